@@ -1,0 +1,74 @@
+# Two commands matter: `make demo` shows what the project does, `make test` checks all of it.
+# Both make the environment first; CONTRIBUTING.md tells the rest.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALLED := $(VENV)/.installed
+CHECKED := schema_core properties tests fuzz docs
+# Workers for the tests: one a core, but Spark wants memory as well.
+JOBS ?= 2
+
+.PHONY: demo test env lint format types agreement pytest floors lock fuzz oracle clean
+
+demo: $(INSTALLED)
+	$(BIN)/python docs/examples/flights.py
+
+test: lint types agreement pytest
+
+env: $(INSTALLED)
+
+# Everything is pinned by the lock, the build backend too, so nothing else is resolved here.
+$(INSTALLED): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --no-deps --requirement requirements.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix $(CHECKED)
+	$(BIN)/ruff format $(CHECKED)
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+agreement: $(INSTALLED)
+	$(BIN)/python -m properties.agreement
+
+# After an improvement: write the higher figures down, so that nobody falls below them.
+floors: $(INSTALLED)
+	$(BIN)/python -m properties.agreement --raise-floors
+
+# Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
+pytest: $(INSTALLED)
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile
+
+# What a new environment with every extra gets today becomes what everybody gets.
+lock:
+	rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --editable '.[all,dev,demo]'
+	$(VENV)-lock/bin/python -m pip freeze --exclude-editable > requirements.lock.new
+	rm -rf $(VENV)-lock
+	{ echo '# Written by `make lock`: exact versions of all extras. Edit pyproject.toml instead.'; \
+	  cat requirements.lock.new; } > requirements.lock
+	rm requirements.lock.new
+
+# Every target in turn, a minute each: for target in fuzz/fuzz_*.py.
+SECONDS ?= 60
+fuzz: $(INSTALLED)
+	set -e; for target in fuzz/fuzz_*.py; do $(BIN)/python $$target --seconds $(SECONDS); done
+
+# The real Flink (a download of 330 MB and a JDK): see fuzz/oracle/README.md.
+oracle: $(INSTALLED)
+	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
+
+clean:
+	rm -rf $(VENV) $(VENV)-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,62 @@
+"""Every ```python block of the documentation runs; a page is one story, told from top to bottom.
+
+A block with `>>>` is a doctest, any other is executed; names of earlier blocks stay.
+```python no-run marks what cannot run here (a cluster, a password), and only that.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+BLOCK = re.compile(r"^( *)```python *\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """Line and text of each block, without the indentation of a list item."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (text.count("\n", 0, block.start(2)), re.sub(rf"(?m)^{block[1]}", "", block[2]))
+        for block in BLOCK.finditer(text)
+    ]
+
+
+def run_doctest(code: str, names: dict[str, object], page: Path, line: int) -> list[str]:
+    """The reports of the examples that print something else."""
+    test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+    reports: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(test, out=reports.append, clear_globs=False)
+    names.update(test.globs)
+    return reports
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__example__"}
+    reports: list[str] = []
+    for line, code in blocks(page):
+        if ">>>" in code:
+            reports += run_doctest(code, names, page, line)
+        else:
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+
+    assert not reports, "\n".join(reports)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+
+    assert [] == [target for target in targets if not (page.parent / target).exists()]

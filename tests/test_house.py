@@ -1,0 +1,95 @@
+"""House rules that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "schema_core"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+LONGEST_FILE = 450
+LONGEST_FUNCTION = 60
+
+#: what may not stand in a tracked file -> why
+FOREIGN = {
+    r"(?<![\w.])/(?:work|home|root|Users)/": "a path of somebody's machine",
+    r"(?<![\w.])/tmp/": "a path of somebody's machine: ask `tempfile` or `tmp_path`",
+    r"\b(?:files\.pythonhosted|pypi|test\.pypi)\.org\b": "the host of a package registry",
+    r"--(?:extra-)?index-url|--find-links": "where packages come from is pip's configuration",
+}
+#: what may not stand in the package -> why
+UNFINISHED = {
+    r"\b(?:TODO|FIXME|HACK)\b": "an open end belongs to the tracker",
+    r"\bNotImplementedError\b": "what is not there is refused by an error of schema_core.errors",
+}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tracked() -> Iterator[Path]:
+    """The text files under version control; this one names what it forbids."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        path = ROOT / line
+        if path.is_file() and path.suffix != ".gz" and path != Path(__file__):
+            yield path
+
+
+def found(patterns: dict[str, str], path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [
+        f"{name(path)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}: {why}"
+        for pattern, why in patterns.items()
+        for match in re.finditer(pattern, text)
+    ]
+
+
+def test_no_file_is_tied_to_a_machine() -> None:
+    assert [] == [line for path in tracked() for line in found(FOREIGN, path)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name)
+def test_module_is_finished_and_explained(module: Path) -> None:
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+
+    assert [] == found(UNFINISHED, module)
+    assert ast.get_docstring(tree), "a module opens with one sentence on what it holds"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name)
+def test_module_is_one_idea(module: Path) -> None:
+    """Tables of functions grow by rows; everything else is split in time."""
+    text = module.read_text(encoding="utf-8")
+    functions = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+    assert len(text.splitlines()) <= LONGEST_FILE or "functions" in module.parts
+    assert [] == [f.name for f in functions if length(f) > LONGEST_FUNCTION]
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of code: a docstring with its examples does not count."""
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    docstring = ast.get_docstring(function, clean=False)
+    return lines - (docstring.count("\n") + 1 if docstring else 0)
+
+
+def test_every_lint_exception_has_its_reason() -> None:
+    configuration = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    rules = re.findall(r'(?m)^ +"[A-Z]+\d*",(.*)$', configuration)
+
+    assert rules
+    assert [] == [rule for rule in rules if not re.match(r" +# \w", rule)]

