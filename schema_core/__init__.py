@@ -1,0 +1,1 @@
+"""Flink's schemas, types and expressions in Python, resolved exactly and run on Spark."""

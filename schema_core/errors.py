@@ -1,0 +1,208 @@
+"""What can go wrong, told apart by what the catcher would do, and how a mistake is shown.
+
+The leaf that notices a fault states the *problem*; whoever knows the place adds it while the error
+passes by: `at` adds a step of the path ("column 'total'"), `within` adds the text that was read, so
+that a span becomes a line, a column and a caret.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from schema_core.text import Span, caret, position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake as data: what `str` of an error, the command line and a report are drawn from.
+
+    `line` and `column` count from 1 and are 0 when the mistake has no place in a text.
+    """
+
+    code: str
+    message: str
+    path: tuple[str, ...] = ()
+    hint: str | None = None
+    span: Span | None = None
+    text: str | None = field(default=None, repr=False)
+
+    @property
+    def line(self) -> int:
+        return position(self.text, self.span.start)[0] if self.text and self.span else 0
+
+    @property
+    def column(self) -> int:
+        return position(self.text, self.span.start)[1] if self.text and self.span else 0
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.path:
+            lines.append(f"  in {', '.join(self.path)}")
+        if self.text is not None and self.span is not None:
+            lines += [f"    {line}" for line in caret(self.text, self.span)]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SchemaCoreError(Exception):
+    """Anything that schema_core refuses or that failed beneath it.
+
+    `problem` is the sentence without its place, `code` a stable name in kebab-case, `hint` what to
+    do about it, `path` the steps down to the place, `span` the characters of `text` that are meant.
+    `diagnostics` holds this mistake and, when several were found at once, the others behind it.
+    """
+
+    default_code = "schema-core"
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        code: str | None = None,
+        hint: str | None = None,
+        span: Span | None = None,
+        text: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.code = code or self.default_code
+        self.hint = hint
+        self.span = span
+        self.text = text
+        self.path: tuple[str, ...] = ()
+        self.others: tuple[SchemaCoreError, ...] = ()
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        own = Diagnostic(self.code, self.problem, self.path, self.hint, self.span, self.text)
+        return (own, *(d for other in self.others for d in other.diagnostics))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.diagnostics))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (type(self), self.problem, self.__dict__.copy()))
+
+
+def _restore(kind: type[SchemaCoreError], problem: str, state: dict[str, Any]) -> SchemaCoreError:
+    """Unpickle an error: worker processes send theirs to the driver."""
+    error = kind(problem)
+    error.__dict__.update(state)
+    return error
+
+
+class SchemaError(SchemaCoreError):
+    """A type, expression, schema or statement breaks a rule: you wrote something wrong.
+
+    >>> with at("column 'total'"), at("argument 2 of SUBSTRING"):
+    ...     raise SchemaError("expected an integer, got STRING", hint="add a CAST")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: expected an integer, got STRING
+      in column 'total', argument 2 of SUBSTRING
+      hint: add a CAST
+    """
+
+    default_code = "invalid"
+
+
+class ParseError(SchemaError):
+    """A text does not follow its grammar; `span` says where."""
+
+    default_code = "syntax"
+
+
+class NotFoundError(SchemaCoreError):
+    """No such catalog, database, table, view, function or column."""
+
+    default_code = "not-found"
+
+
+class AlreadyExistsError(SchemaCoreError):
+    """Something of that name is already there."""
+
+    default_code = "already-exists"
+
+
+class UnsupportedError(SchemaCoreError):
+    """Right as it stands, but this part (a type text, a connector, an engine) cannot carry it."""
+
+    default_code = "unsupported"
+
+
+class ExternalError(SchemaCoreError):
+    """The outside failed: a file, a store, a Spark job."""
+
+    default_code = "external"
+
+
+@contextmanager
+def at(place: str, span: Span | None = None) -> Iterator[None]:
+    """Add `place` to the path of any error that passes, and `span` if it has none yet."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        for one in (error, *error.others):
+            one.path = (place, *one.path)
+            if one.span is None:
+                one.span = span
+        raise
+
+
+@contextmanager
+def within(text: str | None) -> Iterator[None]:
+    """Say which `text` the span of any passing error speaks about, unless it knows its own."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        for one in (error, *error.others):
+            if one.text is None:
+                one.text = text
+        raise
+
+
+class Gathering:
+    """Collects the mistakes of many steps so that all are told at once.
+
+    >>> found = Gathering()
+    >>> for text in ("a", "b"):
+    ...     with found.catching():
+    ...         raise SchemaError(f"bad {text}")
+    >>> [error.problem for error in found.errors]
+    ['bad a', 'bad b']
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[SchemaCoreError] = []
+
+    @contextmanager
+    def catching(self) -> Iterator[None]:
+        try:
+            yield
+        except SchemaCoreError as error:
+            self.errors += [error, *error.others]
+            error.others = ()
+
+    def raise_all(self) -> None:
+        """Raise the first error with all others behind it; do nothing if there is none."""
+        if self.errors:
+            first, *rest = self.errors
+            first.others = tuple(rest)
+            raise first
+
+
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """A hint that names what was probably meant, or None.
+
+    >>> similar("amuont", ["amount", "id"])
+    "did you mean 'amount'?"
+    """
+    match = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean {match[0]!r}?" if match else None

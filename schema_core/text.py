@@ -1,0 +1,222 @@
+"""Texts: quoting, spans, the cursor every parser walks with, budgets for text from outside.
+
+Nothing from outside is parsed before `check_size`; nesting goes through `Cursor.nested`; numbers
+are bounded by `check_digits`. So no parser of this project can run out of stack or time on bad input.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from schema_core.errors import ParseError
+
+#: Characters of one text, levels of nesting, digits of one number.
+MAX_TEXT = 1_000_000
+MAX_DEPTH = 200
+MAX_DIGITS = 1_000
+
+
+class Span(NamedTuple):
+    """The characters `start` to `stop` (exclusive) of a text, counted from 0."""
+
+    start: int
+    stop: int
+
+    def to(self, other: Span) -> Span:
+        """From the start of this span to the end of the other."""
+        return Span(self.start, other.stop)
+
+
+def quote_identifier(name: str) -> str:
+    """The name in back-ticks, inner back-ticks doubled.
+
+    >>> print(quote_identifier("user`s"))
+    `user``s`
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def quote_string(text: str) -> str:
+    """The text in single quotes, inner quotes doubled.
+
+    >>> print(quote_string("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    r"""Line and column of an offset, both counted from 1.
+
+    >>> position("a\nbc", 3)
+    (2, 2)
+    """
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def caret(text: str, span: Span, width: int = 96) -> list[str]:
+    r"""The line of the span and, beneath it, carets under its characters; long lines are cut.
+
+    >>> print("\n".join(caret("a + b", Span(4, 5))))
+    a + b
+        ^
+    """
+    start_of_line = text.rfind("\n", 0, span.start) + 1
+    end_of_line = text.find("\n", span.start)
+    line = text[start_of_line : end_of_line if end_of_line >= 0 else len(text)]
+    left = span.start - start_of_line
+    shift = max(0, left - width // 2)
+    shown = line[shift : shift + width].replace("\t", " ")
+    marks = max(1, min(span.stop - span.start, len(shown) - (left - shift)))
+    return [shown, " " * (left - shift) + "^" * marks]
+
+
+def _refuse(problem: str, code: str, hint: str, span: Span, text: str | None = None) -> ParseError:
+    from schema_core.errors import ParseError
+
+    return ParseError(problem, code=code, hint=hint, span=span, text=text)
+
+
+def check_size(text: str) -> None:
+    """Refuse a text of more than `MAX_TEXT` characters, before anything reads it.
+
+    Raises:
+        ParseError: with code `text-too-long`.
+    """
+    if len(text) > MAX_TEXT:
+        raise _refuse(
+            f"a text of {len(text):,} characters is longer than {MAX_TEXT:,}",
+            "text-too-long",
+            "split it into smaller statements",
+            Span(0, 1),
+        )
+
+
+def check_digits(digits: str, span: Span) -> None:
+    """Refuse a number of more than `MAX_DIGITS` characters.
+
+    Raises:
+        ParseError: with code `number-too-long`.
+    """
+    if len(digits) > MAX_DIGITS:
+        raise _refuse(
+            f"a number of {len(digits):,} characters is longer than {MAX_DIGITS:,}",
+            "number-too-long",
+            "no Flink type holds more than 38 digits",
+            span,
+        )
+
+
+class Token(NamedTuple):
+    """A piece of text that a grammar sees as one.
+
+    `key` is what grammars compare: the upper-cased word of an unquoted name or keyword, the symbol
+    itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
+    the decoded content: a name without its back-ticks, a string without its quotes.
+    """
+
+    kind: str
+    key: str
+    value: str
+    start: int
+    stop: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.stop)
+
+    @property
+    def shown(self) -> str:
+        """As a message shows it."""
+        if self.kind == "end":
+            return "the end"
+        return quote_string(self.value) if self.kind == "string" else repr(self.value)
+
+
+class Cursor:
+    """A place in a list of tokens, the last of which has the kind `end`."""
+
+    __slots__ = ("depth", "index", "text", "tokens")
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.index = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.index]
+
+    @property
+    def key(self) -> str:
+        return self.tokens[self.index].key
+
+    def peek(self, ahead: int = 1) -> Token:
+        """The token `ahead` places further, or the end."""
+        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Step over the current token and give it back; the end is never stepped over."""
+        token = self.tokens[self.index]
+        if token.kind != "end":
+            self.index += 1
+        return token
+
+    def accept(self, *keys: str) -> bool:
+        """Step over the tokens with these keys if all of them come next, in order."""
+        for ahead, key in enumerate(keys):
+            if self.peek(ahead).key != key:
+                return False
+        self.index += len(keys)
+        return True
+
+    def expect(self, *keys: str) -> Token:
+        """Step over the tokens with these keys, of which the last is given back, or fail."""
+        token = self.token
+        for key in keys:
+            token = self.token
+            if token.key != key:
+                raise self.fail(f"expected {key}, found {token.shown}")
+            self.index += 1
+        return token
+
+    def span_from(self, start: int) -> Span:
+        """From the offset `start` to the end of the last token that was stepped over."""
+        return Span(start, self.tokens[self.index - 1].stop if self.index else start)
+
+    def fail(
+        self,
+        problem: str,
+        *,
+        span: Span | None = None,
+        code: str | None = None,
+        hint: str | None = None,
+    ) -> ParseError:
+        """An error at `span`, or at the current token, to be raised by the caller."""
+        from schema_core.errors import ParseError
+
+        place = span or self.token.span
+        return ParseError(problem, code=code, hint=hint, span=place, text=self.text)
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """One level deeper; refuses more than `MAX_DEPTH` levels."""
+        self.descend()
+        yield
+        self.depth -= 1
+
+    def descend(self) -> None:
+        """Count one level of nesting (the caller steps back by `depth -= 1`)."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(
+                f"nested more than {MAX_DEPTH} levels deep",
+                code="too-deep",
+                hint="name a part of it in a column of its own",
+            )

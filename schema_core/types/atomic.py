@@ -1,0 +1,243 @@
+"""Booleans, numbers, character and binary strings, and the types that have no parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schema_core.errors import SchemaError
+from schema_core.types.base import MAX_LENGTH, AtomicType
+from schema_core.types.families import TypeRoot
+
+
+class NumericType(AtomicType):
+    """A number."""
+
+    __slots__ = ()
+
+
+class IntegralType(NumericType):
+    """A whole number of fixed size."""
+
+    __slots__ = ()
+
+
+class FractionalType(NumericType):
+    """A number with a fraction, exact or not."""
+
+    __slots__ = ()
+
+
+class BooleanType(AtomicType):
+    """TRUE, FALSE and, where nullable, unknown."""
+
+    __slots__ = ()
+    keyword = "BOOLEAN"
+    root = TypeRoot.BOOLEAN
+
+
+class TinyIntType(IntegralType):
+    """A signed number of 1 byte."""
+
+    __slots__ = ()
+    keyword = "TINYINT"
+    root = TypeRoot.TINYINT
+
+
+class SmallIntType(IntegralType):
+    """A signed number of 2 bytes."""
+
+    __slots__ = ()
+    keyword = "SMALLINT"
+    root = TypeRoot.SMALLINT
+
+
+class IntType(IntegralType):
+    """A signed number of 4 bytes."""
+
+    __slots__ = ()
+    keyword = "INT"
+    root = TypeRoot.INTEGER
+
+
+class BigIntType(IntegralType):
+    """A signed number of 8 bytes."""
+
+    __slots__ = ()
+    keyword = "BIGINT"
+    root = TypeRoot.BIGINT
+
+
+class FloatType(FractionalType):
+    """An IEEE number of 4 bytes."""
+
+    __slots__ = ()
+    keyword = "FLOAT"
+    root = TypeRoot.FLOAT
+
+
+class DoubleType(FractionalType):
+    """An IEEE number of 8 bytes."""
+
+    __slots__ = ()
+    keyword = "DOUBLE"
+    root = TypeRoot.DOUBLE
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DecimalType(FractionalType):
+    """An exact number of `precision` digits, `scale` of them after the point.
+
+    >>> str(DecimalType(12, 2)), str(DecimalType(5, nullable=False))
+    ('DECIMAL(12, 2)', 'DECIMAL(5, 0) NOT NULL')
+    """
+
+    keyword = "DECIMAL"
+    root = TypeRoot.DECIMAL
+    limits = {"precision": range(1, 39), "scale": range(39)}
+
+    precision: int
+    scale: int
+
+    def __init__(self, precision: int = 10, scale: int = 0, nullable: bool = True) -> None:
+        self._fill(nullable, precision=precision, scale=scale)
+        if scale > precision:
+            raise SchemaError(
+                f"DECIMAL scale {scale} exceeds precision {precision}", code="type-parameter"
+            )
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class LengthType(AtomicType):
+    """A string of characters or bytes, of at most or exactly `length` of them."""
+
+    limits = {"length": range(1, MAX_LENGTH + 1)}
+
+    length: int
+
+    def __init__(self, length: int = 1, nullable: bool = True) -> None:
+        self._fill(nullable, length=length)
+
+    @classmethod
+    def empty(cls, nullable: bool = False) -> LengthType:
+        """The type of an empty literal. It has length 0, which no text of a type can say."""
+        type_ = object.__new__(cls)
+        object.__setattr__(type_, "length", 0)
+        object.__setattr__(type_, "is_nullable", nullable)
+        return type_
+
+    def with_length(self, length: int) -> LengthType:
+        """The same kind of string with another length, 0 included; nullability stays."""
+        if length == 0:
+            return self.empty(self.is_nullable)
+        return type(self)(length, self.is_nullable)
+
+    def unserializable(self) -> str | None:
+        """A string of length 0 cannot be written as a type."""
+        return None if self.length else f"{self.body()} has no text that can be read back"
+
+
+class CharType(LengthType):
+    """Exactly `length` characters (code points).
+
+    >>> print(CharType(3, nullable=False))
+    CHAR(3) NOT NULL
+    """
+
+    __slots__ = ()
+    keyword = "CHAR"
+    root = TypeRoot.CHAR
+
+
+class VarCharType(LengthType):
+    """At most `length` characters (code points); the longest is called STRING.
+
+    >>> VarCharType(MAX_LENGTH).as_summary_string()
+    'STRING'
+    """
+
+    __slots__ = ()
+    keyword = "VARCHAR"
+    root = TypeRoot.VARCHAR
+
+    def summary_body(self) -> str:
+        """STRING for the longest one."""
+        return "STRING" if self.length == MAX_LENGTH else self.body()
+
+
+class BinaryType(LengthType):
+    """Exactly `length` bytes."""
+
+    __slots__ = ()
+    keyword = "BINARY"
+    root = TypeRoot.BINARY
+
+
+class VarBinaryType(LengthType):
+    """At most `length` bytes; the longest is called BYTES."""
+
+    __slots__ = ()
+    keyword = "VARBINARY"
+    root = TypeRoot.VARBINARY
+
+    def summary_body(self) -> str:
+        """BYTES for the longest one."""
+        return "BYTES" if self.length == MAX_LENGTH else self.body()
+
+
+class NullType(AtomicType):
+    """The type of an untyped NULL; it is always nullable.
+
+    >>> NullType().not_null()
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: the type NULL cannot be NOT NULL
+    """
+
+    __slots__ = ()
+    keyword = "NULL"
+    root = TypeRoot.NULL
+
+    def __init__(self) -> None:
+        self._fill(nullable=True)
+
+    def with_nullability(self, nullable: bool) -> NullType:
+        """Itself; a NULL that is NOT NULL is refused."""
+        if not nullable:
+            raise SchemaError("the type NULL cannot be NOT NULL", code="type-parameter")
+        return self
+
+
+class SymbolType(AtomicType):
+    """The type of a keyword argument, such as the unit in ``FLOOR(ts TO DAY)``; it has no text."""
+
+    __slots__ = ()
+    keyword = "SYMBOL"
+    root = TypeRoot.SYMBOL
+
+    def unserializable(self) -> str | None:
+        """No grammar has a word for it."""
+        return "SYMBOL has no text that can be read back"
+
+
+class DescriptorType(AtomicType):
+    """The type of ``DESCRIPTOR(a, b)``: names of columns, handed to a table function."""
+
+    __slots__ = ()
+    keyword = "DESCRIPTOR"
+    root = TypeRoot.DESCRIPTOR
+
+
+class VariantType(AtomicType):
+    """A value that carries its own type, such as parsed JSON."""
+
+    __slots__ = ()
+    keyword = "VARIANT"
+    root = TypeRoot.VARIANT
+
+
+class BitmapType(AtomicType):
+    """A set of 32-bit numbers, compressed."""
+
+    __slots__ = ()
+    keyword = "BITMAP"
+    root = TypeRoot.BITMAP

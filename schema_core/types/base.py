@@ -1,0 +1,154 @@
+"""What all types have in common: nullability, equality, printing, children.
+
+A type is a frozen value, equal when spelled equally. `str` is its exact text, which `parse_type`
+reads back; the summary is the shorter text that messages and schema listings show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping
+
+#: The longest CHAR, VARCHAR, BINARY or VARBINARY, and the length of STRING and BYTES.
+MAX_LENGTH = 2_147_483_647
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DataType:
+    """A type of Flink's type system. Nullable unless said otherwise.
+
+    `keyword` starts the text, `root` is what the type is, `limits` are the allowed values of its
+    parameters, in the order in which they are written.
+    """
+
+    keyword: ClassVar[str]
+    root: ClassVar[TypeRoot]
+    limits: ClassVar[Mapping[str, range]] = {}
+
+    is_nullable: bool = field(kw_only=True)
+
+    def _fill(self, nullable: bool, **values: object) -> None:
+        """Set the fields of a new value and check them: what every constructor ends with."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "is_nullable", nullable)
+        for name, allowed in self.limits.items():
+            value = values[name]
+            if not isinstance(value, int) or value not in allowed:
+                raise SchemaError(
+                    f"{self.keyword} {name} {value} is outside {allowed[0]}..{allowed[-1]}",
+                    code="type-parameter",
+                )
+
+    # --- nullability ---------------------------------------------------------------------------
+
+    def with_nullability(self, nullable: bool) -> Self:
+        """This type, nullable or NOT NULL at its top level."""
+        if nullable == self.is_nullable:
+            return self
+        twin = object.__new__(type(self))
+        for name in field_names(self.__class__):
+            object.__setattr__(twin, name, getattr(self, name))
+        object.__setattr__(twin, "is_nullable", nullable)
+        return twin
+
+    def not_null(self) -> Self:
+        """This type, NOT NULL."""
+        return self.with_nullability(False)
+
+    def nullable(self) -> Self:
+        """This type, nullable."""
+        return self.with_nullability(True)
+
+    # --- structure -----------------------------------------------------------------------------
+
+    def children(self) -> tuple[DataType, ...]:
+        """The types this one is made of, in order: elements, keys and values, fields."""
+        return ()
+
+    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+        """This type with other children, as many as it has."""
+        del children
+        return self
+
+    def walk(self) -> Iterator[DataType]:
+        """This type and everything below it, from the top."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+    def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
+        """Whether the root is one of these, or belongs to one of these families."""
+        return any(
+            self.root is kind if isinstance(kind, TypeRoot) else self.root in MEMBERS[kind]
+            for kind in kinds
+        )
+
+    # --- text ----------------------------------------------------------------------------------
+
+    def parameters(self) -> tuple[int, ...]:
+        """The numbers in parentheses."""
+        return tuple(getattr(self, name) for name in self.limits)
+
+    def body(self) -> str:
+        """The exact text before ``NOT NULL``: the keyword and its parameters."""
+        values = ", ".join(map(str, self.parameters()))
+        return f"{self.keyword}({values})" if values else self.keyword
+
+    def summary_body(self) -> str:
+        """The short text before ``NOT NULL``."""
+        return self.body()
+
+    def unserializable(self) -> str | None:
+        """Why this type alone, without its children, has no text that can be read back."""
+        return None
+
+    def __str__(self) -> str:
+        return self.body() if self.is_nullable else f"{self.body()} NOT NULL"
+
+    def __repr__(self) -> str:
+        values = [repr(getattr(self, name)) for name in field_names(self.__class__)]
+        shown = values[1:] if self.is_nullable else [*values[1:], "nullable=False"]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def as_serializable_string(self) -> str:
+        """The exact text, for a catalog: long forms, every name quoted.
+
+        Raises:
+            UnsupportedError: with code `type-not-serializable` for a type without such a text
+                (zero-length strings, symbols, unresolved user-defined types), at any depth.
+        """
+        for part in self.walk():
+            if reason := part.unserializable():
+                raise UnsupportedError(reason, code="type-not-serializable")
+        return str(self)
+
+    def as_summary_string(self) -> str:
+        """The short text that people read: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
+        return self.summary_body() if self.is_nullable else f"{self.summary_body()} NOT NULL"
+
+    @classmethod
+    def type_name(cls) -> str:
+        """PyFlink's name of the kind of type: ``VARCHAR`` for `VarCharType`."""
+        return cls.__name__.removesuffix("Type").upper()
+
+
+@cache
+def field_names(kind: Hashable) -> tuple[str, ...]:
+    """The names of a type's fields: `is_nullable`, then its own."""
+    return tuple(one.name for one in fields(cast("type[DataType]", kind)))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class AtomicType(DataType):
+    """A type without children."""
+
+    def __init__(self, nullable: bool = True) -> None:
+        self._fill(nullable)

@@ -1,0 +1,217 @@
+"""User-defined types and opaque ones: structured, distinct, RAW, legacy, names not looked up.
+
+Class names and serializer snapshots are opaque text: nothing they name is ever imported or run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.text import quote_identifier, quote_string
+from schema_core.types.base import DataType
+from schema_core.types.families import TypeRoot, families
+from schema_core.types.nested import RowField, require_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from schema_core.types.families import TypeFamily
+
+
+def _is_class_name(text: str) -> bool:
+    """Whether the text can name a Java class: identifiers with `$`, joined by dots."""
+    return all(part.replace("$", "_").isidentifier() for part in text.split("."))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class StructuredType(DataType):
+    """A class with attributes, named by a class name or by its path in a catalog.
+
+    >>> print(StructuredType("com.acme.User", [RowField("id", StructuredType("x.Y"))]))
+    STRUCTURED<'com.acme.User', `id` STRUCTURED<'x.Y', >>
+    """
+
+    keyword = "STRUCTURED"
+    root = TypeRoot.STRUCTURED_TYPE
+
+    class_name: str | None
+    fields: tuple[RowField, ...]
+    path: tuple[str, ...]
+    description: str | None
+
+    def __init__(
+        self,
+        class_name: str | None,
+        fields: Iterable[RowField] = (),
+        nullable: bool = True,
+        *,
+        path: tuple[str, ...] = (),
+        description: str | None = None,
+    ) -> None:
+        self._fill(
+            nullable,
+            class_name=class_name,
+            fields=tuple(fields),
+            path=path,
+            description=description,
+        )
+        if class_name is None and not path:
+            raise SchemaError("a structured type needs a class name or a path", code="class-name")
+        if class_name is not None and not _is_class_name(class_name):
+            raise SchemaError(f"{class_name!r} is no class name", code="class-name")
+
+    def children(self) -> tuple[DataType, ...]:
+        """The types of the attributes."""
+        return tuple(one.data_type for one in self.fields)
+
+    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+        """The same attributes of other types."""
+        pairs = zip(self.fields, children, strict=True)
+        return type(self)(
+            self.class_name,
+            [one.with_type(type_) for one, type_ in pairs],
+            self.is_nullable,
+            path=self.path,
+            description=self.description,
+        )
+
+    def body(self) -> str:
+        """The path when it has one, else class name and attributes."""
+        if self.path:
+            return ".".join(map(quote_identifier, self.path))
+        name = quote_string(self.class_name or "")
+        return f"STRUCTURED<{name}, {', '.join(map(str, self.fields))}>"
+
+    def summary_body(self) -> str:
+        """The same with the attributes' summaries."""
+        if self.path:
+            return self.body()
+        fields = ", ".join(one.as_summary_string() for one in self.fields)
+        return f"STRUCTURED<{quote_string(self.class_name or '')}, {fields}>"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DistinctType(DataType):
+    """Another type under a name of its own; it is nullable when its source is."""
+
+    keyword = "DISTINCT"
+    root = TypeRoot.DISTINCT_TYPE
+
+    path: tuple[str, ...]
+    source_type: DataType
+    description: str | None
+
+    def __init__(
+        self, path: tuple[str, ...], source_type: DataType, *, description: str | None = None
+    ) -> None:
+        source = require_type(source_type, "the source")
+        self._fill(source.is_nullable, path=path, source_type=source, description=description)
+
+    def with_nullability(self, nullable: bool) -> DistinctType:
+        """The source decides, so it is the source that changes."""
+        source = self.source_type.with_nullability(nullable)
+        return DistinctType(self.path, source, description=self.description)
+
+    def children(self) -> tuple[DataType, ...]:
+        """The source."""
+        return (self.source_type,)
+
+    def rebuild(self, children: tuple[DataType, ...]) -> DistinctType:
+        """The same name over another source."""
+        (source,) = children
+        return DistinctType(self.path, source, description=self.description)
+
+    def body(self) -> str:
+        """Its path."""
+        return ".".join(map(quote_identifier, self.path))
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class RawType(DataType):
+    """Bytes that only a Java class with its serializer understands; both are kept as text."""
+
+    keyword = "RAW"
+    root = TypeRoot.RAW
+
+    class_name: str
+    snapshot: str
+
+    def __init__(self, class_name: str, snapshot: str, nullable: bool = True) -> None:
+        self._fill(nullable, class_name=class_name, snapshot=snapshot)
+
+    def body(self) -> str:
+        """Class name and snapshot as strings."""
+        return f"RAW({quote_string(self.class_name)}, {quote_string(self.snapshot)})"
+
+    def summary_body(self) -> str:
+        """The snapshot is shortened."""
+        return f"RAW({quote_string(self.class_name)}, '...')"
+
+
+#: Roots that a LEGACY type may name, with the text of the type information that goes with each.
+LEGACY_ROOTS = frozenset({TypeRoot.DECIMAL, TypeRoot.RAW, TypeRoot.ARRAY, TypeRoot.STRUCTURED_TYPE})
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class LegacyType(DataType):
+    """A type of before Flink 1.9, kept as the text of its type information.
+
+    It answers for the root that it names: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
+    precision and scale.
+    """
+
+    keyword = "LEGACY"
+    root = TypeRoot.UNRESOLVED
+
+    legacy_root: TypeRoot
+    information: str
+
+    def __init__(self, legacy_root: TypeRoot, information: str, nullable: bool = True) -> None:
+        self._fill(nullable, legacy_root=legacy_root, information=information)
+
+    def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
+        """What the named root would answer."""
+        return self.legacy_root in kinds or bool(families(self.legacy_root) & frozenset(kinds))
+
+    def body(self) -> str:
+        """Root and information as strings."""
+        return f"LEGACY({quote_string(self.legacy_root.value)}, {quote_string(self.information)})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class UnresolvedType(DataType):
+    """The name of a user-defined type that nobody has looked up yet."""
+
+    keyword = "UNRESOLVED"
+    root = TypeRoot.UNRESOLVED
+
+    path: tuple[str, ...]
+
+    def __init__(self, path: tuple[str, ...], nullable: bool = True) -> None:
+        self._fill(nullable, path=path)
+
+    def body(self) -> str:
+        """Its path."""
+        return ".".join(map(quote_identifier, self.path))
+
+    def unserializable(self) -> str | None:
+        """A name that may mean anything is nothing to keep."""
+        return f"the user-defined type {self.body()} is not resolved"
+
+
+def require_resolved(type_: DataType) -> DataType:
+    """The type, if no name in it is left to be looked up.
+
+    Raises:
+        UnsupportedError: with code `unknown-type` for the first such name.
+    """
+    for part in type_.walk():
+        if isinstance(part, UnresolvedType):
+            raise UnsupportedError(
+                f"unknown type {part.body()}",
+                code="unknown-type",
+                hint="a name that is no type of SQL must be registered in a catalog",
+            )
+    return type_

@@ -1,0 +1,209 @@
+"""Types with children: arrays, multisets, maps and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, overload
+
+from schema_core.errors import SchemaError, similar
+from schema_core.text import quote_identifier, quote_string
+from schema_core.types.base import DataType
+from schema_core.types.families import TypeRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def require_type(value: object, place: str) -> DataType:
+    """The value if it is a type; a clear refusal if it is anything else."""
+    if not isinstance(value, DataType):
+        raise SchemaError(f"{place} is {value!r}, which is no data type", code="not-a-type")
+    return value
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ElementType(DataType):
+    """A collection of elements of one type."""
+
+    element_type: DataType
+
+    def __init__(self, element_type: DataType, nullable: bool = True) -> None:
+        self._fill(nullable, element_type=require_type(element_type, "the element"))
+
+    def children(self) -> tuple[DataType, ...]:
+        """The element."""
+        return (self.element_type,)
+
+    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+        """The same collection of other elements."""
+        (element,) = children
+        return type(self)(element, self.is_nullable)
+
+    def body(self) -> str:
+        """The element in angle brackets."""
+        return f"{self.keyword}<{self.element_type}>"
+
+    def summary_body(self) -> str:
+        """The element's summary in angle brackets."""
+        return f"{self.keyword}<{self.element_type.as_summary_string()}>"
+
+
+class ArrayType(ElementType):
+    """Elements in order."""
+
+    __slots__ = ()
+    keyword = "ARRAY"
+    root = TypeRoot.ARRAY
+
+
+class MultisetType(ElementType):
+    """Elements without order, each with a count."""
+
+    __slots__ = ()
+    keyword = "MULTISET"
+    root = TypeRoot.MULTISET
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class MapType(DataType):
+    """Values by key; both may be of any type."""
+
+    keyword = "MAP"
+    root = TypeRoot.MAP
+
+    key_type: DataType
+    value_type: DataType
+
+    def __init__(self, key_type: DataType, value_type: DataType, nullable: bool = True) -> None:
+        self._fill(
+            nullable,
+            key_type=require_type(key_type, "the key"),
+            value_type=require_type(value_type, "the value"),
+        )
+
+    def children(self) -> tuple[DataType, ...]:
+        """The key, then the value."""
+        return (self.key_type, self.value_type)
+
+    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+        """A map of other keys and values."""
+        key, value = children
+        return type(self)(key, value, self.is_nullable)
+
+    def body(self) -> str:
+        """Key and value in angle brackets."""
+        return f"MAP<{self.key_type}, {self.value_type}>"
+
+    def summary_body(self) -> str:
+        """Their summaries in angle brackets."""
+        key, value = self.key_type.as_summary_string(), self.value_type.as_summary_string()
+        return f"MAP<{key}, {value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class RowField:
+    """A field of a row or an attribute of a structured type.
+
+    >>> print(RowField("a", ArrayType(RowType()), "it's"))
+    `a` ARRAY<ROW<>> 'it''s'
+    """
+
+    name: str
+    data_type: DataType
+    description: str | None = None
+
+    def __str__(self) -> str:
+        note = "" if self.description is None else f" {quote_string(self.description)}"
+        return f"{quote_identifier(self.name)} {self.data_type}{note}"
+
+    def as_summary_string(self) -> str:
+        """The short text; a comment is shown as '...'."""
+        note = "" if self.description is None else " '...'"
+        return f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}{note}"
+
+    def with_type(self, data_type: DataType) -> RowField:
+        """The same field of another type."""
+        return RowField(self.name, data_type, self.description)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class RowType(DataType):
+    """Named fields in order; names are case-sensitive and unique.
+
+    >>> print(RowType([RowField("a", RowType())]))
+    ROW<`a` ROW<>>
+    """
+
+    keyword = "ROW"
+    root = TypeRoot.ROW
+
+    fields: tuple[RowField, ...]
+
+    def __init__(self, fields: Iterable[RowField] | None = None, nullable: bool = True) -> None:
+        self._fill(nullable, fields=tuple(fields or ()))
+        seen: set[str] = set()
+        for one in self.fields:
+            require_type(one.data_type, f"field {one.name!r}")
+            if not one.name.strip():
+                raise SchemaError("a field name needs a visible character", code="field-name")
+            if one.name in seen:
+                raise SchemaError(f"the field name {one.name!r} is used twice", code="field-name")
+            seen.add(one.name)
+
+    def children(self) -> tuple[DataType, ...]:
+        """The types of the fields."""
+        return tuple(one.data_type for one in self.fields)
+
+    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+        """The same field names over other types."""
+        pairs = zip(self.fields, children, strict=True)
+        return type(self)([one.with_type(type_) for one, type_ in pairs], self.is_nullable)
+
+    def body(self) -> str:
+        """The fields in angle brackets."""
+        return f"ROW<{', '.join(map(str, self.fields))}>"
+
+    def summary_body(self) -> str:
+        """Their summaries in angle brackets."""
+        return f"ROW<{', '.join(one.as_summary_string() for one in self.fields)}>"
+
+    # --- PyFlink's face ------------------------------------------------------------------------
+
+    def add(self, field: str | RowField, data_type: DataType | None = None) -> RowType:
+        """A row with one more field at the end.
+
+        PyFlink adds in place; types are values here, so use what is returned.
+        """
+        if isinstance(field, str):
+            field = RowField(field, require_type(data_type, f"field {field!r}"))
+        return RowType((*self.fields, field), self.is_nullable)
+
+    def field_names(self) -> list[str]:
+        """The names, in order."""
+        return [one.name for one in self.fields]
+
+    def field_types(self) -> list[DataType]:
+        """The types, in order."""
+        return [one.data_type for one in self.fields]
+
+    def __iter__(self) -> Iterator[RowField]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    @overload
+    def __getitem__(self, key: str | int) -> RowField: ...
+    @overload
+    def __getitem__(self, key: slice) -> RowType: ...
+    def __getitem__(self, key: str | int | slice) -> RowField | RowType:
+        if isinstance(key, slice):
+            return RowType(self.fields[key], self.is_nullable)
+        if isinstance(key, int):
+            return self.fields[key]
+        for one in self.fields:
+            if one.name == key:
+                return one
+        raise KeyError(
+            f"no field {key!r}; {similar(key, self.field_names()) or 'see field_names()'}"
+        )

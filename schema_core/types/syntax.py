@@ -1,0 +1,407 @@
+"""The text of types, read back: ``parse_type(str(t)) == t``.
+
+The grammar is that of Flink's type strings (Flink documentation, "Data Types"), which differs from that
+of SQL statements: ``VARCHAR`` alone has length 1 here, and there are no comments.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from schema_core.errors import ParseError, SchemaError
+from schema_core.text import Cursor, Span, Token, check_digits, check_size
+from schema_core.types import atomic, temporal
+from schema_core.types.base import MAX_LENGTH, DataType
+from schema_core.types.defined import LegacyType, RawType, StructuredType, UnresolvedType
+from schema_core.types.families import TypeRoot
+from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.temporal import (
+    DayTimeIntervalType,
+    DayTimeResolution,
+    LocalZonedTimestampType,
+    TimestampType,
+    TimeType,
+    YearMonthIntervalType,
+    YearMonthResolution,
+    ZonedTimestampType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    Reader: TypeAlias = Callable[[Cursor], DataType]
+
+#: Words that cannot be a name unless quoted.
+KEYWORDS = frozenset(
+    [
+        "CHAR",
+        "VARCHAR",
+        "STRING",
+        "BOOLEAN",
+        "BINARY",
+        "VARBINARY",
+        "BYTES",
+        "DECIMAL",
+        "NUMERIC",
+        "DEC",
+        "TINYINT",
+        "SMALLINT",
+        "INT",
+        "INTEGER",
+        "BIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "PRECISION",
+        "DATE",
+        "TIME",
+        "WITH",
+        "WITHOUT",
+        "LOCAL",
+        "ZONE",
+        "TIMESTAMP",
+        "TIMESTAMP_LTZ",
+        "INTERVAL",
+        "YEAR",
+        "MONTH",
+        "DAY",
+        "HOUR",
+        "MINUTE",
+        "SECOND",
+        "TO",
+        "ARRAY",
+        "MULTISET",
+        "MAP",
+        "ROW",
+        "NULL",
+        "RAW",
+        "LEGACY",
+        "NOT",
+        "DESCRIPTOR",
+        "STRUCTURED",
+        "VARIANT",
+        "BITMAP",
+    ]
+)
+
+#: What separates words: Java's white space, which leaves out the no-break spaces.
+SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
+
+#: Types that are spelled by a keyword and the numbers of their limits.
+PLAIN: tuple[type[DataType], ...] = (
+    atomic.CharType, atomic.VarCharType, atomic.BooleanType, atomic.BinaryType,
+    atomic.VarBinaryType, atomic.DecimalType, atomic.TinyIntType, atomic.SmallIntType,
+    atomic.IntType, atomic.BigIntType, atomic.FloatType, temporal.DateType,
+    temporal.LocalZonedTimestampType, atomic.NullType, atomic.DescriptorType,
+    atomic.VariantType, atomic.BitmapType,
+)  # fmt: skip
+
+YEAR_MONTH = frozenset(one.value for one in YearMonthResolution)
+DAY_TIME = frozenset(one.value for one in DayTimeResolution)
+
+_TOKEN = re.compile(
+    rf"""
+      (?P<space>  [{SPACE}]+ )
+    | (?P<symbol> [<>(),.] )
+    | (?P<string> '(?:[^']|'')*(?:'|\Z) )
+    | (?P<name>   `(?:[^`]|``)*(?:`|\Z) )
+    | (?P<number> [0-9]+ )
+    | (?P<word>   [^{SPACE}<>(),.]+ )
+    """,
+    re.VERBOSE,
+)
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of a type string; a literal that is not closed ends with the text, as in Flink."""
+    for match in _TOKEN.finditer(text):
+        kind, value = match.lastgroup or "", match.group()
+        start, stop = match.span()
+        match kind:
+            case "space":
+                continue
+            case "string" | "name":
+                quote = value[0]
+                closed = len(value) > 1 and value.endswith(quote)
+                inner = value[1:-1] if closed else value[1:]
+                yield Token(kind, "", inner.replace(quote * 2, quote), start, stop)
+            case "number":
+                check_digits(value, Span(start, stop))
+                yield Token(kind, "", value, start, stop)
+            case "symbol":
+                yield Token(kind, value, value, start, stop)
+            case _:
+                upper = value.upper()
+                yield Token(kind, upper if upper in KEYWORDS else "", value, start, stop)
+    yield Token("end", "end", "", len(text), len(text))
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: str) -> DataType:
+    """The type that the text spells.
+
+    A name that is no type of SQL becomes an `UnresolvedType`, for a catalog to look up.
+
+    Raises:
+        ParseError: for a text outside the grammar, with the place; nesting of more than 200 levels,
+            texts of more than 1,000,000 characters and numbers of more than 1,000 digits are
+            refused before they are read.
+
+    >>> parse_type("row<a decimal(3, 1) not null, b timestamp_ltz(3)>")
+    RowType((RowField(name='a', data_type=DecimalType(3, 1, nullable=False), description=None), \
+RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
+    >>> parse_type("ROW<a DECIMAL(3, 5)>")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ParseError: DECIMAL scale 5 exceeds precision 3
+        ROW<a DECIMAL(3, 5)>
+              ^^^^^^^^^^^^^
+    """
+    check_size(text)
+    cursor = Cursor(text, list(tokens(text)))
+    type_ = _type(cursor)
+    if cursor.token.kind != "end":
+        raise cursor.fail(f"unexpected {cursor.token.shown} after the type")
+    return type_
+
+
+def _type(cursor: Cursor) -> DataType:
+    """A type with its nullability and at most one ARRAY or MULTISET behind it."""
+    with cursor.nested():
+        type_ = _nullability(cursor, _base(cursor))
+        for keyword, collection in (("ARRAY", ArrayType), ("MULTISET", MultisetType)):
+            if cursor.accept(keyword):
+                return _nullability(cursor, collection(type_))
+        return type_
+
+
+def _nullability(cursor: Cursor, type_: DataType) -> DataType:
+    start = cursor.token.start
+    if cursor.accept("NOT"):
+        cursor.expect("NULL")
+        return _built(cursor, start, type_.not_null)
+    cursor.accept("NULL")
+    return type_
+
+
+def _base(cursor: Cursor) -> DataType:
+    token = cursor.token
+    if token.kind in ("word", "name") and not token.key:
+        return _user_defined(cursor)
+    reader = GRAMMAR.get(token.key)
+    if reader is None:
+        raise cursor.fail(f"expected a type, found {token.shown}")
+    cursor.advance()
+    return _built(cursor, token.start, partial(reader, cursor))
+
+
+def _built(cursor: Cursor, start: int, build: Callable[[], DataType]) -> DataType:
+    """What `build` makes; a parameter out of range is shown at the text it came from."""
+    try:
+        return build()
+    except ParseError:
+        raise
+    except SchemaError as error:
+        error.span, error.text = cursor.span_from(start), cursor.text
+        raise ParseError(error.problem, code=error.code, span=error.span, text=error.text) from None
+
+
+def _user_defined(cursor: Cursor) -> DataType:
+    parts = [_name(cursor)]
+    while cursor.accept("."):
+        if len(parts) == 3:
+            raise cursor.fail("the name of a type has at most three parts")
+        parts.append(_name(cursor))
+    return UnresolvedType(tuple(parts))
+
+
+def _name(cursor: Cursor) -> str:
+    token = cursor.token
+    if token.kind not in ("word", "name") or token.key:
+        hint = "quote a reserved word with back-ticks" if token.key in KEYWORDS else None
+        raise cursor.fail(f"expected a name, found {token.shown}", hint=hint)
+    return cursor.advance().value
+
+
+def _number(cursor: Cursor) -> int:
+    if cursor.token.kind != "number":
+        raise cursor.fail(f"expected a number, found {cursor.token.shown}")
+    value = int(cursor.token.value)
+    if value > MAX_LENGTH:
+        raise cursor.fail(f"{value} is larger than {MAX_LENGTH}")
+    cursor.advance()
+    return value
+
+
+def _string(cursor: Cursor) -> str:
+    if cursor.token.kind != "string":
+        raise cursor.fail(f"expected a text in single quotes, found {cursor.token.shown}")
+    return cursor.advance().value
+
+
+def _numbers(cursor: Cursor, most: int) -> list[int]:
+    """Up to `most` numbers in parentheses, or none at all."""
+    if not cursor.accept("("):
+        return []
+    values = [_number(cursor)]
+    while len(values) < most and cursor.accept(","):
+        values.append(_number(cursor))
+    cursor.expect(")")
+    return values
+
+
+def _precision(cursor: Cursor, default: int) -> int:
+    """The one number in parentheses, or the default."""
+    values = _numbers(cursor, 1)
+    return values[0] if values else default
+
+
+def _plain(kind: Callable[..., DataType], most: int, cursor: Cursor) -> DataType:
+    """A keyword with at most so many numbers in parentheses."""
+    return kind(*_numbers(cursor, most)) if most else kind()
+
+
+def _double(cursor: Cursor) -> DataType:
+    cursor.accept("PRECISION")
+    return atomic.DoubleType()
+
+
+def _time(cursor: Cursor) -> DataType:
+    precision = _precision(cursor, default=0)
+    if cursor.accept("WITHOUT"):
+        cursor.expect("TIME", "ZONE")
+    return TimeType(precision)
+
+
+def _timestamp(cursor: Cursor) -> DataType:
+    precision = _precision(cursor, default=6)
+    if cursor.accept("WITHOUT"):
+        cursor.expect("TIME", "ZONE")
+    elif cursor.accept("WITH"):
+        kind = LocalZonedTimestampType if cursor.accept("LOCAL") else ZonedTimestampType
+        cursor.expect("TIME", "ZONE")
+        return kind(precision)
+    return TimestampType(precision)
+
+
+def _interval(cursor: Cursor) -> DataType:
+    first = cursor.advance()
+    words = first.key
+    days, fraction = DayTimeIntervalType.DEFAULT_DAY_PRECISION, 6
+    if words == "SECOND":
+        fraction = _precision(cursor, fraction)
+    elif words in ("YEAR", "DAY"):
+        days = _precision(cursor, days)
+    if words not in ("MONTH", "SECOND") and cursor.accept("TO"):
+        last = cursor.advance()
+        words += f" TO {last.key}"
+        fraction = _precision(cursor, fraction) if last.key == "SECOND" else fraction
+    if words in YEAR_MONTH:
+        return YearMonthIntervalType(YearMonthResolution(words), days)
+    if words in DAY_TIME:
+        return DayTimeIntervalType(DayTimeResolution(words), days, fraction)
+    raise cursor.fail(f"there is no interval {words or first.shown}", span=first.span)
+
+
+def _collection(kind: type[ArrayType | MultisetType], cursor: Cursor) -> DataType:
+    cursor.expect("<")
+    element = _type(cursor)
+    cursor.expect(">")
+    return kind(element)
+
+
+def _map(cursor: Cursor) -> DataType:
+    cursor.expect("<")
+    key = _type(cursor)
+    cursor.expect(",")
+    value = _type(cursor)
+    cursor.expect(">")
+    return MapType(key, value)
+
+
+def _fields(cursor: Cursor, closing: str) -> Iterator[RowField]:
+    """``name type 'comment'``, separated by commas, up to the closing bracket."""
+    if cursor.accept(closing):
+        return
+    while True:
+        name = _name(cursor)
+        type_ = _type(cursor)
+        comment = cursor.advance().value if cursor.token.kind == "string" else None
+        yield RowField(name, type_, comment)
+        if cursor.accept(closing):
+            return
+        cursor.expect(",")
+
+
+def _row(cursor: Cursor) -> DataType:
+    closing = ")" if cursor.accept("(") else ">"
+    if closing == ">":
+        cursor.expect("<")
+    return RowType(list(_fields(cursor, closing)))
+
+
+def _structured(cursor: Cursor) -> DataType:
+    cursor.expect("<")
+    name = _string(cursor)
+    if not cursor.accept(","):
+        cursor.expect(">")
+        return StructuredType(name)
+    return StructuredType(name, list(_fields(cursor, ">")))
+
+
+def _two_strings(cursor: Cursor) -> tuple[str, str]:
+    cursor.expect("(")
+    first = _string(cursor)
+    cursor.expect(",")
+    second = _string(cursor)
+    cursor.expect(")")
+    return first, second
+
+
+def _raw(cursor: Cursor) -> DataType:
+    """A RAW type, whose snapshot must be base64 and start with the length and name of a class.
+
+    That is what Java's ``writeUTF`` puts first into a serializer's snapshot; it is never run.
+    """
+    name, snapshot = _two_strings(cursor)
+    try:
+        content = base64.b64decode(snapshot, validate=True)
+    except (binascii.Error, ValueError):
+        content = b""
+    length = int.from_bytes(content[:2])
+    if not 0 < length <= len(content) - 2:
+        raise SchemaError("the text of a RAW type is no serializer snapshot", code="raw-snapshot")
+    return RawType(name, snapshot)
+
+
+def _legacy(cursor: Cursor) -> DataType:
+    root, information = _two_strings(cursor)
+    if root not in TypeRoot.__members__ or not information:
+        raise SchemaError(f"LEGACY names no type root {root!r}", code="legacy-type")
+    return LegacyType(TypeRoot[root], information)
+
+
+#: Keyword -> how to read what follows it. Printed keywords first, then synonyms.
+GRAMMAR: dict[str, Reader] = {
+    **{kind.keyword: partial(_plain, kind, len(kind.limits)) for kind in PLAIN},
+    "DOUBLE":     _double,
+    "TIME":       _time,
+    "TIMESTAMP":  _timestamp,
+    "INTERVAL":   _interval,
+    "ARRAY":      partial(_collection, ArrayType),
+    "MULTISET":   partial(_collection, MultisetType),
+    "MAP":        _map,
+    "ROW":        _row,
+    "STRUCTURED": _structured,
+    "RAW":        _raw,
+    "LEGACY":     _legacy,
+    "STRING":     lambda _: atomic.VarCharType(MAX_LENGTH),
+    "BYTES":      lambda _: atomic.VarBinaryType(MAX_LENGTH),
+    "INTEGER":    partial(_plain, atomic.IntType, 0),
+    "DEC":        partial(_plain, atomic.DecimalType, 2),
+    "NUMERIC":    partial(_plain, atomic.DecimalType, 2),
+}  # fmt: skip

@@ -1,0 +1,249 @@
+"""Dates, times, timestamps and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import ClassVar, Self
+
+from schema_core.errors import SchemaError
+from schema_core.types.base import AtomicType
+from schema_core.types.families import TypeRoot
+
+
+class TimestampKind(Enum):
+    """Whether a timestamp is a time attribute; types that differ in it alone are equal."""
+
+    REGULAR = "REGULAR"
+    ROWTIME = "ROWTIME"
+    PROCTIME = "PROCTIME"
+
+
+class DateType(AtomicType):
+    """A day of the proleptic Gregorian calendar."""
+
+    __slots__ = ()
+    keyword = "DATE"
+    root = TypeRoot.DATE
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class TimeType(AtomicType):
+    """A time of day with `precision` digits of a second."""
+
+    keyword = "TIME"
+    root = TypeRoot.TIME_WITHOUT_TIME_ZONE
+    limits = {"precision": range(10)}
+
+    precision: int
+
+    def __init__(self, precision: int = 0, nullable: bool = True) -> None:
+        self._fill(nullable, precision=precision)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class AnyTimestampType(AtomicType):
+    """A timestamp with `precision` digits of a second; `kind` marks a time attribute."""
+
+    limits = {"precision": range(10)}
+    kinds: ClassVar[frozenset[TimestampKind]] = frozenset(TimestampKind)
+
+    precision: int
+    kind: TimestampKind = field(compare=False)
+
+    def __init__(
+        self,
+        precision: int = 6,
+        nullable: bool = True,
+        *,
+        kind: TimestampKind = TimestampKind.REGULAR,
+    ) -> None:
+        self._fill(nullable, precision=precision, kind=kind)
+        if kind not in self.kinds:
+            raise SchemaError(f"{self.keyword} cannot be {kind.value}", code="type-parameter")
+
+    def with_kind(self, kind: TimestampKind) -> Self:
+        """This type as a time attribute of the kind, or as a plain timestamp."""
+        if kind is self.kind:
+            return self
+        return type(self)(self.precision, self.is_nullable, kind=kind)
+
+    def as_summary_string(self) -> str:
+        """The short text, with ``*ROWTIME*`` or ``*PROCTIME*`` behind a time attribute."""
+        text = self.summary_body() if self.is_nullable else f"{self.summary_body()} NOT NULL"
+        return text if self.kind is TimestampKind.REGULAR else f"{text} *{self.kind.value}*"
+
+    def __repr__(self) -> str:
+        shown = [str(self.precision)]
+        if not self.is_nullable:
+            shown.append("nullable=False")
+        if self.kind is not TimestampKind.REGULAR:
+            shown.append(f"kind={self.kind}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class TimestampType(AnyTimestampType):
+    """A wall-clock reading, without a zone.
+
+    >>> TimestampType(3, nullable=False, kind=TimestampKind.ROWTIME).as_summary_string()
+    'TIMESTAMP(3) NOT NULL *ROWTIME*'
+    """
+
+    __slots__ = ()
+    keyword = "TIMESTAMP"
+    root = TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE
+    kinds = frozenset({TimestampKind.REGULAR, TimestampKind.ROWTIME})
+
+
+class ZonedTimestampType(AnyTimestampType):
+    """A wall-clock reading with the zone it was read in."""
+
+    __slots__ = ()
+    keyword = "TIMESTAMP"
+    root = TypeRoot.TIMESTAMP_WITH_TIME_ZONE
+    kinds = frozenset({TimestampKind.REGULAR, TimestampKind.ROWTIME})
+
+    def body(self) -> str:
+        """The zone stands behind the precision."""
+        return f"TIMESTAMP({self.precision}) WITH TIME ZONE"
+
+
+class LocalZonedTimestampType(AnyTimestampType):
+    """An instant, shown in the zone of the session.
+
+    >>> print(LocalZonedTimestampType(3))
+    TIMESTAMP(3) WITH LOCAL TIME ZONE
+    """
+
+    __slots__ = ()
+    keyword = "TIMESTAMP_LTZ"
+    root = TypeRoot.TIMESTAMP_WITH_LOCAL_TIME_ZONE
+
+    def body(self) -> str:
+        """The exact text is the long one."""
+        return f"TIMESTAMP({self.precision}) WITH LOCAL TIME ZONE"
+
+    def summary_body(self) -> str:
+        """The summary is the short one."""
+        return f"TIMESTAMP_LTZ({self.precision})"
+
+
+class YearMonthResolution(Enum):
+    """The fields of an interval of years and months."""
+
+    YEAR = "YEAR"
+    MONTH = "MONTH"
+    YEAR_TO_MONTH = "YEAR TO MONTH"
+
+
+class DayTimeResolution(Enum):
+    """The fields of an interval of days and times."""
+
+    DAY = "DAY"
+    DAY_TO_HOUR = "DAY TO HOUR"
+    DAY_TO_MINUTE = "DAY TO MINUTE"
+    DAY_TO_SECOND = "DAY TO SECOND"
+    HOUR = "HOUR"
+    HOUR_TO_MINUTE = "HOUR TO MINUTE"
+    HOUR_TO_SECOND = "HOUR TO SECOND"
+    MINUTE = "MINUTE"
+    MINUTE_TO_SECOND = "MINUTE TO SECOND"
+    SECOND = "SECOND"
+
+
+def _interval(resolution: str, leading: int | None, fraction: int | None) -> str:
+    """``DAY TO SECOND`` with its precisions: the leading one after the first word."""
+    first, *rest = resolution.split(" ", 1)
+    text = first if leading is None else f"{first}({leading})"
+    text = " ".join((text, *rest))
+    return f"INTERVAL {text}" if fraction is None else f"INTERVAL {text}({fraction})"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class YearMonthIntervalType(AtomicType):
+    """A number of months, written as years and months.
+
+    >>> print(YearMonthIntervalType(YearMonthResolution.YEAR_TO_MONTH, 3))
+    INTERVAL YEAR(3) TO MONTH
+    """
+
+    keyword = "INTERVAL YEAR"
+    root = TypeRoot.INTERVAL_YEAR_MONTH
+    limits = {"precision": range(1, 5)}
+    DEFAULT_PRECISION: ClassVar[int] = 2
+
+    resolution: YearMonthResolution
+    precision: int
+
+    def __init__(
+        self,
+        resolution: YearMonthResolution = YearMonthResolution.YEAR_TO_MONTH,
+        precision: int = 2,
+        nullable: bool = True,
+    ) -> None:
+        self._fill(nullable, resolution=resolution, precision=precision)
+        if resolution is YearMonthResolution.MONTH and precision != self.DEFAULT_PRECISION:
+            raise SchemaError("INTERVAL MONTH takes no precision", code="type-parameter")
+
+    def body(self) -> str:
+        """The precision belongs to the years."""
+        has_years = self.resolution is not YearMonthResolution.MONTH
+        return _interval(self.resolution.value, self.precision if has_years else None, None)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class DayTimeIntervalType(AtomicType):
+    """A number of milliseconds, written as days, hours, minutes and seconds.
+
+    >>> print(DayTimeIntervalType(DayTimeResolution.DAY_TO_SECOND, 3, 6))
+    INTERVAL DAY(3) TO SECOND(6)
+    """
+
+    keyword = "INTERVAL DAY"
+    root = TypeRoot.INTERVAL_DAY_TIME
+    limits = {"day_precision": range(1, 7), "fractional_precision": range(10)}
+    DEFAULT_DAY_PRECISION: ClassVar[int] = 2
+    DEFAULT_FRACTIONAL_PRECISION: ClassVar[int] = 6
+
+    resolution: DayTimeResolution
+    day_precision: int
+    fractional_precision: int
+
+    def __init__(
+        self,
+        resolution: DayTimeResolution = DayTimeResolution.DAY_TO_SECOND,
+        day_precision: int = 2,
+        fractional_precision: int = 6,
+        nullable: bool = True,
+    ) -> None:
+        self._fill(
+            nullable,
+            resolution=resolution,
+            day_precision=day_precision,
+            fractional_precision=fractional_precision,
+        )
+        if not self.has_days and day_precision != self.DEFAULT_DAY_PRECISION:
+            raise SchemaError(
+                f"INTERVAL {resolution.value} takes no precision of days", code="type-parameter"
+            )
+        if not self.has_seconds and fractional_precision != self.DEFAULT_FRACTIONAL_PRECISION:
+            raise SchemaError(
+                f"INTERVAL {resolution.value} takes no precision of seconds", code="type-parameter"
+            )
+
+    @property
+    def has_days(self) -> bool:
+        """Whether it starts with days."""
+        return self.resolution.value.startswith("DAY")
+
+    @property
+    def has_seconds(self) -> bool:
+        """Whether it ends with seconds."""
+        return self.resolution.value.endswith("SECOND")
+
+    def body(self) -> str:
+        """Days carry the first precision, seconds the last."""
+        days = self.day_precision if self.has_days else None
+        return _interval(
+            self.resolution.value, days, self.fractional_precision if self.has_seconds else None
+        )
