@@ -1,7 +1,7 @@
 """Texts: quoting, spans, the cursor every parser walks with, budgets for text from outside.
 
 Nothing from outside is parsed before `check_size`; nesting goes through `Cursor.nested`; numbers
-are bounded by `check_digits`. So no parser of this project can run out of stack or time on bad input.
+are bounded by `check_digits`. So no parser here can run out of stack or time on bad input.
 """
 
 from __future__ import annotations

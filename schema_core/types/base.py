@@ -7,14 +7,13 @@ reads back; the summary is the shorter text that messages and schema listings sh
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 #: The longest CHAR, VARCHAR, BINARY or VARBINARY, and the length of STRING and BYTES.
 MAX_LENGTH = 2_147_483_647
@@ -140,10 +139,14 @@ class DataType:
         return cls.__name__.removesuffix("Type").upper()
 
 
-@cache
-def field_names(kind: Hashable) -> tuple[str, ...]:
+_NAMES: dict[type[DataType], tuple[str, ...]] = {}
+
+
+def field_names(kind: type[DataType]) -> tuple[str, ...]:
     """The names of a type's fields: `is_nullable`, then its own."""
-    return tuple(one.name for one in fields(cast("type[DataType]", kind)))
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(one.name for one in fields(kind))
+    return _NAMES[kind]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -226,9 +226,7 @@ class DataTypes:
         >>> print(DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0)))
         INTERVAL DAY(3) TO SECOND(0)
         """
-        ends = (
-            [upper_resolution] if lower_resolution is None else [upper_resolution, lower_resolution]
-        )
+        ends = [upper_resolution, *([lower_resolution] if lower_resolution else [])]
         words = " TO ".join(end.unit for end in ends)
         given = {end.unit: end.precision for end in ends if end.precision is not None}
         if words in YEAR_MONTH:

@@ -204,6 +204,4 @@ class RowType(DataType):
         for one in self.fields:
             if one.name == key:
                 return one
-        raise KeyError(
-            f"no field {key!r}; {similar(key, self.field_names()) or 'see field_names()'}"
-        )
+        raise KeyError(f"no field {key!r}", similar(key, self.field_names()))

@@ -1,7 +1,7 @@
 """The text of types, read back: ``parse_type(str(t)) == t``.
 
-The grammar is that of Flink's type strings (Flink documentation, "Data Types"), which differs from that
-of SQL statements: ``VARCHAR`` alone has length 1 here, and there are no comments.
+The grammar is that of Flink's type strings (Flink documentation, "Data Types"), which differs from
+that of SQL statements: ``VARCHAR`` alone has length 1 here, and there are no comments.
 """
 
 from __future__ import annotations
@@ -38,55 +38,15 @@ if TYPE_CHECKING:
 
 #: Words that cannot be a name unless quoted.
 KEYWORDS = frozenset(
-    [
-        "CHAR",
-        "VARCHAR",
-        "STRING",
-        "BOOLEAN",
-        "BINARY",
-        "VARBINARY",
-        "BYTES",
-        "DECIMAL",
-        "NUMERIC",
-        "DEC",
-        "TINYINT",
-        "SMALLINT",
-        "INT",
-        "INTEGER",
-        "BIGINT",
-        "FLOAT",
-        "DOUBLE",
-        "PRECISION",
-        "DATE",
-        "TIME",
-        "WITH",
-        "WITHOUT",
-        "LOCAL",
-        "ZONE",
-        "TIMESTAMP",
-        "TIMESTAMP_LTZ",
-        "INTERVAL",
-        "YEAR",
-        "MONTH",
-        "DAY",
-        "HOUR",
-        "MINUTE",
-        "SECOND",
-        "TO",
-        "ARRAY",
-        "MULTISET",
-        "MAP",
-        "ROW",
-        "NULL",
-        "RAW",
-        "LEGACY",
-        "NOT",
-        "DESCRIPTOR",
-        "STRUCTURED",
-        "VARIANT",
-        "BITMAP",
-    ]
-)
+    {
+        "CHAR", "VARCHAR", "STRING", "BOOLEAN", "BINARY", "VARBINARY", "BYTES", "DECIMAL",
+        "NUMERIC", "DEC", "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE",
+        "PRECISION", "DATE", "TIME", "WITH", "WITHOUT", "LOCAL", "ZONE", "TIMESTAMP",
+        "TIMESTAMP_LTZ", "INTERVAL", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "TO",
+        "ARRAY", "MULTISET", "MAP", "ROW", "NULL", "RAW", "LEGACY", "NOT", "DESCRIPTOR",
+        "STRUCTURED", "VARIANT", "BITMAP",
+    }
+)  # fmt: skip
 
 #: What separates words: Java's white space, which leaves out the no-break spaces.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
