@@ -65,7 +65,7 @@ SECONDS ?= 60
 fuzz: $(INSTALLED)
 	set -e; for target in fuzz/fuzz_*.py; do $(BIN)/python $$target --seconds $(SECONDS); done
 
-# The real Flink (a download of 330 MB and a JDK): see fuzz/oracle/README.md.
+# The real Flink (a download of 330 MB and a JDK): see fuzz/oracle/PROTOCOL.md.
 oracle: $(INSTALLED)
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 

@@ -1,0 +1,41 @@
+"""Asks Flink a file of questions and writes them down with the answers, as properties/corpus does.
+
+    python -m fuzz.oracle.record QUESTIONS.jsonl FOLDER/NAME.jsonl [--oracle .oracle]
+    python -m properties.agreement --corpus FOLDER --show 10
+
+So a doubt becomes a recording within a minute, and a recording a figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+ASK = Path(__file__).parent / "ask.sh"
+
+
+def main() -> None:
+    """Ask all questions at once: most of the time goes into starting Flink."""
+    parser = argparse.ArgumentParser(description="Record what Flink answers.")
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("recording", type=Path)
+    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    options = parser.parse_args()
+    asked = options.questions.read_text(encoding="utf-8")
+    command = ["sh", str(ASK), options.oracle]
+    answered = subprocess.run(
+        command, input=asked, capture_output=True, encoding="utf-8", check=True
+    ).stdout
+    questions = [json.loads(line) for line in asked.split("\n") if line.strip()]
+    answers = [json.loads(line) for line in answered.split("\n") if line.strip()]
+    with options.recording.open("w", encoding="utf-8") as lines:
+        for question, answer in zip(questions, answers, strict=True):
+            answer.pop("id", None)
+            lines.write(json.dumps({"q": question, "a": answer}, ensure_ascii=False) + "\n")
+    print(f"{len(answers)} answers in {options.recording}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""How exactly the library agrees with the recorded Flink, and that it never agrees less.
+
+    python -m properties.agreement [--files types,expr] [--show N] [--categories] [--raise-floors]
+
+One `python -m properties.answer` a file gets the questions and prints the answers. The figures are
+held against floors.json: cases that agree may not become fewer, answers to what Flink refuses
+("accepted wrongly") may not become more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from properties import recorded
+from properties.recorded import Answer, Question
+from properties.scoring import MISSING, agreement, cases, exact
+
+ROOT = Path(__file__).parent.parent
+FLOORS = Path(__file__).parent / "floors.json"
+PROGRAM = (sys.executable, "-m", "properties.answer")
+
+#: figure -> which of two is the better one; `cases` belongs to the recording and does not move.
+BETTER = {"meaning": max, "exact": max, "accepted": min}
+
+#: file -> figure -> number of cases
+Floors: TypeAlias = dict[str, dict[str, int]]
+
+
+@dataclass(slots=True)
+class Score:
+    """The figures of one recorded file: of `cases`, how many agree, are let in or kept out."""
+
+    name: str
+    seconds: float = 0.0
+    count: Counter[str] = field(default_factory=Counter)
+    categories: dict[str, Counter[str]] = field(default_factory=dict)
+    disagreements: list[str] = field(default_factory=list)
+    remark: str = ""
+
+
+def ask(questions: list[Question], timeout: float) -> tuple[list[Answer], str]:
+    """The answers of a fresh program, and a remark when it did not answer everything."""
+    lines = "".join(json.dumps(question) + "\n" for question in questions)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as complaints:
+        process = subprocess.run(
+            PROGRAM, input=lines, stdout=out, stderr=complaints, text=True, cwd=ROOT,
+            timeout=timeout, check=False,
+        )  # fmt: skip
+        out.seek(0)
+        answers = [json.loads(line) for line in out if line.strip()]
+        if len(answers) == len(questions):
+            return answers, ""
+        complaints.seek(0)
+        last_words = complaints.read()[-2000:]
+    missing = len(questions) - len(answers)
+    remark = f"{len(answers)} answers to {len(questions)} questions, exit {process.returncode}"
+    return answers + [MISSING] * missing, f"{remark}\n{last_words}"
+
+
+def score(name: str, corpus: Path, timeout: float) -> Score:
+    """Ask the questions of one file and count."""
+    result = Score(name)
+    told = recorded.preamble(corpus)
+    pairs = list(recorded.records(name, corpus))
+    started = time.perf_counter()
+    answers, result.remark = ask([*told, *(question for question, _ in pairs)], timeout)
+    result.seconds = time.perf_counter() - started
+    for (question, expected), actual in zip(pairs, answers[len(told) :], strict=False):
+        count = result.categories.setdefault(category(question), Counter())
+        for want, got, asked in cases(question, expected, actual):
+            figures, agrees = judge(question, want, got)
+            count.update(figures)
+            if not agrees:
+                result.disagreements.append(disagreement(asked, want, got))
+    result.count = sum(result.categories.values(), Counter())
+    return result
+
+
+def category(question: Question) -> str:
+    """What a question is about: its own word, else the stem of its id, else its op."""
+    stem = str(question.get("id", "")).rpartition("-")[0]
+    return str(question.get("category") or stem or question["op"])
+
+
+def judge(question: Question, want: Answer, got: Answer) -> tuple[dict[str, int], bool]:
+    """What one case adds to the figures, and whether it agrees in meaning."""
+    agrees, exactly = agreement(question, want, got)
+    figures = {
+        "cases": 1,
+        "meaning": agrees,
+        "exact": exactly,
+        "accepted": not want["ok"] and got.get("ok") is True,
+        "refused": bool(want["ok"]) and got.get("ok") is not True,
+    }
+    return figures, agrees
+
+
+def disagreement(asked: object, want: Answer, got: Answer) -> str:
+    """Both answers beneath the question, cut to what a terminal holds."""
+    lines = (("", asked, 300), ("flink ", exact(want), 400), ("ours  ", got, 400))
+    return "\n    ".join(f"{who}{json.dumps(what)[:width]}" for who, what, width in lines)
+
+
+HEADING = (
+    f"{'file':<24}{'cases':>7}{'meaning':>10}{'exact':>10}"
+    f"{'accepted wrongly':>18}{'refused wrongly':>17}{'seconds':>9}"
+)
+
+
+def row(name: str, count: Mapping[str, int], seconds: str = "") -> str:
+    """One line of the table."""
+    whole = max(count.get("cases", 0), 1)
+    meaning, exactly = (100 * count.get(figure, 0) / whole for figure in ("meaning", "exact"))
+    return (
+        f"{name:<24}{count.get('cases', 0):>7}{meaning:>9.2f}%{exactly:>9.2f}%"
+        f"{count.get('accepted', 0):>18}{count.get('refused', 0):>17}{seconds:>9}"
+    )
+
+
+def report(result: Score, show: int, *, categories: bool) -> None:
+    """Print a file's line, and beneath it what was asked for."""
+    print(row(result.name, result.count, f"{result.seconds:.1f}"), flush=True)
+    if categories:
+        for name, count in sorted(result.categories.items()):
+            print(row(f"  {name}"[:24], count))
+    for text in result.disagreements[:show]:
+        print(f"  {text}")
+    if result.remark:
+        print(f"  {result.remark}", file=sys.stderr)
+
+
+def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
+    """What is worse than its floor, in words.
+
+    >>> result = Score("casts", count=Counter(cases=10, meaning=8, exact=8, accepted=1))
+    >>> fallen([result], {"casts": {"cases": 10, "meaning": 9, "exact": 8, "accepted": 1}})
+    ['casts: meaning 8, floor 9']
+    """
+    lines = []
+    for result in results:
+        floor = floors.get(result.name)
+        if floor is None:
+            lines.append(f"{result.name}: no floor yet")
+        elif floor["cases"] != result.count["cases"]:
+            lines.append(f"{result.name}: {result.count['cases']} cases, floor {floor['cases']}")
+        else:
+            lines += [
+                f"{result.name}: {figure} {result.count[figure]}, floor {floor[figure]}"
+                for figure, better in BETTER.items()
+                if better(result.count[figure], floor[figure]) != result.count[figure]
+            ]
+    return lines
+
+
+def raised(results: Iterable[Score], floors: Floors) -> Floors:
+    """The better of the old and the new figure everywhere: a floor never falls.
+
+    >>> result = Score("casts", count=Counter(cases=10, meaning=8, exact=8, accepted=0))
+    >>> raised([result], {"casts": {"cases": 10, "meaning": 9, "exact": 7, "accepted": 1}})
+    {'casts': {'cases': 10, 'meaning': 9, 'exact': 8, 'accepted': 0}}
+    """
+    new = {
+        result.name: {
+            "cases": result.count["cases"],
+            **{
+                figure: better(
+                    result.count[figure],
+                    floors.get(result.name, {}).get(figure, result.count[figure]),
+                )
+                for figure, better in BETTER.items()
+            },
+        }
+        for result in results
+    }
+    return dict(sorted({**floors, **new}.items()))
+
+
+def load_floors() -> Floors:
+    """The figures nobody may fall below."""
+    floors: Floors = json.loads(FLOORS.read_text(encoding="utf-8"))
+    return floors
+
+
+def save_floors(floors: Floors) -> None:
+    """One file a line, so that a change reads as what it is."""
+    lines = (f"  {json.dumps(name)}: {json.dumps(floor)}" for name, floor in floors.items())
+    FLOORS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def verdict(results: list[Score], *, raise_floors: bool) -> int:
+    """Hold the figures against the floors, or lift these; the exit code of the program."""
+    floors = load_floors()
+    higher = raised(results, floors)
+    if raise_floors:
+        save_floors(higher)
+    elif complaints := fallen(results, floors):
+        print("\nless exact than before:", *complaints, sep="\n  ")
+        return 1
+    elif higher != floors:
+        print("\nmore exact than before: write it down with `make floors`")
+    return 0
+
+
+def main() -> int:
+    """Score every file, two at a time, and hold the result against the floors."""
+    parser = argparse.ArgumentParser(description="Agreement with the recorded Flink.")
+    parser.add_argument("--files", default="", help="names, separated by commas; default: all")
+    parser.add_argument("--show", type=int, default=0, help="print so many disagreements a file")
+    parser.add_argument("--categories", action="store_true", help="a line for each category too")
+    parser.add_argument("--corpus", type=Path, help="another recording: no floors are held")
+    parser.add_argument("--timeout", type=float, default=1800, help="seconds for one file")
+    parser.add_argument("--raise-floors", action="store_true", help="write the better figures down")
+    options = parser.parse_args()
+    corpus = options.corpus or recorded.CORPUS
+    wanted = [name for name in options.files.split(",") if name] or recorded.names(corpus)
+    results = []
+    print(HEADING, flush=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for result in pool.map(lambda name: score(name, corpus, options.timeout), wanted):
+            report(result, options.show, categories=options.categories)
+            results.append(result)
+    total = sum((result.count for result in results), Counter[str]())
+    print(row("all", total))
+    return 0 if options.corpus else verdict(results, raise_floors=options.raise_floors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
