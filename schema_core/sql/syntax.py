@@ -1,0 +1,196 @@
+"""The syntax tree of an expression: what was written, frozen, each node with its span.
+
+Nearly everything is a `Call`, whose name is a row of the function tables: an operator by its
+symbol (``+``, ``=``, ``IS NOT NULL``), a special form by its leading word (``CAST``, ``CASE``,
+``EXTRACT``), a function by its name in capitals. Words that steer a call (``DAY`` in
+``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` arguments. So a new function needs no new node.
+
+Spans are offsets into the text that was parsed; they take no part in equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.text import Span
+
+if TYPE_CHECKING:
+    from schema_core.sql.query_syntax import Query
+
+NOWHERE = Span(0, 0)
+
+
+class LiteralKind(Enum):
+    """How a literal was written, which decides its type."""
+
+    NULL = "NULL"
+    BOOLEAN = "BOOLEAN"
+    UNKNOWN = "UNKNOWN"  # the third truth value
+    EXACT = "EXACT"  # 12, 1.50: a whole number or a decimal
+    APPROXIMATE = "APPROXIMATE"  # 1e3: a double
+    STRING = "STRING"
+    BINARY = "BINARY"  # x'0f'
+    DATE = "DATE"
+    TIME = "TIME"
+    TIMESTAMP = "TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
+
+    `charset` is the prefix of a string that was written with one (``_UTF16'..'``, ``N'..'``).
+    """
+
+    kind: LiteralKind
+    text: str
+    charset: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """``INTERVAL '1-2' YEAR(3) TO MONTH``: the text between quotes and the qualifier as written.
+
+    `unit` and `to` are singular words in capitals (``DAY``, ``SECOND``); `leading` and `fraction`
+    are the precisions that were given.
+    """
+
+    text: str
+    unit: str
+    to: str | None = None
+    leading: int | None = None
+    fraction: int | None = None
+    negative: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column or a path: ``a``, ``t.a``, ``a.field``. Only typing can tell which."""
+
+    parts: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """``*`` or ``t.*``; as an argument only in ``COUNT(*)``, else in a SELECT list."""
+
+    prefix: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A word that steers a call, in capitals: ``DAY``, ``BOTH``, ``NULL ON NULL``, ``DISTINCT``."""
+
+    word: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeField:
+    """A field of a row type as written."""
+
+    name: str
+    type: TypeName
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type as it was written in SQL; `schema_core.sql.type_name` says which `DataType` it is.
+
+    The spelling matters because Flink prints it back: ``keyword`` is the name in the printed form
+    (``INTEGER``, ``VARCHAR``, ``STRING``, ``TIMESTAMP_LTZ``, ``TIMESTAMP WITH LOCAL TIME ZONE``,
+    ``ARRAY``, ``ROW`` ...), `parameters` the numbers as written (not clamped), `nullable` None
+    where nothing was said. Collections have one or two `arguments`; `postfix` tells ``INT ARRAY`` from
+    ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and STRUCTURED;
+    `interval` is set for INTERVAL.
+    """
+
+    keyword: str
+    parameters: tuple[int, ...] = ()
+    arguments: tuple[TypeName, ...] = ()
+    fields: tuple[TypeField, ...] = ()
+    texts: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    interval: Interval | None = None
+    nullable: bool | None = None
+    postfix: bool = False
+    charset: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One item of an ORDER BY."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_last: bool | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset."""
+
+    unit: str  # ROWS or RANGE
+    lower: Call | Symbol
+    upper: Call | Symbol | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What stands behind OVER, or after a name in the WINDOW clause."""
+
+    name: str | None = None
+    partition_by: tuple[Expression, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    frame: Frame | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator and its arguments.
+
+    `path` is set only for a function that was called by a name in several parts or in back-ticks.
+    `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``;
+    `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates.
+    """
+
+    name: str
+    arguments: tuple[Expression, ...] = ()
+    path: tuple[str, ...] = ()
+    symbol: str | None = None
+    filter: Expression | None = None
+    within: tuple[SortKey, ...] = ()
+    over: Window | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """``name => value`` in the arguments of a call."""
+
+    name: str
+    value: Expression
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query in parentheses where a value, a list of values or a table stands."""
+
+    query: Query
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Expression: TypeAlias = (
+    Literal | Interval | Name | Star | Symbol | TypeName | Call | Named | Subquery
+)
