@@ -98,6 +98,7 @@ def judge(question: Question, want: Answer, got: Answer) -> tuple[dict[str, int]
     agrees, exactly = agreement(question, want, got)
     figures = {
         "cases": 1,
+        "answered": got.get("ok") is True,
         "meaning": agrees,
         "exact": exactly,
         "accepted": not want["ok"] and got.get("ok") is True,
@@ -143,7 +144,7 @@ def report(result: Score, show: int, *, categories: bool) -> None:
 def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
     """What is worse than its floor, in words.
 
-    >>> result = Score("casts", count=Counter(cases=10, meaning=8, exact=8, accepted=1))
+    >>> result = Score("casts", count=Counter(cases=10, answered=9, meaning=8, exact=8, accepted=1))
     >>> fallen([result], {"casts": {"cases": 10, "meaning": 9, "exact": 8, "accepted": 1}})
     ['casts: meaning 8, floor 9']
     """
@@ -151,7 +152,7 @@ def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
     for result in results:
         floor = floors.get(result.name)
         if floor is None:
-            lines.append(f"{result.name}: no floor yet")
+            lines += [f"{result.name}: no floor yet"] if result.count["answered"] else []
         elif floor["cases"] != result.count["cases"]:
             lines.append(f"{result.name}: {result.count['cases']} cases, floor {floor['cases']}")
         else:
@@ -166,7 +167,10 @@ def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
 def raised(results: Iterable[Score], floors: Floors) -> Floors:
     """The better of the old and the new figure everywhere: a floor never falls.
 
-    >>> result = Score("casts", count=Counter(cases=10, meaning=8, exact=8, accepted=0))
+    A file that is refused as a whole has no floor: it agrees with every refusal, and accepts
+    nothing wrongly, for the wrong reason.
+
+    >>> result = Score("casts", count=Counter(cases=10, answered=9, meaning=8, exact=8, accepted=0))
     >>> raised([result], {"casts": {"cases": 10, "meaning": 9, "exact": 7, "accepted": 1}})
     {'casts': {'cases': 10, 'meaning': 9, 'exact': 8, 'accepted': 0}}
     """
@@ -182,6 +186,7 @@ def raised(results: Iterable[Score], floors: Floors) -> Floors:
             },
         }
         for result in results
+        if result.count["answered"]
     }
     return dict(sorted({**floors, **new}.items()))
 
