@@ -12,12 +12,12 @@ import io
 import json
 import sys
 
-from properties.answers import told, types
+from properties.answers import identifier, told, types
 from properties.answers.attempt import UNSUPPORTED, Operation, attempt
 from properties.recorded import Answer, Question
 
 #: The families of questions; each has its table of ops.
-FAMILIES = (told, types)
+FAMILIES = (told, types, identifier)
 
 #: Op -> what answers it.
 OPERATIONS: dict[str, Operation] = {

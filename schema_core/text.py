@@ -6,6 +6,7 @@ are bounded by `check_digits`. So no parser here can run out of stack or time on
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 200
 MAX_DIGITS = 1_000
+
+#: White space as Java has it, for a character class: without the no-break spaces and U+0085.
+SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
+
+#: Letters of an unquoted name in Flink's SQL, for a character class: what Java took for letters
+#: when the grammar was written, so neither full-width letters nor Korean syllables.
+LETTERS = (
+    r"$A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
+    r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
+)
+
+_VISIBLE = re.compile(f"[^{SPACE}]")
 
 
 class Span(NamedTuple):
@@ -47,6 +60,15 @@ def quote_string(text: str) -> str:
     'it''s'
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def is_blank(text: str) -> bool:
+    r"""Whether the text is empty or white space (Java's) throughout.
+
+    >>> is_blank(" "), is_blank("\u00a0")
+    (True, False)
+    """
+    return _VISIBLE.search(text) is None
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

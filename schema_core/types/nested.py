@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, overload
 
 from schema_core.errors import SchemaError, similar
-from schema_core.text import quote_identifier, quote_string
+from schema_core.text import is_blank, quote_identifier, quote_string
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
 
@@ -144,7 +144,7 @@ class RowType(DataType):
         seen: set[str] = set()
         for one in self.fields:
             require_type(one.data_type, f"field {one.name!r}")
-            if not one.name.strip():
+            if is_blank(one.name):
                 raise SchemaError("a field name needs a visible character", code="field-name")
             if one.name in seen:
                 raise SchemaError(f"the field name {one.name!r} is used twice", code="field-name")

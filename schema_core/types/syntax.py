@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ParseError, SchemaError
-from schema_core.text import Cursor, Span, Token, check_digits, check_size
+from schema_core.text import SPACE, Cursor, Span, Token, check_digits, check_size
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import LegacyType, RawType, StructuredType, UnresolvedType
@@ -47,9 +47,6 @@ KEYWORDS = frozenset(
         "STRUCTURED", "VARIANT", "BITMAP",
     }
 )  # fmt: skip
-
-#: What separates words: Java's white space, which leaves out the no-break spaces.
-SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
 #: Types that are spelled by a keyword and the numbers of their limits.
 PLAIN: tuple[type[DataType], ...] = (
