@@ -36,7 +36,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff format $(CHECKED)
 
 types: $(INSTALLED)
-	$(BIN)/mypy
+	$(BIN)/mypy $(CHECKED)
 
 agreement: $(INSTALLED)
 	$(BIN)/python -m properties.agreement
@@ -63,7 +63,7 @@ lock:
 # Every target in turn, a minute each: for target in fuzz/fuzz_*.py.
 SECONDS ?= 60
 fuzz: $(INSTALLED)
-	set -e; for target in fuzz/fuzz_*.py; do $(BIN)/python $$target --seconds $(SECONDS); done
+	set -e; for target in fuzz/fuzz_*.py; do $(BIN)/python -m fuzz.$$(basename $$target .py) --seconds $(SECONDS); done
 
 # The real Flink (a download of 330 MB and a JDK): see fuzz/oracle/PROTOCOL.md.
 oracle: $(INSTALLED)

@@ -1,0 +1,39 @@
+"""Every fuzz target takes its seeds, and a few thousand mutations of them, at every test run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fuzz import driver
+from schema_core.errors import SchemaCoreError
+
+FUZZ = Path(__file__).parent.parent / "fuzz"
+TARGETS = sorted(path.stem.removeprefix("fuzz_") for path in FUZZ.glob("fuzz_*.py"))
+TEXTS = 2_000
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_target_survives_its_texts(name: str) -> None:
+    target = import_module(f"fuzz.fuzz_{name}").target
+    tried = [(text, driver.find(target, text)) for text in islice(driver.texts(name, 0), TEXTS)]
+
+    assert [] == [(text[:200], problem) for text, problem in tried if problem]
+
+
+def test_every_file_of_seeds_has_its_target() -> None:
+    assert TARGETS == sorted(path.stem for path in driver.SEEDS.glob("*.txt"))
+
+
+def test_a_find_is_any_error_but_ours() -> None:
+    def broken(text: str) -> None:
+        if "x" in text:
+            raise ValueError(text)
+        raise SchemaCoreError(text, code="refused")
+
+    assert driver.find(broken, "y") is None
+    assert driver.find(broken, "yyxy") == "ValueError: yyxy"
+    assert driver.shortened(broken, "yyxy") == "x"
