@@ -104,7 +104,7 @@ def parse_type(text: str) -> DataType:
     A name that is no type of SQL becomes an `UnresolvedType`, for a catalog to look up.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place; nesting of more than 200 levels,
+        ParseError: for a text outside the grammar, with the place; nesting deeper than `MAX_DEPTH`,
             texts of more than 1,000,000 characters and numbers of more than 1,000 digits are
             refused before they are read.
 
