@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from schema_core.errors import ParseError
 
-#: Characters of one text, levels of nesting, digits of one number. Printing and comparing a row type
-#: takes up to nine of Python's 1,000 frames a level, and the caller has used some already.
+#: Characters of one text, levels of nesting, digits of one number. A level of a row type takes up
+#: to nine of Python's 1,000 frames when printed, and the caller has used some already.
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 64
 MAX_DIGITS = 1_000
