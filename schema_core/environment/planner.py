@@ -1,0 +1,152 @@
+"""What an environment asks of the engine that runs its statements, and how one is found.
+
+The environment resolves: names, types, schemas, rules. A planner receives only what is resolved
+and gives back rows or a job. Planners are chosen by identifier among the installed entry points,
+so that an engine can be exchanged without a change to what a user wrote (FLIP-32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from schema_core.environment.discovery import PLANNERS, require
+
+if TYPE_CHECKING:
+    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.paths import ObjectIdentifier
+    from schema_core.query.relation import Relation
+    from schema_core.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTable:
+    """A table with the identifier under which it was found."""
+
+    identifier: ObjectIdentifier
+    table: ResolvedCatalogTable
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerContext:
+    """What an environment lends to its planner.
+
+    `options` are the environment's settings as they are at the time of each call;
+    `table` finds what a scan of a query names (temporary objects first), and raises
+    `NotFoundError` where nothing is there.
+    """
+
+    options: Mapping[str, str]
+    table: Callable[[ObjectIdentifier], BoundTable]
+
+
+class JobStatus(Enum):
+    """Where a job is. The last three are final."""
+
+    CREATED = "CREATED"
+    FINISHED = "FINISHED"
+    FAILED = "FAILED"
+    CANCELED = "CANCELED"
+
+
+class JobStatusHook(Protocol):
+    """Told when the status of a job changes (FLIP-218). `on_created` comes before any row moves.
+
+    An error in `on_created` stops the job; no further call follows then.
+    """
+
+    def on_created(self, job_id: str) -> None: ...
+    def on_finished(self, job_id: str) -> None: ...
+    def on_failed(self, job_id: str, error: BaseException) -> None: ...
+    def on_canceled(self, job_id: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that has ended well; one that failed or was cancelled is an `ExternalError`."""
+
+    id: str
+    status: JobStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The result of a query: names and types of its columns, and the rows as Python values.
+
+    Values are what the type suggests: int, float, `Decimal`, str, bytes, `date`, `time`,
+    `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be walked
+    once; `shown` gives the same rows as the texts of Flink's cast to STRING, None for NULL.
+    """
+
+    columns: tuple[tuple[str, DataType], ...]
+    rows: Iterator[tuple[Any, ...]]
+    shown: Callable[[], Iterator[tuple[str | None, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """How CREATE TABLE AS makes its table known, and takes that back.
+
+    `create` does what the statement asks of the catalog (for REPLACE: drop the old one first),
+    `drop` removes the table again. `atomic` is the option ``table.rtas-ctas.atomicity-enabled``:
+    nothing is to be seen of a job that fails.
+    """
+
+    create: Callable[[], None]
+    drop: Callable[[], None]
+    atomic: bool = False
+
+
+class Planner(Protocol):
+    """An engine that runs queries. Constructed by calling it with a `PlannerContext`.
+
+    A `query` has its columns resolved and its scans name tables by identifier. What the engine
+    cannot run as Flink would is an `UnsupportedError` with code `not-executable`, raised before
+    anything is read or written; what fails while it runs is an `ExternalError`.
+    """
+
+    identifier: str
+
+    def select(self, query: Relation) -> Rows:
+        """Run a query and hand out its rows."""
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        *,
+        columns: Sequence[str] | None = None,
+        overwrite: bool = False,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        """Write a query into a table and wait for the end.
+
+        The query's columns fill, in order, the named `columns` or all persisted ones; columns not
+        named become NULL. Values are cast as on assignment. `overwrite` replaces what was there.
+        """
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        """CREATE TABLE AS: register the table and write the query into it (FLIP-218)."""
+
+    def explain(self, query: Relation) -> str:
+        """How the engine would run a query, as text."""
+
+
+def find_planner(identifier: str, context: PlannerContext) -> Planner:
+    """The installed planner with this identifier, ready for use.
+
+    Raises:
+        NotFoundError, SchemaError: as `schema_core.environment.discovery.require`.
+    """
+    planner: Planner = require(PLANNERS, identifier)(context)
+    return planner
