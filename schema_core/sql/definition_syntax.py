@@ -1,0 +1,319 @@
+"""What definitions are made of, as written: columns, constraints, options, and changes of them.
+
+The nodes of `statement_syntax` are built from these. Names of columns are `syntax.Name` nodes: a
+path of several parts is read, and refused with its place by whoever looks it up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import NOWHERE, Expression, Interval, Name, TypeName
+from schema_core.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``'key' = 'value'`` in a WITH clause. A key may be repeated; the last one counts."""
+
+    key: str
+    value: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalColumn:
+    """``name type [NOT NULL] [COMMENT 'text']``; a constraint behind it stands in the table's.
+
+    ``NOT NULL`` is part of the type.
+    """
+
+    name: str
+    type: TypeName
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedColumn:
+    """``name AS expression [COMMENT 'text']``."""
+
+    name: str
+    expression: Expression
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataColumn:
+    """``name type METADATA [FROM 'key'] [VIRTUAL] [COMMENT 'text']``."""
+
+    name: str
+    type: TypeName
+    metadata_key: str | None = None
+    is_virtual: bool = False
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """``WATERMARK FOR column AS expression``; the column is a path where a field was named."""
+
+    column: Name
+    expression: Expression
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A PRIMARY KEY or UNIQUE constraint; `enforced` is None where nothing was said."""
+
+    kind: str
+    columns: tuple[Name, ...]
+    name: str | None = None
+    enforced: bool | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN where none was said."""
+
+    kind: str = "UNKNOWN"
+    keys: tuple[Name, ...] = ()
+    buckets: int | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LikeOption:
+    """``INCLUDING GENERATED``: a strategy and the feature it is for."""
+
+    strategy: str
+    feature: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """``LIKE source (options)``."""
+
+    source: Name
+    options: tuple[LikeOption, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """What stands in the parentheses behind the name of a table.
+
+    `names` are set instead of columns where only names were listed (CREATE TABLE ... AS SELECT).
+    """
+
+    columns: tuple[Column, ...] = ()
+    names: tuple[Name, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """``PARTITION (a = 'x', b) WITH (...)``; the value of a key may be left out where allowed."""
+
+    values: tuple[tuple[str, str | None], ...]
+    options: tuple[Option, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """``JAR 'path'`` behind USING."""
+
+    kind: str
+    path: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# -------------------------------------------------------------------------- changes of ALTER
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTo:
+    """``RENAME TO path``."""
+
+    path: Name
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """``RENAME column TO name``."""
+
+    column: Name
+    new_name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions:
+    """``SET ('key' = 'value', ...)``."""
+
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOptions:
+    """``RESET ('key', ...)``."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedColumn:
+    """A column of ADD or MODIFY and where it goes: ``FIRST``, ``AFTER column``, or unsaid."""
+
+    column: Column
+    name: Name
+    first: bool = False
+    after: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddElements:
+    """``ADD`` columns, a watermark, constraints or a distribution; in parentheses several."""
+
+    columns: tuple[PlacedColumn, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModifyElements:
+    """``MODIFY`` columns, the watermark, the primary key or the distribution."""
+
+    columns: tuple[PlacedColumn, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumns:
+    """``DROP column`` or ``DROP (columns)``."""
+
+    columns: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropPrimaryKey:
+    """``DROP PRIMARY KEY``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    """``DROP CONSTRAINT name``."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class DropWatermark:
+    """``DROP WATERMARK``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropDistribution:
+    """``DROP DISTRIBUTION``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """``ADD [IF NOT EXISTS] PARTITION (...) [WITH (...)] ...``."""
+
+    partitions: tuple[Partition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    """``DROP [IF EXISTS] PARTITION (...), PARTITION (...)``."""
+
+    partitions: tuple[Partition, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetComment:
+    """``COMMENT 'text'``."""
+
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuery:
+    """``AS query``: the new definition of a view or a materialized table."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class SetFreshness:
+    """``SET FRESHNESS = INTERVAL ...``."""
+
+    freshness: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class SetRefreshMode:
+    """``SET REFRESH_MODE = FULL | CONTINUOUS``."""
+
+    refresh_mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """``SUSPEND`` the refresh of a materialized table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """``RESUME [WITH (...)]`` the refresh of a materialized table."""
+
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """``REFRESH [PARTITION (...)]`` a materialized table now."""
+
+    partition: Partition | None = None
+
+
+Change: TypeAlias = (
+    RenameTo
+    | RenameColumn
+    | SetOptions
+    | ResetOptions
+    | AddElements
+    | ModifyElements
+    | DropColumns
+    | DropPrimaryKey
+    | DropConstraint
+    | DropWatermark
+    | DropDistribution
+    | AddPartitions
+    | DropPartitions
+    | SetComment
+    | SetQuery
+    | SetFreshness
+    | SetRefreshMode
+    | Suspend
+    | Resume
+    | Refresh
+)

@@ -1,0 +1,435 @@
+"""The syntax tree of a statement: what was written, frozen, each node with its span.
+
+There is one node a family of statements. Paths are `syntax.Name` nodes of one part or more, so
+that a name of too many parts can be refused with its place by whoever looks it up. Spans are
+offsets into the text that was parsed; they take no part in equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from schema_core.sql.definition_syntax import (
+    Change,
+    Column,
+    Distribution,
+    Elements,
+    Like,
+    Option,
+    Partition,
+    Resource,
+)
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import NOWHERE, Expression, Interval, Name
+from schema_core.text import Span
+
+# --------------------------------------------------------------------------------------- CREATE
+
+
+class ObjectKind(Enum):
+    """What a CREATE, DROP, SHOW CREATE or DESCRIBE speaks about."""
+
+    CATALOG = "CATALOG"
+    DATABASE = "DATABASE"
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    MATERIALIZED_TABLE = "MATERIALIZED TABLE"
+    FUNCTION = "FUNCTION"
+    MODEL = "MODEL"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` in all its forms, and ``REPLACE TABLE``.
+
+    `create` is False for a plain REPLACE TABLE; `like` and `query` exclude each other.
+    """
+
+    path: Name
+    elements: Elements = field(default_factory=Elements)
+    comment: str | None = None
+    distribution: Distribution | None = None
+    partition_keys: tuple[Name, ...] = ()
+    options: tuple[Option, ...] = ()
+    like: Like | None = None
+    query: Query | None = None
+    temporary: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+    create: bool = True
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    """``CREATE [OR REPLACE] [TEMPORARY] VIEW path (columns) AS query``."""
+
+    path: Name
+    query: Query
+    columns: tuple[Name, ...] = ()
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    temporary: bool = False
+    if_not_exists: bool = False
+    or_replace: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateMaterializedTable:
+    """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``."""
+
+    path: Name
+    query: Query
+    elements: Elements = field(default_factory=Elements)
+    comment: str | None = None
+    distribution: Distribution | None = None
+    partition_keys: tuple[Name, ...] = ()
+    options: tuple[Option, ...] = ()
+    freshness: Interval | None = None
+    refresh_mode: str | None = None
+    start_mode: Expression | None = None
+    or_alter: bool = False
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateCatalog:
+    """``CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'text'] [WITH (...)]``."""
+
+    path: Name
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase:
+    """``CREATE DATABASE [IF NOT EXISTS] path [COMMENT 'text'] [WITH (...)]``."""
+
+    path: Name
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction:
+    """``CREATE [TEMPORARY] [SYSTEM] FUNCTION path AS 'class' LANGUAGE word USING JAR '...'``."""
+
+    path: Name
+    class_name: str
+    language: str | None = None
+    resources: tuple[Resource, ...] = ()
+    options: tuple[Option, ...] = ()
+    temporary: bool = False
+    system: bool = False
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateModel:
+    """``CREATE [TEMPORARY] MODEL path INPUT (...) OUTPUT (...) WITH (...) [AS query]``."""
+
+    path: Name
+    input: tuple[Column, ...] = ()
+    output: tuple[Column, ...] = ()
+    comment: str | None = None
+    options: tuple[Option, ...] = ()
+    query: Query | None = None
+    temporary: bool = False
+    if_not_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# ----------------------------------------------------------------------------------- DROP, ALTER
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """``DROP [TEMPORARY] [SYSTEM] kind [IF EXISTS] path [RESTRICT | CASCADE]``."""
+
+    kind: ObjectKind
+    path: Name
+    temporary: bool = False
+    system: bool = False
+    if_exists: bool = False
+    cascade: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """``ALTER kind [IF EXISTS] path change`` for everything but functions."""
+
+    kind: ObjectKind
+    path: Name
+    change: Change
+    if_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AlterFunction:
+    """``ALTER [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] path AS 'class' [LANGUAGE word]``."""
+
+    path: Name
+    class_name: str
+    language: str | None = None
+    temporary: bool = False
+    system: bool = False
+    if_exists: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# ------------------------------------------------------------------------- USE, SHOW, DESCRIBE
+
+
+@dataclass(frozen=True, slots=True)
+class UseCatalog:
+    """``USE CATALOG name``."""
+
+    path: Name
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UseDatabase:
+    """``USE [catalog.]database``."""
+
+    path: Name
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UseModules:
+    """``USE MODULES a, b``."""
+
+    names: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModule:
+    """``LOAD MODULE name [WITH (...)]``."""
+
+    name: str
+    options: tuple[Option, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadModule:
+    """``UNLOAD MODULE name``."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """``[NOT] LIKE 'text'`` or ``[NOT] ILIKE 'text'`` of a SHOW statement."""
+
+    text: str
+    ignore_case: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
+
+    `subject` is a row of `SHOW_SUBJECTS` in `schema_core.sql.statement`, such as ``TABLES``,
+    ``USER FUNCTIONS``, ``FULL MODULES``, ``CURRENT CATALOG``. `path` is what stands behind FROM or
+    IN; for COLUMNS and PARTITIONS it is the table. `preposition` is FROM, IN or None.
+    """
+
+    subject: str
+    path: Name | None = None
+    preposition: str | None = None
+    pattern: Pattern | None = None
+    partition: Partition | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCreate:
+    """``SHOW CREATE kind path``."""
+
+    kind: ObjectKind
+    path: Name
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """``DESCRIBE [kind] [EXTENDED] path``; kind TABLE stands for views as well."""
+
+    kind: ObjectKind
+    path: Name
+    extended: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """``EXPLAIN [details | PLAN FOR] statement``."""
+
+    statement: Statement
+    details: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# --------------------------------------------------------------------------- data and the session
+
+
+@dataclass(frozen=True, slots=True)
+class SelectStatement:
+    """A query that stands alone."""
+
+    query: Query
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """``INSERT INTO | OVERWRITE path [PARTITION (...)] [(columns)] query``."""
+
+    path: Name
+    query: Query
+    columns: tuple[Name, ...] = ()
+    partition: Partition | None = None
+    overwrite: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """``DELETE FROM path [WHERE condition]``."""
+
+    path: Name
+    condition: Expression | None = None
+    alias: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """``UPDATE path SET column = value, ... [WHERE condition]``."""
+
+    path: Name
+    assignments: tuple[tuple[Name, Expression], ...]
+    condition: Expression | None = None
+    alias: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSet:
+    """``[EXECUTE] STATEMENT SET BEGIN insert; ... END``."""
+
+    inserts: tuple[Insert, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """``EXECUTE statement``."""
+
+    statement: Insert | SelectStatement
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeTable:
+    """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
+
+    path: Name
+    partition: Partition | None = None
+    columns: tuple[Name, ...] = ()
+    all_columns: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateTable:
+    """``TRUNCATE TABLE path``."""
+
+    path: Name
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallProcedure:
+    """``CALL path(arguments)``."""
+
+    path: Name
+    arguments: tuple[Expression, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption:
+    """``SET 'key' = 'value'``; without a key it asks for all options."""
+
+    key: str | None = None
+    value: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOption:
+    """``RESET 'key'``; without a key all options."""
+
+    key: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """``ADD JAR 'path'`` or ``REMOVE JAR 'path'``."""
+
+    path: str
+    remove: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Statement: TypeAlias = (
+    CreateTable
+    | CreateView
+    | CreateMaterializedTable
+    | CreateCatalog
+    | CreateDatabase
+    | CreateFunction
+    | CreateModel
+    | Drop
+    | Alter
+    | AlterFunction
+    | UseCatalog
+    | UseDatabase
+    | UseModules
+    | LoadModule
+    | UnloadModule
+    | Show
+    | ShowCreate
+    | Describe
+    | Explain
+    | SelectStatement
+    | Insert
+    | Delete
+    | Update
+    | StatementSet
+    | Execute
+    | AnalyzeTable
+    | TruncateTable
+    | CallProcedure
+    | SetOption
+    | ResetOption
+    | Jar
+)
