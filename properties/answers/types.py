@@ -1,10 +1,15 @@
-"""Answers about types alone: their text."""
+"""Answers about types alone: their text, and what casts into what."""
 
 from __future__ import annotations
 
 from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
-from schema_core.types import DataTypes
+from schema_core.types import (
+    DataTypes,
+    supports_avoiding_cast,
+    supports_explicit_cast,
+    supports_implicit_cast,
+)
 
 
 def describe(question: Question) -> Answer:
@@ -18,6 +23,17 @@ def describe(question: Question) -> Answer:
     }
 
 
+def cast(question: Question) -> Answer:
+    """How one type becomes another."""
+    source, target = DataTypes.of(question["from"]), DataTypes.of(question["to"])
+    return {
+        "implicit": supports_implicit_cast(source, target),
+        "explicit": supports_explicit_cast(source, target),
+        "avoiding": supports_avoiding_cast(source, target),
+    }
+
+
 OPS: dict[str, Operation] = {
     "type": describe,
+    "cast": cast,
 }

@@ -24,6 +24,14 @@ from schema_core.types.atomic import (
     VariantType,
 )
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
+from schema_core.types.casts import (
+    CastMode,
+    Obstacle,
+    obstacle,
+    supports_avoiding_cast,
+    supports_explicit_cast,
+    supports_implicit_cast,
+)
 from schema_core.types.defined import (
     DistinctType,
     LegacyType,
@@ -59,6 +67,7 @@ __all__ = [
     "BinaryType",
     "BitmapType",
     "BooleanType",
+    "CastMode",
     "CharType",
     "DataType",
     "DataTypes",
@@ -80,6 +89,7 @@ __all__ = [
     "MultisetType",
     "NullType",
     "NumericType",
+    "Obstacle",
     "RawType",
     "RowField",
     "RowType",
@@ -99,6 +109,10 @@ __all__ = [
     "YearMonthIntervalType",
     "YearMonthResolution",
     "ZonedTimestampType",
+    "obstacle",
     "parse_type",
     "require_resolved",
+    "supports_avoiding_cast",
+    "supports_explicit_cast",
+    "supports_implicit_cast",
 ]

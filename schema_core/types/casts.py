@@ -1,0 +1,311 @@
+"""What casts into what: `obstacle` decides, everything else is a projection of it.
+
+No length, precision or scale is ever compared here: ``CHAR(3)`` casts implicitly into ``CHAR(2)``.
+What needs no cast at all is the stricter question of `supports_avoiding_cast`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
+from schema_core.types.base import MAX_LENGTH, DataType
+from schema_core.types.defined import DistinctType, LegacyType, StructuredType
+from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+from schema_core.types.nested import MapType, RowType
+from schema_core.types.temporal import DayTimeIntervalType, YearMonthIntervalType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Roots: TypeAlias = frozenset[TypeRoot]
+
+
+class Sources(NamedTuple):
+    """The roots that a root takes by itself, and those that it takes only by ``CAST``."""
+
+    implicit: Roots
+    explicit: Roots
+
+
+class CastMode(Enum):
+    """Who asks for the cast: the rules by themselves, or someone who wrote ``CAST``."""
+
+    IMPLICIT = "IMPLICIT"
+    EXPLICIT = "EXPLICIT"
+
+
+R, F = TypeRoot, TypeFamily
+
+CHARACTERS = MEMBERS[F.CHARACTER_STRING]
+BYTES = MEMBERS[F.BINARY_STRING]
+INTEGERS = MEMBERS[F.INTEGER_NUMERIC]
+EXACT = MEMBERS[F.EXACT_NUMERIC]
+NUMBERS = MEMBERS[F.NUMERIC]
+ZONES = MEMBERS[F.TIMESTAMP]
+DATETIMES = MEMBERS[F.DATETIME]
+INTERVALS = MEMBERS[F.INTERVAL]
+
+NONE: Roots = frozenset()
+CHAR: Roots = frozenset({R.CHAR})
+BINARY: Roots = frozenset({R.BINARY})
+BOOLEAN: Roots = frozenset({R.BOOLEAN})
+TINY: Roots = frozenset({R.TINYINT})
+SMALL: Roots = TINY | {R.SMALLINT}
+INT: Roots = SMALL | {R.INTEGER}
+DATE: Roots = frozenset({R.DATE})
+TIME: Roots = frozenset({R.TIME_WITHOUT_TIME_ZONE})
+CLOCK: Roots = frozenset({R.TIMESTAMP_WITHOUT_TIME_ZONE})
+ZONED: Roots = frozenset({R.TIMESTAMP_WITH_TIME_ZONE})
+INSTANTS: Roots = CLOCK | {R.TIMESTAMP_WITH_LOCAL_TIME_ZONE}
+MONTHS: Roots = frozenset({R.INTERVAL_YEAR_MONTH})
+MILLISECONDS: Roots = frozenset({R.INTERVAL_DAY_TIME})
+RAW: Roots = frozenset({R.RAW})
+#: Whatever has a text.
+PRINTABLE = MEMBERS[F.PREDEFINED] | MEMBERS[F.CONSTRUCTED] | RAW | {R.STRUCTURED_TYPE, R.BITMAP}
+#: What becomes a number on request.
+COUNTED = CHARACTERS | BOOLEAN | NUMBERS | INSTANTS
+
+#: Target root -> what casts into it by itself, and what on request (Flink's LogicalTypeCasts).
+#: NULL casts into everything; rows, collections and user-defined types go by their children.
+CASTS: dict[TypeRoot, Sources] = {
+    # into                                     by itself             on request
+    R.CHAR:                            Sources(CHAR,                 PRINTABLE),
+    R.VARCHAR:                         Sources(CHARACTERS,           PRINTABLE),
+    R.BOOLEAN:                         Sources(BOOLEAN,              CHARACTERS | INTEGERS),
+    R.BINARY:                          Sources(BINARY,               CHARACTERS | BYTES | RAW),
+    R.VARBINARY:                       Sources(BYTES,                CHARACTERS | RAW),
+    R.DECIMAL:                         Sources(NUMBERS,              COUNTED),
+    R.TINYINT:                         Sources(TINY,                 COUNTED),
+    R.SMALLINT:                        Sources(SMALL,                COUNTED),
+    R.INTEGER:                         Sources(INT,                  COUNTED),
+    R.BIGINT:                          Sources(INTEGERS,             COUNTED),
+    R.FLOAT:                           Sources(EXACT | {R.FLOAT},    COUNTED),
+    R.DOUBLE:                          Sources(NUMBERS,              COUNTED),
+    R.DATE:                            Sources(DATE | CLOCK,         CHARACTERS | ZONES),
+    R.TIME_WITHOUT_TIME_ZONE:          Sources(TIME | CLOCK,         CHARACTERS | ZONES),
+    R.TIMESTAMP_WITHOUT_TIME_ZONE:     Sources(INSTANTS,    CHARACTERS | DATETIMES | NUMBERS),
+    R.TIMESTAMP_WITH_TIME_ZONE:        Sources(ZONED,                CHARACTERS | DATETIMES),
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE:  Sources(INSTANTS,    CHARACTERS | DATETIMES | NUMBERS),
+    R.INTERVAL_YEAR_MONTH:             Sources(MONTHS,               CHARACTERS),
+    R.INTERVAL_DAY_TIME:               Sources(MILLISECONDS,         CHARACTERS),
+    R.ARRAY:                           Sources(NONE,                 NONE),
+    R.MULTISET:                        Sources(NONE,                 NONE),
+    R.MAP:                             Sources(NONE,                 NONE),
+    R.ROW:                             Sources(NONE,                 NONE),
+    R.DISTINCT_TYPE:                   Sources(NONE,                 NONE),
+    R.STRUCTURED_TYPE:                 Sources(NONE,                 NONE),
+    R.NULL:                            Sources(NONE,                 NONE),
+    R.RAW:                             Sources(NONE,                 NONE),
+    R.SYMBOL:                          Sources(NONE,                 NONE),
+    R.UNRESOLVED:                      Sources(NONE,                 NONE),
+    R.DESCRIPTOR:                      Sources(NONE,                 NONE),
+    R.VARIANT:                         Sources(NONE,                 NONE),
+    R.BITMAP:                          Sources(NONE,                 NONE),
+}  # fmt: skip
+
+#: Roots whose values consist of the values of their children.
+COMPOSED = MEMBERS[F.CONSTRUCTED] | {R.STRUCTURED_TYPE}
+RECORDS = frozenset({R.ROW, R.STRUCTURED_TYPE})
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a type does not cast into another: the two that do not fit, and the way down to them.
+
+    >>> from schema_core.types import parse_type
+    >>> found = obstacle(parse_type("ROW<a ARRAY<INT>>"), parse_type("ROW<b ARRAY<DATE>>"))
+    >>> found.path, str(found.source), str(found.target)
+    (("field 'a'", 'element'), 'INT', 'DATE')
+    >>> print(found)
+    field 'a', element: INT does not cast into DATE
+    """
+
+    source: DataType
+    target: DataType
+    problem: str
+    path: tuple[str, ...] = ()
+
+    def under(self, step: str) -> Obstacle:
+        """The same, seen from one level above."""
+        return replace(self, path=(step, *self.path))
+
+    def __str__(self) -> str:
+        place = f"{', '.join(self.path)}: " if self.path else ""
+        source, target = self.source.as_summary_string(), self.target.as_summary_string()
+        return f"{place}{source} {self.problem} {target}"
+
+
+def supports_implicit_cast(source: DataType, target: DataType) -> bool:
+    """Whether a value of the source may stand where the target is asked for.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> supports_implicit_cast(T.INT(), T.BIGINT()), supports_implicit_cast(T.BIGINT(), T.INT())
+    (True, False)
+    """
+    return obstacle(source, target, CastMode.IMPLICIT) is None
+
+
+def supports_explicit_cast(source: DataType, target: DataType) -> bool:
+    """Whether ``CAST`` turns the source into the target; nullability does not matter to it.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> supports_explicit_cast(T.STRING(), T.DATE()), supports_explicit_cast(T.DATE(), T.INT())
+    (True, False)
+    """
+    return obstacle(source, target, CastMode.EXPLICIT) is None
+
+
+def obstacle(
+    source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT
+) -> Obstacle | None:
+    """What keeps the source from casting into the target, or None where nothing does.
+
+    The order of the steps is that of Flink's LogicalTypeCasts.
+    """
+    if mode is CastMode.IMPLICIT and source.is_nullable and not target.is_nullable:
+        return Obstacle(source, target, "may be NULL, unlike")
+    if source.root is TypeRoot.NULL or source.nullable() == target.nullable():
+        return None
+    match source, target:
+        case DistinctType(), DistinctType():
+            return Obstacle(source, target, "is another distinct type than")
+        case DistinctType(source_type=inner), _:
+            return obstacle(inner, target, mode)
+        case _, DistinctType(source_type=inner):
+            return obstacle(source, inner, mode)
+    if _is_interval_beside_number(source, target):
+        interval = source if _root(source) in INTERVALS else target
+        if is_single_field(interval):
+            return None
+        return Obstacle(source, target, "has not the one field that makes a number of")
+    if _root(source) in COMPOSED and _root(target) in COMPOSED:
+        return _composed(source, target, lambda one, other: obstacle(one, other, mode))
+    return None if _root(source) in _sources(target, mode) else _misfit(source, target)
+
+
+def _sources(target: DataType, mode: CastMode) -> Roots:
+    """The roots that cast into the target."""
+    implicit, explicit = CASTS[_root(target)]
+    if mode is CastMode.IMPLICIT:
+        return implicit
+    if isinstance(target, VarBinaryType) and target.length == MAX_LENGTH:
+        return implicit | explicit | {R.BITMAP}  # a bitmap has no bound that a shorter one keeps
+    return implicit | explicit
+
+
+def _misfit(source: DataType, target: DataType) -> Obstacle:
+    return Obstacle(source, target, "does not cast into")
+
+
+def _root(type_: DataType) -> TypeRoot:
+    """What the type is; a type of before Flink 1.9 is what it names."""
+    return type_.legacy_root if isinstance(type_, LegacyType) else type_.root
+
+
+def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
+    one, other = _root(source), _root(target)
+    return (one in INTERVALS and other in EXACT) or (one in EXACT and other in INTERVALS)
+
+
+def is_single_field(type_: DataType) -> bool:
+    """Whether the type is an interval of one field: ``INTERVAL DAY``, not ``DAY TO HOUR``."""
+    return (
+        isinstance(type_, DayTimeIntervalType | YearMonthIntervalType)
+        and " TO " not in type_.resolution.value
+    )
+
+
+# --- rows, collections, structured types: child by child, in order -------------------------------
+
+
+def _composed(
+    source: DataType, target: DataType, compare: Callable[[DataType, DataType], Obstacle | None]
+) -> Obstacle | None:
+    """The first child that does not go along; names and comments of fields do not matter."""
+    one, other = _root(source), _root(target)
+    if one is not other and not {one, other} <= RECORDS:
+        return _misfit(source, target)
+    if isinstance(source, StructuredType) and isinstance(target, StructuredType):
+        if source.path or target.path:
+            return Obstacle(source, target, "is another registered type than")
+        # Flink looks at no attribute that only the target has.
+        count = min(len(target.fields), len(source.fields))
+        return _children(source, target, source.children(), target.children()[:count], compare)
+    return _children(source, target, source.children(), target.children(), compare)
+
+
+def _children(
+    source: DataType,
+    target: DataType,
+    sources: Sequence[DataType],
+    targets: Sequence[DataType],
+    compare: Callable[[DataType, DataType], Obstacle | None],
+) -> Obstacle | None:
+    if len(sources) != len(targets):
+        return Obstacle(source, target, "has another number of fields than")
+    for step, one, other in zip(_steps(source), sources, targets, strict=True):
+        if found := compare(one, other):
+            return found.under(step)
+    return None
+
+
+def _steps(type_: DataType) -> Sequence[str]:
+    """What the children of a type are called in a path."""
+    match type_:
+        case RowType(fields=fields) | StructuredType(fields=fields):
+            return [f"field {one.name!r}" for one in fields]
+        case MapType():
+            return ("key", "value")
+        case _:
+            return ("element",) * len(type_.children())
+
+
+# --- without any cast ----------------------------------------------------------------------------
+
+
+def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
+    """Whether every value of the source is one of the target as it is, so that no cast is needed.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> supports_avoiding_cast(T.CHAR(3), T.VARCHAR(5)), supports_avoiding_cast(T.INT(), T.BIGINT())
+    (True, False)
+    """
+    return _difference(source, target) is None
+
+
+def _difference(source: DataType, target: DataType) -> Obstacle | None:
+    """What a cast would have to change, or None."""
+    if source.is_nullable and not target.is_nullable:
+        return Obstacle(source, target, "may be NULL, unlike")
+    if source.nullable() == target.nullable() or _fits(source, target):
+        return None
+    one, other = _root(source), _root(target)
+    records = one is not other and {one, other} <= RECORDS
+    alike = one is other and type(source) is type(target) and bool(source.children())
+    if isinstance(source, DistinctType) and isinstance(target, DistinctType):
+        return _difference(source.source_type, target.source_type)
+    if records or alike:
+        return _composed(source, target, _difference)
+    return Obstacle(source, target, "is not stored as")
+
+
+def _fits(source: DataType, target: DataType) -> bool:
+    """Whether the target has the same kind of room, and at least as much of it."""
+    match source, target:
+        case CharType() | VarCharType(), VarCharType():
+            return source.length <= target.length
+        case BinaryType() | VarBinaryType(), VarBinaryType():
+            return source.length <= target.length
+        case YearMonthIntervalType(), YearMonthIntervalType():
+            return source.precision <= target.precision
+        case DayTimeIntervalType(), DayTimeIntervalType():
+            return (
+                source.day_precision <= target.day_precision
+                and source.fractional_precision <= target.fractional_precision
+            )
+        case _:
+            return False
