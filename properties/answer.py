@@ -42,7 +42,7 @@ def main() -> None:
     questions = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
     for line in questions:
         if line.strip():
-            print(json.dumps(answer(json.loads(line))), flush=True)
+            print(json.dumps(answer(json.loads(line)), default=repr), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Answers about types alone: their text, and what casts into what."""
+"""Answers about types alone: their text, what casts into what, what several have in common."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
 from schema_core.types import (
     DataTypes,
+    common_type,
     supports_avoiding_cast,
     supports_explicit_cast,
     supports_implicit_cast,
@@ -33,7 +34,14 @@ def cast(question: Question) -> Answer:
     }
 
 
+def common(question: Question) -> Answer:
+    """The type of several, or null."""
+    found = common_type([DataTypes.of(text) for text in question["types"]])
+    return {"out": None if found is None else found.as_serializable_string()}
+
+
 OPS: dict[str, Operation] = {
     "type": describe,
     "cast": cast,
+    "common": common,
 }

@@ -32,6 +32,7 @@ from schema_core.types.casts import (
     supports_explicit_cast,
     supports_implicit_cast,
 )
+from schema_core.types.common import common_type
 from schema_core.types.defined import (
     DistinctType,
     LegacyType,
@@ -109,6 +110,7 @@ __all__ = [
     "YearMonthIntervalType",
     "YearMonthResolution",
     "ZonedTimestampType",
+    "common_type",
     "obstacle",
     "parse_type",
     "require_resolved",

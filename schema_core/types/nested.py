@@ -192,6 +192,9 @@ class RowType(DataType):
     def __len__(self) -> int:
         return len(self.fields)
 
+    def __bool__(self) -> bool:
+        return True  # a row without fields is a type like any other
+
     @overload
     def __getitem__(self, key: str | int) -> RowField: ...
     @overload

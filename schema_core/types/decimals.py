@@ -1,0 +1,131 @@
+"""The decimal that an operation on decimals gives: one formula each.
+
+Nullability is the business of whoever applies the operation: all results are NOT NULL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.types.atomic import DecimalType
+from schema_core.types.families import TypeRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from schema_core.types.base import DataType
+
+    #: Precision and scale of two decimals -> those of the result, however large.
+    Formula: TypeAlias = Callable[[int, int, int, int], tuple[int, int]]
+
+#: Digits of the widest decimal, and digits behind the point that a result keeps when too wide.
+MAX_PRECISION = 38
+KEPT_SCALE = 6
+
+#: Integer root -> digits of the decimal that holds all its values.
+DIGITS = {
+    TypeRoot.TINYINT: 3,
+    TypeRoot.SMALLINT: 5,
+    TypeRoot.INTEGER: 10,
+    TypeRoot.BIGINT: 19,
+}
+
+
+def as_decimal(type_: DataType) -> DecimalType:
+    """The NOT NULL decimal of the same values; takes decimals and integers, nothing else.
+
+    >>> from schema_core.types import IntType
+    >>> print(as_decimal(IntType()))
+    DECIMAL(10, 0) NOT NULL
+    """
+    if isinstance(type_, DecimalType):
+        return type_.not_null()
+    return DecimalType(DIGITS[type_.root], 0, nullable=False)
+
+
+def adjusted(precision: int, scale: int) -> DecimalType:
+    """The decimal of these digits; where they are too many, digits behind the point give way.
+
+    >>> print(adjusted(77, 20))
+    DECIMAL(38, 6) NOT NULL
+    """
+    if precision > MAX_PRECISION:
+        whole = precision - scale
+        scale = max(MAX_PRECISION - whole, min(scale, KEPT_SCALE))
+        precision = MAX_PRECISION
+    return DecimalType(precision, scale, nullable=False)
+
+
+def _plus(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(s1, s2)
+    return max(p1 - s1, p2 - s2) + scale + 1, scale
+
+
+def _times(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    """One digit more than Calcite's rule: Flink keeps the rule of SQL Server."""
+    return p1 + p2 + 1, s1 + s2
+
+
+def _divide(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(KEPT_SCALE, s1 + p2 + 1)
+    return p1 - s1 + s2 + scale, scale
+
+
+def _modulo(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(s1, s2)
+    return min(p1 - s1, p2 - s2) + scale, scale
+
+
+#: Operator -> digits of its result.
+FORMULAS: dict[str, Formula] = {
+    "+": _plus,
+    "-": _plus,
+    "*": _times,
+    "/": _divide,
+    "%": _modulo,
+}
+
+
+def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> DecimalType:
+    """What ``+ - * / %`` give.
+
+    >>> print(decimal_result("/", DecimalType(10, 2), DecimalType(5, 3)))
+    DECIMAL(19, 8) NOT NULL
+    """
+    return adjusted(*FORMULAS[operator](left.precision, left.scale, right.precision, right.scale))
+
+
+def decimal_sum(type_: DecimalType) -> DecimalType:
+    """What SUM gives: all the digits there are."""
+    return DecimalType(MAX_PRECISION, type_.scale, nullable=False)
+
+
+def decimal_average(type_: DecimalType) -> DecimalType:
+    """What AVG gives: the sum divided by a count of 20 digits."""
+    return decimal_result("/", decimal_sum(type_), DecimalType(20, 0))
+
+
+def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
+    """What ROUND and TRUNCATE to a known number of digits behind the point give.
+
+    >>> print(decimal_round(DecimalType(10, 3), 1))
+    DECIMAL(9, 1) NOT NULL
+    """
+    if digits >= type_.scale:
+        return type_.not_null()
+    whole = 1 + type_.precision - type_.scale
+    if digits < 0:
+        return DecimalType(min(MAX_PRECISION, whole), 0, nullable=False)
+    return DecimalType(whole + digits, digits, nullable=False)
+
+
+def common_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
+    """The decimal that holds both, as far as 38 digits go: digits before the point come first.
+
+    >>> print(common_decimal(DecimalType(19, 0), DecimalType(38, 20)))
+    DECIMAL(38, 19) NOT NULL
+    """
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    scale = min(max(left.scale, right.scale), MAX_PRECISION - whole)
+    return DecimalType(whole + scale, scale, nullable=False)
