@@ -1,0 +1,305 @@
+"""The typed tree of a query: every node knows its columns, every expression its type.
+
+The tree follows SQL block by block, so that an engine's SQL can be rendered from it alone:
+
+* `Select` is one block: items, source, WHERE, GROUP BY, HAVING, QUALIFY, DISTINCT. Its expressions
+  speak about the columns of `source`, by `Ref(name, type, relation)`. `relation` is the alias of
+  one `Named` node of that source, or of an enclosing block where the query is correlated (the
+  innermost block that has the alias is meant).
+* Everything in a FROM clause that has columns is below a `Named`, also where no alias was written
+  (the name is then the last part of the table's path, or is made up: ``EXPR$0``). So no two
+  columns of a block can be confused; no two aliases of a block are equal.
+* `Join.condition` is typed and complete: USING and NATURAL are equations there, and where a merged
+  column is read, the item says so (``COALESCE(l.k, r.k)`` under FULL JOIN).
+* `Sort` keys are output columns (``relation`` is None: ORDER BY a name or a position of the
+  list) or expressions over the source of the block below.
+* `With` keeps common tables by name; `CommonScan` reads one. Names hide as in SQL.
+* Named windows are put in where they are used; nothing refers to a WINDOW clause.
+* Sub-queries in expressions are `typed.Select` nodes, whose `rows` is a relation of this module.
+
+Names of columns are those of SQL's scoping and may be repeated; `result_columns` gives the names
+of a result as Flink makes them unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from schema_core.expressions.typed import Ref, Typed
+from schema_core.paths import ObjectIdentifier
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.sql.query_syntax import Hint, JoinKind, MatchRecognize
+from schema_core.text import Span
+from schema_core.types import DataType
+
+
+class Column(NamedTuple):
+    """A column of a relation. The kind of a timestamp type says whether it is a time attribute."""
+
+    name: str
+    type: DataType
+
+
+Columns: TypeAlias = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a name stands for: its full path, its schema, and the word ``TABLE`` or ``VIEW``."""
+
+    identifier: ObjectIdentifier
+    schema: ResolvedSchema
+    kind: str = "TABLE"
+
+
+class Tables(Protocol):
+    """Where a query finds its tables."""
+
+    def table(self, path: tuple[str, ...], span: Span) -> Table:
+        """The table or view of that name (1 to 3 parts, as written).
+
+        Raises:
+            SchemaCoreError: for a name that nothing has.
+        """
+        ...
+
+
+# ------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A table or view of a catalog; `period` is the moment of ``FOR SYSTEM_TIME AS OF``."""
+
+    table: Table
+    columns: Columns
+    hints: tuple[Hint, ...] = ()
+    period: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommonScan:
+    """The common table of that name of an enclosing `With`."""
+
+    name: str
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A source under an alias, with the names its columns have from here on.
+
+    `lateral` where the source sees the columns of those before it.
+    """
+
+    input: Relation
+    alias: str
+    columns: Columns
+    lateral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two sources. The columns of the side that may have no row to give are nullable."""
+
+    left: Relation
+    right: Relation
+    kind: JoinKind
+    condition: Typed | None
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Unnest:
+    """The elements of a collection as rows; with `ordinality` their number as the last column."""
+
+    collection: Typed
+    ordinality: bool
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTable:
+    """``TABLE(TUMBLE(...))`` and its kin: the input and the three columns of the window.
+
+    `function` is TUMBLE, HOP, CUMULATE or SESSION; `sizes` are the intervals in the order written
+    (TUMBLE: size, offset; HOP: slide, size, offset; CUMULATE: step, size, offset; SESSION: gap).
+    """
+
+    function: str
+    input: Relation
+    time: Ref
+    sizes: tuple[Typed, ...]
+    partition_by: tuple[Ref, ...]
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTable:
+    """A table function of a catalog or module over its arguments."""
+
+    call: Typed
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Part of the rows of a source: percent, from 0 to 100."""
+
+    input: Relation
+    method: str
+    percentage: Typed
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """MATCH_RECOGNIZE: its measures are typed, its pattern is as written."""
+
+    input: Relation
+    written: MatchRecognize
+    measures: tuple[Item, ...]
+    columns: Columns
+
+
+# ------------------------------------------------------------------------------------- queries
+
+
+class Item(NamedTuple):
+    """One column of a SELECT list, after ``*`` is spelled out."""
+
+    name: str
+    expression: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """GROUP BY: the keys, each once, and which of them each grouping set takes.
+
+    `sets` holds positions in `keys`; None for a plain GROUP BY. No keys: one group of all rows.
+    """
+
+    keys: tuple[Typed, ...] = ()
+    sets: tuple[tuple[int, ...], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One SELECT block. `grouping` is set wherever rows are grouped, also without GROUP BY."""
+
+    items: tuple[Item, ...]
+    source: Relation | None = None
+    where: Typed | None = None
+    grouping: Grouping | None = None
+    having: Typed | None = None
+    qualify: Typed | None = None
+    distinct: bool = False
+    hints: tuple[Hint, ...] = ()
+
+    @property
+    def columns(self) -> Columns:
+        return tuple(Column(item.name, item.expression.type) for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Rows of expressions; a column's type is the one that all its values take."""
+
+    rows: tuple[tuple[Typed, ...], ...]
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, INTERSECT or EXCEPT, of distinct rows unless `all`; values take the columns' types."""
+
+    operator: str
+    all: bool
+    left: Relation
+    right: Relation
+    columns: Columns
+
+
+class Key(NamedTuple):
+    """One key of an ORDER BY. `nulls_last` is None where nothing was said: NULL is lowest."""
+
+    expression: Typed
+    descending: bool = False
+    nulls_last: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """ORDER BY, OFFSET and FETCH of the query below."""
+
+    input: Relation
+    keys: tuple[Key, ...] = ()
+    offset: int | None = None
+    fetch: int | None = None
+
+    @property
+    def columns(self) -> Columns:
+        return self.input.columns
+
+
+class Common(NamedTuple):
+    """A common table of a WITH clause, its columns named as the clause says."""
+
+    name: str
+    relation: Relation
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class With:
+    """Common tables and the query that may read them; each may read those before it."""
+
+    tables: tuple[Common, ...]
+    input: Relation
+
+    @property
+    def columns(self) -> Columns:
+        return self.input.columns
+
+
+Relation: TypeAlias = (
+    Scan
+    | CommonScan
+    | Named
+    | Join
+    | Unnest
+    | WindowTable
+    | FunctionTable
+    | Sample
+    | Match
+    | Select
+    | Values
+    | SetOperation
+    | Sort
+    | With
+)
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """The names, each that came before with the first number behind it that is free.
+
+    >>> unique_names(["id", "id", "id0", "a", "id"])
+    ['id', 'id0', 'id00', 'a', 'id1']
+    """
+    taken: set[str] = set()
+    found: list[str] = []
+    for name in names:
+        unique, attempt = name, 0
+        while unique in taken:
+            unique, attempt = f"{name}{attempt}", attempt + 1
+        taken.add(unique)
+        found.append(unique)
+    return found
+
+
+def result_columns(relation: Relation) -> Columns:
+    """The columns of a query's result, with names made unique as Flink does."""
+    names = unique_names(column.name for column in relation.columns)
+    return tuple(map(Column, names, (column.type for column in relation.columns)))
