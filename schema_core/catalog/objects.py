@@ -1,0 +1,383 @@
+"""What a catalog keeps: databases, tables, views, models, functions. Frozen, unresolved.
+
+Each kind with a schema has a resolved twin, which is one of its kind and knows every type besides.
+Only twins go into a catalog (FLIP-164); what a catalog gives back may be either.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Self
+
+from schema_core.catalog.secrets import mask
+from schema_core.errors import SchemaError
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.text import quote_identifier
+
+
+class TableKind(Enum):
+    """What kind of table-like object it is."""
+
+    TABLE = "TABLE"
+    VIEW = "VIEW"
+    MATERIALIZED_TABLE = "MATERIALIZED_TABLE"
+
+
+class Options(dict[str, str]):
+    """Options by key, in the order in which they were given; secrets are masked when shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(mask(self))
+
+
+class DistributionKind(Enum):
+    """How rows find their bucket."""
+
+    UNKNOWN = "UNKNOWN"
+    HASH = "HASH"
+    RANGE = "RANGE"
+
+
+@dataclass(frozen=True, slots=True)
+class TableDistribution:
+    """Buckets that rows are spread over, by the values of some columns.
+
+    >>> print(TableDistribution.of_hash(["id"], 4))
+    DISTRIBUTED BY HASH(`id`) INTO 4 BUCKETS
+    """
+
+    kind: DistributionKind
+    bucket_count: int | None = None
+    bucket_keys: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        kind: DistributionKind, bucket_count: int | None, bucket_keys: Iterable[str]
+    ) -> TableDistribution:
+        """A distribution of this kind."""
+        return TableDistribution(kind, bucket_count, tuple(bucket_keys))
+
+    @staticmethod
+    def of_unknown(
+        bucket_keys: Iterable[str] = (), bucket_count: int | None = None
+    ) -> TableDistribution:
+        """A distribution by an algorithm that the connector chooses."""
+        return TableDistribution.of(DistributionKind.UNKNOWN, bucket_count, bucket_keys)
+
+    @staticmethod
+    def of_hash(bucket_keys: Iterable[str], bucket_count: int | None = None) -> TableDistribution:
+        """A distribution by hash."""
+        return TableDistribution.of(DistributionKind.HASH, bucket_count, bucket_keys)
+
+    @staticmethod
+    def of_range(bucket_keys: Iterable[str], bucket_count: int | None = None) -> TableDistribution:
+        """A distribution by ranges of values."""
+        return TableDistribution.of(DistributionKind.RANGE, bucket_count, bucket_keys)
+
+    def get_kind(self) -> DistributionKind:
+        return self.kind
+
+    def get_bucket_count(self) -> int | None:
+        return self.bucket_count
+
+    def get_bucket_keys(self) -> list[str]:
+        return list(self.bucket_keys)
+
+    def __str__(self) -> str:
+        into = f" INTO {self.bucket_count} BUCKETS" if self.bucket_count else ""
+        if into and not self.bucket_keys:
+            return f"DISTRIBUTED{into}"
+        kind = "" if self.kind is DistributionKind.UNKNOWN else self.kind.value
+        return f"DISTRIBUTED BY {kind}({', '.join(map(quote_identifier, self.bucket_keys))}){into}"
+
+
+# --- tables and views ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogBaseTable(ABC):
+    """What tables, views and materialized tables share: a schema, options, a comment."""
+
+    schema: Schema
+    options: Mapping[str, str] = field(default_factory=Options, hash=False, kw_only=True)
+    comment: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+
+    @staticmethod
+    def create_table(
+        schema: Schema,
+        partition_keys: Iterable[str] = (),
+        properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+    ) -> CatalogTable:
+        """A table; `properties` are its options."""
+        return CatalogTable(
+            schema, tuple(partition_keys), options=properties or {}, comment=comment
+        )
+
+    @staticmethod
+    def create_view(
+        original_query: str,
+        expanded_query: str,
+        schema: Schema,
+        properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+    ) -> CatalogView:
+        """A view; `properties` are its options."""
+        return CatalogView(
+            schema, original_query, expanded_query, options=properties or {}, comment=comment
+        )
+
+    @abstractmethod
+    def get_table_kind(self) -> TableKind:
+        """What kind of table-like object it is."""
+
+    def get_unresolved_schema(self) -> Schema:
+        return self.schema
+
+    def get_options(self) -> dict[str, str]:
+        """A copy of the options."""
+        return dict(self.options)
+
+    def get_comment(self) -> str:
+        """The comment, or the empty text."""
+        return self.comment or ""
+
+    def get_description(self) -> str | None:
+        return self.get_comment()
+
+    def get_detailed_description(self) -> str | None:
+        return self.get_comment()
+
+    def copy(self, options: Mapping[str, str] | None = None) -> Self:
+        """The same object, with other options if some are given."""
+        return self if options is None else replace(self, options=options)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable(CatalogBaseTable):
+    """A table: where its rows lie is said by its options."""
+
+    partition_keys: tuple[str, ...] = ()
+    distribution: TableDistribution | None = field(default=None, kw_only=True)
+    snapshot: int | None = field(default=None, kw_only=True)
+
+    def get_table_kind(self) -> TableKind:
+        return TableKind.TABLE
+
+    def is_partitioned(self) -> bool:
+        return bool(self.partition_keys)
+
+    def get_partition_keys(self) -> list[str]:
+        return list(self.partition_keys)
+
+    def get_distribution(self) -> TableDistribution | None:
+        return self.distribution
+
+    def get_snapshot(self) -> int | None:
+        """The point in time, in milliseconds, whose state of the table this is."""
+        return self.snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogView(CatalogBaseTable):
+    """A query under a name, as written and with every name in it spelled out."""
+
+    original_query: str
+    expanded_query: str
+
+    def get_table_kind(self) -> TableKind:
+        return TableKind.VIEW
+
+    def get_original_query(self) -> str:
+        return self.original_query
+
+    def get_expanded_query(self) -> str:
+        return self.expanded_query
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCatalogTable(CatalogTable):
+    """A table whose types are known."""
+
+    resolved_schema: ResolvedSchema = field(kw_only=True)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self.resolved_schema
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCatalogView(CatalogView):
+    """A view whose types are known."""
+
+    resolved_schema: ResolvedSchema = field(kw_only=True)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self.resolved_schema
+
+
+# --- databases, functions, models ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDatabase:
+    """A database: what is kept under its name is the catalog's business."""
+
+    properties: Mapping[str, str] = field(default_factory=Options, hash=False)
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "properties", Options(self.properties))
+
+    @staticmethod
+    def create_instance(
+        properties: Mapping[str, str], comment: str | None = None
+    ) -> CatalogDatabase:
+        return CatalogDatabase(properties, comment)
+
+    def get_properties(self) -> dict[str, str]:
+        """A copy of the properties."""
+        return dict(self.properties)
+
+    def get_comment(self) -> str:
+        """The comment, or the empty text."""
+        return self.comment or ""
+
+    def get_description(self) -> str | None:
+        return self.get_comment()
+
+    def get_detailed_description(self) -> str | None:
+        return self.get_comment()
+
+    def copy(self, properties: Mapping[str, str] | None = None) -> CatalogDatabase:
+        """The same database, with other properties if some are given."""
+        return self if properties is None else replace(self, properties=properties)
+
+
+class FunctionLanguage(Enum):
+    """What a user-defined function is written in."""
+
+    JAVA = "JAVA"
+    SCALA = "SCALA"
+    PYTHON = "PYTHON"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUri:
+    """A file that a function needs: what kind of file (JAR, FILE, ARCHIVE) and where it lies."""
+
+    kind: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFunction:
+    """A user-defined function: the name of its class, which is opaque and never imported here."""
+
+    class_name: str
+    language: FunctionLanguage = FunctionLanguage.PYTHON
+    resource_uris: tuple[ResourceUri, ...] = ()
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+
+    @staticmethod
+    def create_instance(class_name: str, function_language: str = "Python") -> CatalogFunction:
+        """A function of this class; the language in whatever case.
+
+        Raises:
+            SchemaError: with code `function-language` for any other than Java, Scala and Python.
+        """
+        language = function_language.upper()
+        if language not in FunctionLanguage.__members__:
+            raise SchemaError(
+                f"no functions are written in {function_language!r}",
+                code="function-language",
+                hint="choose Java, Scala or Python",
+            )
+        return CatalogFunction(class_name, FunctionLanguage[language])
+
+    def get_class_name(self) -> str:
+        return self.class_name
+
+    def get_function_language(self) -> FunctionLanguage:
+        return self.language
+
+    def get_function_resources(self) -> list[ResourceUri]:
+        return list(self.resource_uris)
+
+    def get_options(self) -> dict[str, str]:
+        """A copy of the options."""
+        return dict(self.options)
+
+    def get_description(self) -> str | None:
+        return "This is a user-defined function"
+
+    def get_detailed_description(self) -> str | None:
+        return f"{self.get_description()} in {self.language.value} of class {self.class_name}"
+
+    def copy(self) -> CatalogFunction:
+        """The function itself: it is a value."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogModel:
+    """A model: what it takes, what it gives, and how its provider is reached."""
+
+    input_schema: Schema
+    output_schema: Schema
+    options: Mapping[str, str] = field(default_factory=Options, hash=False, kw_only=True)
+    comment: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.options))
+
+    @staticmethod
+    def create_model(
+        input_schema: Schema,
+        output_schema: Schema,
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+    ) -> CatalogModel:
+        return CatalogModel(input_schema, output_schema, options=options or {}, comment=comment)
+
+    def get_input_schema(self) -> Schema:
+        return self.input_schema
+
+    def get_output_schema(self) -> Schema:
+        return self.output_schema
+
+    def get_options(self) -> dict[str, str]:
+        """A copy of the options."""
+        return dict(self.options)
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+    def copy(self, options: Mapping[str, str] | None = None) -> Self:
+        """The same model, with other options if some are given."""
+        return self if options is None else replace(self, options=options)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCatalogModel(CatalogModel):
+    """A model whose types are known."""
+
+    resolved_input_schema: ResolvedSchema = field(kw_only=True)
+    resolved_output_schema: ResolvedSchema = field(kw_only=True)
+
+    def get_resolved_input_schema(self) -> ResolvedSchema:
+        return self.resolved_input_schema
+
+    def get_resolved_output_schema(self) -> ResolvedSchema:
+        return self.resolved_output_schema

@@ -1,0 +1,1 @@
+"""What a row is: schemas as written, schemas with every type known, and the way between them."""

@@ -1,0 +1,118 @@
+"""The members of a schema as they were written: columns, watermarks, keys, indexes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from schema_core.schema import listing
+from schema_core.schema.expression import ResolvedExpression, SqlExpression
+from schema_core.text import Span, quote_identifier
+from schema_core.types import DataType
+
+#: An expression as a schema may hold it.
+Written: TypeAlias = SqlExpression | ResolvedExpression
+
+
+def _shown(data_type: DataType | str) -> str:
+    """Text stands in brackets until it is parsed."""
+    return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedPhysicalColumn:
+    """A column that is stored as it is."""
+
+    name: str
+    data_type: DataType | str
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        type_ = _shown(self.data_type)
+        return f"{quote_identifier(self.name)} {type_}{listing.remark(self.comment)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedComputedColumn:
+    """A column that an expression over the others computes."""
+
+    name: str
+    expression: Written
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        remark = listing.remark(self.comment)
+        return f"{quote_identifier(self.name)} AS {self.expression}{remark}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedMetadataColumn:
+    """A column that the connector fills; `metadata_key` None means: the key is the name."""
+
+    name: str
+    data_type: DataType | str
+    metadata_key: str | None = None
+    is_virtual: bool = False
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        extras = listing.metadata(self.metadata_key, virtual=self.is_virtual)
+        remark = listing.remark(self.comment)
+        return f"{quote_identifier(self.name)} {_shown(self.data_type)} {extras}{remark}"
+
+
+UnresolvedColumn: TypeAlias = (
+    UnresolvedPhysicalColumn | UnresolvedComputedColumn | UnresolvedMetadataColumn
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedWatermarkSpec:
+    """How far the time in a column has advanced."""
+
+    column_name: str
+    watermark_expression: Written
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        column = quote_identifier(self.column_name)
+        return f"WATERMARK FOR {column} AS {self.watermark_expression}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedPrimaryKey:
+    """The columns that tell rows apart."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return listing.primary_key(self.name, self.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedIndex:
+    """Columns by which rows are found quickly."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return listing.index(self.name, self.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedImmutableColumns:
+    """Columns that never change once a row is there."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return listing.immutable_columns(self.name, self.column_names)

@@ -1,0 +1,191 @@
+"""`ResolvedSchema`: what a schema means, with every type known; frozen values all the way down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from schema_core.errors import SchemaError
+from schema_core.schema import listing
+from schema_core.schema.columns import (
+    AnyColumn,
+    Column,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+)
+from schema_core.schema.constraints import (
+    Constraint,
+    ImmutableColumns,
+    Index,
+    UniqueConstraint,
+    WatermarkSpec,
+)
+from schema_core.schema.expression import ResolvedExpression
+from schema_core.types import AnyTimestampType, DataType, RowField, RowType, TimestampKind
+
+__all__ = [
+    "AnyColumn",
+    "Column",
+    "ComputedColumn",
+    "Constraint",
+    "ImmutableColumns",
+    "Index",
+    "MetadataColumn",
+    "PhysicalColumn",
+    "ResolvedExpression",
+    "ResolvedSchema",
+    "UniqueConstraint",
+    "WatermarkSpec",
+]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ResolvedSchema:
+    """Columns in order with exact types, watermarks, a key, indexes, immutable columns.
+
+    Raises:
+        SchemaError: with code `immutable-without-key` for immutable columns without a primary key.
+
+    >>> from schema_core.types import DataTypes
+    >>> print(ResolvedSchema.physical(["id"], [DataTypes.BIGINT(nullable=False)]))
+    (
+      `id` BIGINT NOT NULL
+    )
+    """
+
+    columns: tuple[AnyColumn, ...]
+    watermark_specs: tuple[WatermarkSpec, ...]
+    primary_key: UniqueConstraint | None
+    indexes: tuple[Index, ...]
+    immutable_columns: ImmutableColumns | None
+
+    def __init__(
+        self,
+        columns: Iterable[AnyColumn] = (),
+        watermark_specs: Iterable[WatermarkSpec] = (),
+        primary_key: UniqueConstraint | None = None,
+        indexes: Iterable[Index] = (),
+        immutable_columns: ImmutableColumns | None = None,
+    ) -> None:
+        if immutable_columns is not None and primary_key is None:
+            raise SchemaError(
+                "immutable columns need a primary key beside them", code="immutable-without-key"
+            )
+        object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "watermark_specs", tuple(watermark_specs))
+        object.__setattr__(self, "primary_key", primary_key)
+        object.__setattr__(self, "indexes", tuple(indexes))
+        object.__setattr__(self, "immutable_columns", immutable_columns)
+
+    @staticmethod
+    def of(columns: Iterable[AnyColumn]) -> ResolvedSchema:
+        """A schema of columns alone."""
+        return ResolvedSchema(columns)
+
+    @staticmethod
+    def physical(
+        column_names: Sequence[str], column_data_types: Sequence[DataType]
+    ) -> ResolvedSchema:
+        """A schema of physical columns alone.
+
+        Raises:
+            SchemaError: with code `length-mismatch` where names and types are not equally many.
+        """
+        if len(column_names) != len(column_data_types):
+            raise SchemaError(
+                f"{len(column_names)} names for {len(column_data_types)} types",
+                code="length-mismatch",
+            )
+        return ResolvedSchema(map(PhysicalColumn, column_names, column_data_types))
+
+    # --- members -------------------------------------------------------------------------------
+
+    def get_column_count(self) -> int:
+        return len(self.columns)
+
+    def get_columns(self) -> list[AnyColumn]:
+        return list(self.columns)
+
+    def get_column_names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def get_column_data_types(self) -> list[DataType]:
+        return [column.data_type for column in self.columns]
+
+    def get_column(self, column_index_or_name: int | str) -> AnyColumn | None:
+        """The column at a position or of a name (in exactly this case), or None."""
+        if isinstance(column_index_or_name, int):
+            inside = 0 <= column_index_or_name < len(self.columns)
+            return self.columns[column_index_or_name] if inside else None
+        named = (column for column in self.columns if column.name == column_index_or_name)
+        return next(named, None)
+
+    def get_watermark_specs(self) -> list[WatermarkSpec]:
+        return list(self.watermark_specs)
+
+    def get_primary_key(self) -> UniqueConstraint | None:
+        return self.primary_key
+
+    def get_primary_key_indexes(self) -> list[int]:
+        """Where the key's columns stand among the physical columns, in the key's order."""
+        return self._positions(self.primary_key)
+
+    def get_indexes(self) -> list[Index]:
+        return list(self.indexes)
+
+    def get_immutable_columns(self) -> ImmutableColumns | None:
+        return self.immutable_columns
+
+    def get_immutable_column_indexes(self) -> list[int]:
+        """Where the immutable columns stand among the physical columns."""
+        return self._positions(self.immutable_columns)
+
+    def _positions(self, constraint: Constraint | None) -> list[int]:
+        physical = [column.name for column in self.columns if column.is_physical()]
+        position = {name: index for index, name in enumerate(physical)}
+        return [] if constraint is None else [position[name] for name in constraint.columns]
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def to_source_row_data_type(self) -> RowType:
+        """The row that a query reads: every column.
+
+        Rows are NOT NULL, and time attributes become plain timestamps in them.
+
+        Raises:
+            SchemaError: with code `field-name` where a column's name cannot name a field.
+        """
+        return _row(self.columns)
+
+    def to_row_data_type(self) -> RowType:
+        """FLIP-164's name for `to_source_row_data_type`."""
+        return self.to_source_row_data_type()
+
+    def to_physical_row_data_type(self) -> RowType:
+        """The row that is stored: the physical columns."""
+        return _row(column for column in self.columns if column.is_physical())
+
+    def to_sink_row_data_type(self) -> RowType:
+        """The row that an INSERT writes: physical columns and metadata that is not virtual."""
+        return _row(column for column in self.columns if column.is_persisted())
+
+    def to_persisted_row_data_type(self) -> RowType:
+        """FLIP-164's name for `to_sink_row_data_type`."""
+        return self.to_sink_row_data_type()
+
+    def __str__(self) -> str:
+        key = () if self.primary_key is None else (self.primary_key,)
+        immutable = () if self.immutable_columns is None else (self.immutable_columns,)
+        members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
+        return listing.listing(members)
+
+
+def plain(type_: DataType) -> DataType:
+    """The type without the mark of a time attribute: as it is kept and as rows have it."""
+    return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
+
+
+def _row(columns: Iterable[Column]) -> RowType:
+    fields = [RowField(column.name, plain(column.data_type)) for column in columns]
+    return RowType(fields, nullable=False)
