@@ -43,6 +43,7 @@ from schema_core.types.defined import (
 )
 from schema_core.types.factory import DataTypes
 from schema_core.types.families import TypeFamily, TypeRoot
+from schema_core.types.least_restrictive import least_restrictive
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
 from schema_core.types.syntax import parse_type
 from schema_core.types.temporal import (
@@ -111,6 +112,7 @@ __all__ = [
     "YearMonthResolution",
     "ZonedTimestampType",
     "common_type",
+    "least_restrictive",
     "obstacle",
     "parse_type",
     "require_resolved",

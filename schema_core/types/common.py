@@ -54,11 +54,11 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     plain = [type_.nullable() for type_ in types]
     found = _by_pattern(plain)
     if found is None:
-        found = _by_cast(plain)
+        found = by_cast(plain)
     return None if found is None or found.root is R.NULL else found.with_nullability(nullable)
 
 
-def _by_cast(types: Sequence[DataType]) -> DataType | None:
+def by_cast(types: Sequence[DataType]) -> DataType | None:
     """The last type into which those before it cast."""
     result = types[0]
     for type_ in types:
