@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from zoneinfo import available_timezones
 
-from schema_core.errors import SchemaError, at
+from schema_core.catalog.secrets import mask
+from schema_core.errors import SchemaError, at, similar
 
 Value = TypeVar("Value")
-
-#: A key that contains one of these (in any case) holds a secret.
-SENSITIVE = (
-    "password", "secret", "apikey", "api-key", "auth-params", "service-key", "token",
-    "basic-auth", "jaas.config", "http-headers", "account.key",
-)  # fmt: skip
-MASK = "******"
 
 
 def boolean(text: str) -> bool:
@@ -95,7 +91,69 @@ def masked(options: Mapping[str, str]) -> dict[str, str]:
     >>> masked({"password": "p", "connector": "x"})
     {'connector': 'x', 'password': '******'}
     """
-    return {
-        key: MASK if any(word in key.lower() for word in SENSITIVE) else options[key]
-        for key in sorted(options)
-    }
+    return mask({key: options[key] for key in sorted(options)})
+
+
+def time_zone(text: str) -> str:
+    """UTC, an offset such as ``GMT-08:00``, or a name of the time zone database.
+
+    Raises:
+        SchemaError: with code `option-value` for anything else.
+
+    >>> time_zone("Europe/Berlin"), time_zone("GMT+01:30")
+    ('Europe/Berlin', 'GMT+01:30')
+    """
+    if re.fullmatch(r"UTC|GMT[+-](0?[0-9]|1[0-8]):[0-5][0-9]", text):
+        return text
+    if text not in available_timezones():
+        raise SchemaError(
+            f"there is no time zone {text!r}",
+            code="option-value",
+            hint=similar(text, available_timezones()) or "write a name such as Europe/Berlin",
+        )
+    return text
+
+
+# --- the options of an environment -----------------------------------------------------------
+
+#: Every option that an environment reads.
+RUNTIME_MODE = ConfigOption(
+    "execution.runtime-mode",
+    choice("STREAMING", "BATCH"),
+    "STREAMING",
+    "whether time attributes are tracked; fixed when the environment is created",
+)
+BUILT_IN_CATALOG = ConfigOption(
+    "table.builtin-catalog-name",
+    str,
+    "default_catalog",
+    "the catalog that is there from the start",
+)
+BUILT_IN_DATABASE = ConfigOption(
+    "table.builtin-database-name",
+    str,
+    "default_database",
+    "the database that is there from the start",
+)
+PLANNER = ConfigOption(
+    "table.planner", str, "spark", "the identifier of the planner that runs jobs"
+)
+LOCAL_TIME_ZONE = ConfigOption(
+    "table.local-time-zone", time_zone, "UTC", "the time zone of the session"
+)
+ATOMICITY = ConfigOption(
+    "table.rtas-ctas.atomicity-enabled",
+    boolean,
+    False,
+    "whether CREATE TABLE AS leaves nothing behind when its job fails",
+    former=("table.ctas.atomicity-enabled",),
+)
+
+ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
+    RUNTIME_MODE,
+    BUILT_IN_CATALOG,
+    BUILT_IN_DATABASE,
+    PLANNER,
+    LOCAL_TIME_ZONE,
+    ATOMICITY,
+)

@@ -1,0 +1,246 @@
+"""What a catalog is: where databases, tables, views, functions, partitions and models are kept.
+
+An implementor subclasses `Catalog` and says in `capabilities` what it keeps beyond databases and
+tables. Paths within a catalog have two names; the catalog's own name is known to whoever asks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import Enum
+from typing import NoReturn
+
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+)
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.errors import UnsupportedError
+from schema_core.paths import ObjectPath
+
+
+class Capability(Enum):
+    """What a catalog may keep beyond databases, tables and views."""
+
+    PARTITIONS = "partitions"
+    FUNCTIONS = "functions"
+    MODELS = "models"
+    MATERIALIZED_TABLES = "materialized tables"
+
+
+class Catalog(ABC):
+    """A place that keeps objects by name. The method names are PyFlink's.
+
+    Every method that is given a name that is not there raises `NotFoundError`, with the code
+    `database-not-found`, `table-not-found`, `function-not-found`, `model-not-found` or
+    `partition-not-found`; one that makes what is there already raises `AlreadyExistsError` with the
+    code `database-exists`, `table-exists`, ...; a flag ``ignore_if_...`` turns just that into
+    nothing. A store that fails raises `ExternalError`.
+    """
+
+    #: What this catalog keeps beyond databases, tables and views.
+    capabilities: frozenset[Capability] = frozenset()
+
+    def open(self) -> None:
+        """Make ready; called once before anything else."""
+        return
+
+    def close(self) -> None:
+        """Give back what `open` took."""
+        return
+
+    # --- databases -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def get_default_database(self) -> str | None:
+        """The database that USE CATALOG chooses, or None."""
+
+    @abstractmethod
+    def list_databases(self) -> list[str]: ...
+
+    @abstractmethod
+    def get_database(self, database_name: str) -> CatalogDatabase: ...
+
+    @abstractmethod
+    def database_exists(self, database_name: str) -> bool: ...
+
+    @abstractmethod
+    def create_database(
+        self, name: str, database: CatalogDatabase, ignore_if_exists: bool
+    ) -> None: ...
+
+    @abstractmethod
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        """Drop the database; without `cascade` only an empty one.
+
+        Raises:
+            SchemaError: with code `database-not-empty`.
+        """
+
+    @abstractmethod
+    def alter_database(
+        self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
+    ) -> None: ...
+
+    # --- tables, views, materialized tables ----------------------------------------------------
+
+    @abstractmethod
+    def list_tables(self, database_name: str) -> list[str]:
+        """The names of tables, views and materialized tables."""
+
+    @abstractmethod
+    def list_views(self, database_name: str) -> list[str]: ...
+
+    def list_materialized_tables(self, database_name: str) -> list[str]:
+        self._refuse(Capability.MATERIALIZED_TABLES)
+
+    @abstractmethod
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable: ...
+
+    @abstractmethod
+    def table_exists(self, table_path: ObjectPath) -> bool: ...
+
+    @abstractmethod
+    def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None: ...
+
+    @abstractmethod
+    def rename_table(
+        self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        """Give the table another name within its database."""
+
+    @abstractmethod
+    def create_table(
+        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> None:
+        """Keep a resolved table, view or materialized table."""
+
+    @abstractmethod
+    def alter_table(
+        self, table_path: ObjectPath, new_table: CatalogBaseTable, ignore_if_not_exists: bool
+    ) -> None:
+        """Put another definition in place of a table, view or materialized table.
+
+        Raises:
+            SchemaError: with code `table-kind` if it is not of the same kind.
+        """
+
+    # --- partitions ----------------------------------------------------------------------------
+
+    def list_partitions(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
+    ) -> list[CatalogPartitionSpec]:
+        """The partitions of a table, or those of them that have all values of `partition_spec`."""
+        self._refuse(Capability.PARTITIONS)
+
+    def get_partition(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogPartition:
+        self._refuse(Capability.PARTITIONS)
+
+    def partition_exists(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> bool:
+        self._refuse(Capability.PARTITIONS)
+
+    def create_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        partition: CatalogPartition,
+        ignore_if_exists: bool,
+    ) -> None:
+        """Keep a partition.
+
+        Raises:
+            SchemaError: with code `not-partitioned`, or `partition-spec` if the names are not
+                exactly the partition keys of the table.
+        """
+        self._refuse(Capability.PARTITIONS)
+
+    def drop_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._refuse(Capability.PARTITIONS)
+
+    def alter_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        new_partition: CatalogPartition,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._refuse(Capability.PARTITIONS)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def list_functions(self, database_name: str) -> list[str]:
+        return []
+
+    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+        self._refuse(Capability.FUNCTIONS)
+
+    def function_exists(self, function_path: ObjectPath) -> bool:
+        return False
+
+    def create_function(
+        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+    ) -> None:
+        self._refuse(Capability.FUNCTIONS)
+
+    def alter_function(
+        self, function_path: ObjectPath, new_function: CatalogFunction, ignore_if_not_exists: bool
+    ) -> None:
+        self._refuse(Capability.FUNCTIONS)
+
+    def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._refuse(Capability.FUNCTIONS)
+
+    # --- models --------------------------------------------------------------------------------
+
+    def list_models(self, database_name: str) -> list[str]:
+        return []
+
+    def get_model(self, model_path: ObjectPath) -> CatalogModel:
+        self._refuse(Capability.MODELS)
+
+    def model_exists(self, model_path: ObjectPath) -> bool:
+        return False
+
+    def drop_model(self, model_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._refuse(Capability.MODELS)
+
+    def rename_model(
+        self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        self._refuse(Capability.MODELS)
+
+    def create_model(
+        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        self._refuse(Capability.MODELS)
+
+    def alter_model(
+        self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
+    ) -> None:
+        self._refuse(Capability.MODELS)
+
+    def _refuse(self, capability: Capability) -> NoReturn:
+        raise UnsupportedError(
+            f"{type(self).__name__} keeps no {capability.value}", code="catalog-capability"
+        )
+
+
+def sorted_names(*lists: Sequence[str]) -> list[str]:
+    """The names of all lists, each once, in the order in which listings show them.
+
+    >>> sorted_names(["b", "a"], ["a"])
+    ['a', 'b']
+    """
+    return sorted({name for names in lists for name in names})

@@ -1,0 +1,241 @@
+"""Where a session finds and keeps tables and views: temporary ones first, then those of catalogs.
+
+What happens at a path that something lies at already is said by the tables of `matrix`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from schema_core.catalog import matrix
+from schema_core.catalog.api import Catalog, sorted_names
+from schema_core.catalog.matrix import There, decide
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
+from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.paths import ObjectIdentifier
+
+#: How the kinds are called in messages and codes.
+NOUNS = {
+    TableKind.TABLE: "table",
+    TableKind.VIEW: "view",
+    TableKind.MATERIALIZED_TABLE: "materialized table",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A table or view with the path under which it was found."""
+
+    identifier: ObjectIdentifier
+    table: ResolvedTable
+    is_temporary: bool
+
+    @property
+    def kind(self) -> TableKind:
+        return self.table.get_table_kind()
+
+
+class CatalogManager:
+    """The tables and databases of a session.
+
+    `resolve` gives the resolved twin of a table: only twins are kept (FLIP-164).
+    """
+
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        temporary: TemporaryObjects,
+        resolve: Callable[[CatalogBaseTable], ResolvedTable],
+    ) -> None:
+        self.registry = registry
+        self.temporary = temporary
+        self._resolve = resolve
+
+    # --- looking up ----------------------------------------------------------------------------
+
+    def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
+        """What lies at this path: a temporary object, else a permanent one, else None."""
+        if (table := self.temporary.tables.find(identifier)) is not None:
+            return FoundTable(identifier, table, is_temporary=True)
+        return self.find_permanent(identifier)
+
+    def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
+        """The permanent object at this path, or None."""
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.table_exists(path):
+            return None
+        return FoundTable(identifier, self._resolve(catalog.get_table(path)), is_temporary=False)
+
+    def get(self, identifier: ObjectIdentifier) -> FoundTable:
+        """What lies at this path.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+        """
+        if found := self.find(identifier):
+            return found
+        raise NotFoundError(
+            f"there is no table or view {identifier.as_summary_string()}",
+            code="table-not-found",
+            hint=similar(identifier.object_name, self._names_beside(identifier)),
+        )
+
+    def _names_beside(self, identifier: ObjectIdentifier) -> list[str]:
+        catalog = self.registry.find(identifier.catalog_name)
+        database = identifier.database_name
+        if catalog is None or not catalog.database_exists(database):
+            return self.temporary.table_names(identifier.catalog_name, database)
+        return self.list_tables(identifier.catalog_name, database)
+
+    def _permanent_kind(self, identifier: ObjectIdentifier) -> TableKind | None:
+        found = self.find_permanent(identifier)
+        return found.kind if found else None
+
+    # --- creating ------------------------------------------------------------------------------
+
+    def create(
+        self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> bool:
+        """Keep a table or view in its catalog; tells whether it is new.
+
+        Raises:
+            AlreadyExistsError: with code `table-exists` or `view-exists`.
+            NotFoundError: with code `catalog-not-found` or `database-not-found`, also if existing
+                ones are to be ignored.
+        """
+        resolved, kind = self._resolve(table), table.get_table_kind()
+        catalog = self.registry.get(identifier.catalog_name)
+        catalog.get_database(identifier.database_name)
+        there = There.of(kind, self._permanent_kind(identifier))
+        cell = matrix.CREATE_PERMANENT[there]
+        new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
+        if new:
+            catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
+        return new
+
+    def create_temporary(
+        self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> bool:
+        """Keep a table or view for this session, at any path; tells whether it is new.
+
+        Raises:
+            AlreadyExistsError: with code `table-exists` or `view-exists`.
+        """
+        resolved, kind = self._resolve(table), table.get_table_kind()
+        there = There.of(kind, self.temporary.kind(identifier))
+        cell = matrix.CREATE_TEMPORARY[there]
+        new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
+        if new:
+            self.temporary.tables.create(identifier, resolved, ignore_if_exists=False)
+        return new
+
+    # --- dropping and altering -----------------------------------------------------------------
+
+    def drop(self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a permanent object of this kind; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `table-not-found`, `view-not-found`, ...
+            SchemaError: with code `hidden-by-temporary` where a temporary object of the same kind
+                lies at the path, also with `if_exists` (FLIP-64).
+        """
+        temporary = There.of(kind, self.temporary.kind(identifier))
+        permanent = There.of(kind, self._permanent_kind(identifier))
+        cell = matrix.DROP_PERMANENT[temporary, permanent]
+        if not decide(cell, if_exists, NOUNS[kind], identifier):
+            return False
+        catalog = self.registry.get(identifier.catalog_name)
+        catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
+        return True
+
+    def drop_temporary(
+        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
+    ) -> bool:
+        """Drop a temporary object of this kind; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
+        """
+        cell = matrix.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
+        if not decide(cell, if_exists, f"temporary {NOUNS[kind]}", identifier):
+            return False
+        return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
+
+    def alterable(
+        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
+    ) -> FoundTable | None:
+        """The permanent object that an ALTER of this kind speaks about.
+
+        None where there is none, or only a temporary one, and `if_exists` says that this is fine.
+
+        Raises:
+            NotFoundError: with code `table-not-found`, `view-not-found`, ...
+        """
+        hidden = self.temporary.kind(identifier) is not None
+        permanent = There.of(kind, self._permanent_kind(identifier))
+        cell = matrix.ALTER[hidden, permanent]
+        wanted = decide(cell, if_exists, NOUNS[kind], identifier)
+        return self.find_permanent(identifier) if wanted else None
+
+    def alter(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
+        """Put another definition in place of a permanent object of the same kind."""
+        resolved = self._resolve(table)
+        self._catalog(identifier).alter_table(
+            identifier.to_object_path(), resolved, ignore_if_not_exists=False
+        )
+
+    def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
+        """Give a permanent object another name within its database.
+
+        Raises:
+            AlreadyExistsError: with code `table-exists`.
+        """
+        self._catalog(identifier).rename_table(
+            identifier.to_object_path(), new_name, ignore_if_not_exists=False
+        )
+
+    def _catalog(self, identifier: ObjectIdentifier) -> Catalog:
+        return self.registry.get(identifier.catalog_name)
+
+    # --- listing -------------------------------------------------------------------------------
+
+    def list_tables(self, catalog: str, database: str) -> list[str]:
+        """Everything with rows in a database, temporary objects too, sorted."""
+        kept = self.registry.get(catalog).list_tables(database)
+        return sorted_names(kept, self.temporary.table_names(catalog, database))
+
+    def list_views(self, catalog: str, database: str) -> list[str]:
+        """The views of a database, temporary ones too, sorted."""
+        kept = self.registry.get(catalog).list_views(database)
+        return sorted_names(kept, self.temporary.table_names(catalog, database, TableKind.VIEW))
+
+    # --- databases -----------------------------------------------------------------------------
+
+    def create_database(
+        self, catalog: str, name: str, database: CatalogDatabase, ignore_if_exists: bool
+    ) -> None:
+        """Make a database.
+
+        Raises:
+            AlreadyExistsError: with code `database-exists`.
+        """
+        self.registry.get(catalog).create_database(name, database, ignore_if_exists)
+
+    def drop_database(self, catalog: str, name: str, if_exists: bool, cascade: bool) -> None:
+        """Drop a database that is not the current one; temporary objects at its paths stay.
+
+        Raises:
+            NotFoundError: with code `database-not-found`.
+            SchemaError: with code `database-in-use`, or `database-not-empty` without `cascade`.
+        """
+        current = (self.registry.current_catalog, self.registry.current_database)
+        if current == (catalog, name):
+            raise SchemaError(
+                f"the database {name} is the current one",
+                code="database-in-use",
+                hint="choose another one first with USE",
+            )
+        self.registry.get(catalog).drop_database(name, if_exists, cascade)

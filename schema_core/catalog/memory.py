@@ -1,0 +1,266 @@
+"""A catalog in memory: what it keeps is gone with the process."""
+
+from __future__ import annotations
+
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    CatalogTable,
+    TableKind,
+)
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.shelf import Shelf
+from schema_core.errors import SchemaError
+from schema_core.paths import ObjectPath
+from schema_core.text import is_blank
+
+
+def lowered(path: ObjectPath) -> ObjectPath:
+    """The path with the function's own name in lower case: functions differ in nothing else."""
+    return ObjectPath(path.database_name, path.object_name.lower())
+
+
+class InMemoryCatalog(Catalog):
+    """A catalog that keeps everything in memory, as the catalog that is built in.
+
+    Names of tables and databases are case-sensitive, names of functions are not. A database that
+    holds only models counts as empty, and its models are there again when a database of that name
+    is made anew: so does Flink's own.
+
+    >>> catalog = InMemoryCatalog("mine", "sales")
+    >>> catalog.create_database("spare", CatalogDatabase.create_instance({}), False)
+    >>> catalog.list_databases()
+    ['sales', 'spare']
+    """
+
+    capabilities = frozenset(Capability)
+
+    def __init__(self, name: str, default_database: str = "default") -> None:
+        if is_blank(name) or is_blank(default_database):
+            raise SchemaError("a catalog and its default database need names", code="blank-name")
+        self.name = name
+        self._default = default_database
+        self._databases: Shelf[str, CatalogDatabase] = Shelf("database")
+        self._tables: Shelf[ObjectPath, CatalogBaseTable] = Shelf("table")
+        self._functions: Shelf[ObjectPath, CatalogFunction] = Shelf("function", lowered)
+        self._models: Shelf[ObjectPath, CatalogModel] = Shelf("model")
+        self._partitions: dict[ObjectPath, Shelf[CatalogPartitionSpec, CatalogPartition]] = {}
+        self._databases.create(default_database, CatalogDatabase.create_instance({}), False)
+
+    # --- databases -----------------------------------------------------------------------------
+
+    def get_default_database(self) -> str:
+        return self._default
+
+    def list_databases(self) -> list[str]:
+        return list(self._databases)
+
+    def get_database(self, database_name: str) -> CatalogDatabase:
+        return self._databases.get(database_name)
+
+    def database_exists(self, database_name: str) -> bool:
+        return database_name in self._databases
+
+    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        self._databases.create(name, database, ignore_if_exists)
+
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        tables = [path for path in self._tables if path.database_name == name]
+        functions = [path for path in self._functions if path.database_name == name]
+        if (tables or functions) and not cascade:
+            raise SchemaError(
+                f"the database {name} is not empty",
+                code="database-not-empty",
+                hint="drop what it holds, or drop it with CASCADE",
+            )
+        for table in tables:
+            self.drop_table(table, ignore_if_not_exists=False)
+        for function in functions:
+            self._functions.drop(function, ignore_if_not_exists=False)
+        self._databases.drop(name, ignore_if_not_exists)
+
+    def alter_database(
+        self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
+    ) -> None:
+        self._databases.alter(name, new_database, ignore_if_not_exists)
+
+    # --- tables, views, materialized tables ----------------------------------------------------
+
+    def _names(self, database_name: str, *kinds: TableKind) -> list[str]:
+        self._databases.get(database_name)
+        return [
+            path.object_name
+            for path in self._tables
+            if path.database_name == database_name
+            and self._tables.get(path).get_table_kind() in kinds
+        ]
+
+    def list_tables(self, database_name: str) -> list[str]:
+        return self._names(database_name, *TableKind)
+
+    def list_views(self, database_name: str) -> list[str]:
+        return self._names(database_name, TableKind.VIEW)
+
+    def list_materialized_tables(self, database_name: str) -> list[str]:
+        return self._names(database_name, TableKind.MATERIALIZED_TABLE)
+
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+        return self._tables.get(table_path)
+
+    def table_exists(self, table_path: ObjectPath) -> bool:
+        return table_path in self._tables
+
+    def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._tables.drop(table_path, ignore_if_not_exists)
+        self._partitions.pop(table_path, None)
+
+    def rename_table(
+        self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        new_path = ObjectPath(table_path.database_name, new_table_name)
+        renamed = self._tables.rename(table_path, new_path, ignore_if_not_exists)
+        if renamed and table_path in self._partitions:
+            self._partitions[new_path] = self._partitions.pop(table_path)
+
+    def create_table(
+        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> None:
+        self._databases.get(table_path.database_name)
+        self._tables.create(table_path, table, ignore_if_exists)
+
+    def alter_table(
+        self, table_path: ObjectPath, new_table: CatalogBaseTable, ignore_if_not_exists: bool
+    ) -> None:
+        old = self._tables.find(table_path)
+        kind = new_table.get_table_kind()
+        if old is not None and old.get_table_kind() is not kind:
+            raise SchemaError(f"{table_path} is no {kind.value}", code="table-kind")
+        self._tables.alter(table_path, new_table, ignore_if_not_exists)
+
+    # --- partitions ----------------------------------------------------------------------------
+
+    def _shelf_of(self, table_path: ObjectPath) -> Shelf[CatalogPartitionSpec, CatalogPartition]:
+        """The partitions of a table that has partition keys."""
+        if not self._keys_of(table_path):
+            raise SchemaError(f"the table {table_path} is not partitioned", code="not-partitioned")
+        return self._partitions.setdefault(table_path, Shelf("partition"))
+
+    def _keys_of(self, table_path: ObjectPath) -> list[str]:
+        match self._tables.get(table_path):
+            case CatalogTable() | CatalogMaterializedTable() as table:
+                return table.get_partition_keys()
+            case _:
+                return []
+
+    def list_partitions(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
+    ) -> list[CatalogPartitionSpec]:
+        wanted = partition_spec or CatalogPartitionSpec({})
+        return [spec for spec in self._shelf_of(table_path) if wanted.covers(spec)]
+
+    def get_partition(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogPartition:
+        return self._shelf_of(table_path).get(partition_spec)
+
+    def partition_exists(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> bool:
+        return partition_spec in self._partitions.get(table_path, ())
+
+    def create_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        partition: CatalogPartition,
+        ignore_if_exists: bool,
+    ) -> None:
+        shelf = self._shelf_of(table_path)
+        keys = self._keys_of(table_path)
+        if set(partition_spec.get_partition_spec()) != set(keys):
+            raise SchemaError(
+                f"{partition_spec} does not give a value for each of {', '.join(keys)}",
+                code="partition-spec",
+            )
+        if not shelf.create(partition_spec, partition, ignore_if_exists):
+            # as Flink's own: what is there already is replaced, not kept
+            shelf.alter(partition_spec, partition, ignore_if_not_exists=False)
+
+    def drop_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._shelf_of(table_path).drop(partition_spec, ignore_if_not_exists)
+
+    def alter_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        new_partition: CatalogPartition,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._shelf_of(table_path).alter(partition_spec, new_partition, ignore_if_not_exists)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def list_functions(self, database_name: str) -> list[str]:
+        self._databases.get(database_name)
+        return [p.object_name for p in self._functions if p.database_name == database_name]
+
+    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+        return self._functions.get(function_path)
+
+    def function_exists(self, function_path: ObjectPath) -> bool:
+        return function_path in self._functions
+
+    def create_function(
+        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+    ) -> None:
+        self._databases.get(function_path.database_name)
+        self._functions.create(function_path, function, ignore_if_exists)
+
+    def alter_function(
+        self, function_path: ObjectPath, new_function: CatalogFunction, ignore_if_not_exists: bool
+    ) -> None:
+        self._functions.alter(function_path, new_function, ignore_if_not_exists)
+
+    def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._functions.drop(function_path, ignore_if_not_exists)
+
+    # --- models --------------------------------------------------------------------------------
+
+    def list_models(self, database_name: str) -> list[str]:
+        self._databases.get(database_name)
+        return [p.object_name for p in self._models if p.database_name == database_name]
+
+    def get_model(self, model_path: ObjectPath) -> CatalogModel:
+        return self._models.get(model_path)
+
+    def model_exists(self, model_path: ObjectPath) -> bool:
+        return model_path in self._models
+
+    def drop_model(self, model_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._models.drop(model_path, ignore_if_not_exists)
+
+    def rename_model(
+        self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        new_path = ObjectPath(model_path.database_name, new_model_name)
+        self._models.rename(model_path, new_path, ignore_if_not_exists)
+
+    def create_model(
+        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        self._databases.get(model_path.database_name)
+        self._models.create(model_path, model, ignore_if_exists)
+
+    def alter_model(
+        self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
+    ) -> None:
+        self._models.alter(model_path, new_model, ignore_if_not_exists)

@@ -1,0 +1,218 @@
+"""Which catalogs there are, how one is made from its options, and which one is current."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from schema_core.catalog.api import Catalog, sorted_names
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at, similar
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.text import is_blank
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFactory:
+    """A type of catalog: the options it knows and how it is made from them."""
+
+    options: frozenset[str]
+    make: Callable[[str, Mapping[str, str]], Catalog]
+
+
+#: The option that names the type of a catalog; the others are the type's own.
+TYPE = "type"
+
+#: type of catalog -> how it is made
+FACTORIES: dict[str, CatalogFactory] = {
+    "generic_in_memory": CatalogFactory(
+        frozenset({"default-database"}),
+        lambda name, options: InMemoryCatalog(name, options.get("default-database", "default")),
+    ),
+}
+
+
+def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
+    """A new catalog as the descriptor says.
+
+    Raises:
+        SchemaError: with code `catalog-type` without a known type, `catalog-option` for an option
+            that the type does not know.
+    """
+    name, options = descriptor.catalog_name, dict(descriptor.configuration)
+    with at(f"catalog {name!r}"):
+        kind = options.pop(TYPE, None)
+        factory = FACTORIES.get(kind or "")
+        if factory is None:
+            known = ", ".join(sorted(FACTORIES))
+            problem = f"there is no type of catalog {kind!r}" if kind else f"no {TYPE!r} is given"
+            raise SchemaError(problem, code="catalog-type", hint=f"known types: {known}")
+        if unknown := sorted(set(options) - factory.options):
+            raise SchemaError(
+                f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
+                code="catalog-option",
+                hint=similar(unknown[0], factory.options),
+            )
+        return factory.make(name, options)
+
+
+class CatalogRegistry:
+    """The catalogs of a session, those in use and those only stored, and the current path."""
+
+    def __init__(self, name: str, built_in: Catalog, store: CatalogStore | None = None) -> None:
+        self._store = store or InMemoryCatalogStore()
+        self._open: dict[str, Catalog] = {name: built_in}
+        self.current_catalog: str | None = name
+        self.current_database: str | None = built_in.get_default_database()
+        self._store.open()
+        built_in.open()
+
+    # --- which there are -----------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The names of all catalogs, sorted."""
+        return sorted_names(list(self._open), self._store.list_catalogs())
+
+    def find(self, name: str) -> Catalog | None:
+        """The catalog of this name, made from the store at its first use, or None."""
+        if name not in self._open and (descriptor := self._store.get_catalog(name)):
+            catalog = make_catalog(descriptor)
+            catalog.open()
+            self._open[name] = catalog
+        return self._open.get(name)
+
+    def get(self, name: str) -> Catalog:
+        """The catalog of this name.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+        """
+        if catalog := self.find(name):
+            return catalog
+        raise NotFoundError(
+            f"there is no catalog {name}",
+            code="catalog-not-found",
+            hint=similar(name, self.names()),
+        )
+
+    def descriptor(self, name: str) -> CatalogDescriptor:
+        """How the catalog was made; unknown for one that was handed over as an object.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+        """
+        if descriptor := self._store.get_catalog(name):
+            return descriptor
+        self.get(name)
+        raise NotFoundError(
+            f"the catalog {name} was not made from options", code="catalog-not-found"
+        )
+
+    # --- made and dropped ----------------------------------------------------------------------
+
+    def register(self, name: str, catalog: Catalog) -> None:
+        """Use a catalog that exists as an object; it is not stored."""
+        self._require_new(name)
+        catalog.open()
+        self._open[name] = catalog
+
+    def create(self, descriptor: CatalogDescriptor, ignore_if_exists: bool) -> bool:
+        """Make a catalog, use it and store how it was made; tells whether it is new."""
+        name = descriptor.catalog_name
+        if ignore_if_exists and name in self.names():
+            return False
+        self._require_new(name)
+        self.register(name, make_catalog(descriptor))
+        self._store.store_catalog(name, descriptor)
+        return True
+
+    def alter(self, name: str, change: Callable[[CatalogDescriptor], CatalogDescriptor]) -> None:
+        """Make the catalog anew from a changed descriptor; what was in memory is gone."""
+        changed = change(self.descriptor(name))
+        catalog = make_catalog(changed)
+        old = self._open.pop(name, None)
+        if old is not None:
+            old.close()
+        self._store.remove_catalog(name, ignore_if_not_exists=False)
+        self.register(name, catalog)
+        self._store.store_catalog(name, changed)
+
+    def drop(self, name: str, ignore_if_not_exists: bool) -> bool:
+        """Forget a catalog that is not the current one; tells whether there was one.
+
+        Raises:
+            SchemaError: with code `catalog-in-use` for the current catalog.
+        """
+        if name == self.current_catalog:
+            raise SchemaError(
+                f"the catalog {name} is the current one",
+                code="catalog-in-use",
+                hint="choose another one first with USE CATALOG",
+            )
+        if name not in self.names():
+            if not ignore_if_not_exists:
+                self.get(name)
+            return False
+        catalog = self._open.pop(name, None)
+        if catalog is not None:
+            catalog.close()
+        self._store.remove_catalog(name, ignore_if_not_exists=True)
+        return True
+
+    def _require_new(self, name: str) -> None:
+        if is_blank(name):
+            raise SchemaError("a catalog needs a name", code="blank-name")
+        if name in self.names():
+            raise AlreadyExistsError(f"there is already a catalog {name}", code="catalog-exists")
+
+    # --- the current path ----------------------------------------------------------------------
+
+    def use_catalog(self, name: str | None) -> None:
+        """Make a catalog and its default database the current ones; None for neither."""
+        if name is None:
+            self.current_catalog = self.current_database = None
+        elif name != self.current_catalog:
+            self.current_database = self.get(name).get_default_database()
+            self.current_catalog = name
+
+    def use_database(self, name: str | None) -> None:
+        """Make a database of the current catalog the current one; None for no database."""
+        if name is not None:
+            self.current().get_database(name)
+        self.current_database = name
+
+    def current(self) -> Catalog:
+        """The current catalog.
+
+        Raises:
+            SchemaError: with code `no-current-catalog`.
+        """
+        if self.current_catalog is None:
+            raise SchemaError(
+                "there is no current catalog",
+                code="no-current-catalog",
+                hint="choose one with USE CATALOG",
+            )
+        return self.get(self.current_catalog)
+
+    def qualify(self, path: UnresolvedPath) -> ObjectIdentifier:
+        """The object that the path means where the current catalog and database are."""
+        return path.qualify(self.current_catalog, self.current_database)
+
+    def qualify_database(self, parts: tuple[str, ...]) -> tuple[str, str]:
+        """The catalog and the database that one or two names mean; none is the current one.
+
+        Raises:
+            SchemaError: with code `path-length` for more than two names.
+        """
+        if len(parts) > 2:
+            raise SchemaError(
+                f"a database has one or two names, not {len(parts)}", code="path-length"
+            )
+        last = parts[-1:] or (self.current_database,)
+        first = parts[:-1] or (self.current_catalog,)
+        if first[0] is None or last[0] is None:
+            what = "catalog" if first[0] is None else "database"
+            raise SchemaError(f"there is no current {what}", code=f"no-current-{what}")
+        return first[0], last[0]

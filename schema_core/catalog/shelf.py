@@ -1,0 +1,98 @@
+"""A shelf keeps objects of one kind by their paths, and says how a wrong path is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+from schema_core.errors import AlreadyExistsError, NotFoundError, similar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Shelf(Generic[K, V]):
+    """Objects of one kind in the order in which they came.
+
+    `noun` makes the messages and the codes: ``table-not-found``, ``table-exists``. `key` is what
+    makes two paths the same.
+
+    >>> shelf: Shelf[str, int] = Shelf("table")
+    >>> shelf.create("orders", 1, ignore_if_exists=False)
+    True
+    >>> shelf.get("order")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.NotFoundError: there is no table order
+      hint: did you mean 'orders'?
+    """
+
+    def __init__(self, noun: str, key: Callable[[K], K] = lambda path: path) -> None:
+        self.noun = noun
+        self._key = key
+        self._kept: dict[K, V] = {}
+
+    def __contains__(self, path: K) -> bool:
+        return self._key(path) in self._kept
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(list(self._kept))
+
+    def get(self, path: K) -> V:
+        """The object at this path."""
+        if path not in self:
+            raise self._missing(path)
+        return self._kept[self._key(path)]
+
+    def find(self, path: K) -> V | None:
+        """The object at this path, or None."""
+        return self._kept.get(self._key(path))
+
+    def create(self, path: K, kept: V, ignore_if_exists: bool) -> bool:
+        """Keep a new object; tells whether it was not there before."""
+        if path in self:
+            if ignore_if_exists:
+                return False
+            raise self._exists(path)
+        self._kept[self._key(path)] = kept
+        return True
+
+    def alter(self, path: K, kept: V, ignore_if_not_exists: bool) -> bool:
+        """Put another object in place of the one at this path; tells whether there was one."""
+        if path not in self:
+            return self._ignore_missing(path, ignore_if_not_exists)
+        self._kept[self._key(path)] = kept
+        return True
+
+    def drop(self, path: K, ignore_if_not_exists: bool) -> bool:
+        """Forget the object at this path; tells whether there was one."""
+        if path not in self:
+            return self._ignore_missing(path, ignore_if_not_exists)
+        del self._kept[self._key(path)]
+        return True
+
+    def rename(self, path: K, new_path: K, ignore_if_not_exists: bool) -> bool:
+        """Keep the object at another path; tells whether there was one."""
+        if path not in self:
+            return self._ignore_missing(path, ignore_if_not_exists)
+        if new_path in self:
+            raise self._exists(new_path)
+        self._kept[self._key(new_path)] = self._kept.pop(self._key(path))
+        return True
+
+    def _ignore_missing(self, path: K, ignore: bool) -> bool:
+        if not ignore:
+            raise self._missing(path)
+        return False
+
+    def _missing(self, path: K) -> NotFoundError:
+        return NotFoundError(
+            f"there is no {self.noun} {path}",
+            code=f"{self.noun}-not-found",
+            hint=similar(str(path), map(str, self._kept)),
+        )
+
+    def _exists(self, path: K) -> AlreadyExistsError:
+        return AlreadyExistsError(
+            f"there is already a {self.noun} {path}", code=f"{self.noun}-exists"
+        )

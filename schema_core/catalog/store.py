@@ -1,0 +1,92 @@
+"""What is remembered of catalogs between sessions: their descriptors, not their content."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schema_core.catalog.secrets import mask
+from schema_core.catalog.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDescriptor:
+    """How to make a catalog: its name, its options and a comment. Secrets never show.
+
+    >>> CatalogDescriptor.of("hive", {"type": "hive", "password": "hunter2"})
+    CatalogDescriptor('hive', {'type': 'hive', 'password': '******'})
+    """
+
+    catalog_name: str
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+
+    @staticmethod
+    def of(
+        catalog_name: str, configuration: Mapping[str, str], comment: str | None = None
+    ) -> CatalogDescriptor:
+        """PyFlink's name of the constructor."""
+        return CatalogDescriptor(catalog_name, dict(configuration), comment)
+
+    def __repr__(self) -> str:
+        shown = [repr(self.catalog_name), repr(mask(self.configuration))]
+        if self.comment is not None:
+            shown.append(repr(self.comment))
+        return f"CatalogDescriptor({', '.join(shown)})"
+
+
+class CatalogStore(ABC):
+    """A place that keeps descriptors of catalogs by name."""
+
+    def open(self) -> None:
+        """Make ready; called once before anything else."""
+        return
+
+    def close(self) -> None:
+        """Give back what `open` took."""
+        return
+
+    @abstractmethod
+    def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
+        """Keep a new descriptor.
+
+        Raises:
+            AlreadyExistsError: with code `catalog-exists`.
+        """
+
+    @abstractmethod
+    def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
+        """Forget a descriptor.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+        """
+
+    @abstractmethod
+    def get_catalog(self, catalog_name: str) -> CatalogDescriptor | None: ...
+
+    @abstractmethod
+    def list_catalogs(self) -> list[str]: ...
+
+    def contains(self, catalog_name: str) -> bool:
+        return self.get_catalog(catalog_name) is not None
+
+
+class InMemoryCatalogStore(CatalogStore):
+    """A store that forgets with the process."""
+
+    def __init__(self) -> None:
+        self._kept: Shelf[str, CatalogDescriptor] = Shelf("catalog")
+
+    def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
+        self._kept.create(catalog_name, catalog, ignore_if_exists=False)
+
+    def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
+        self._kept.drop(catalog_name, ignore_if_not_exists)
+
+    def get_catalog(self, catalog_name: str) -> CatalogDescriptor | None:
+        return self._kept.find(catalog_name)
+
+    def list_catalogs(self) -> list[str]:
+        return list(self._kept)

@@ -1,0 +1,125 @@
+"""Options by key as a session holds them: plain text, read when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from schema_core.catalog.secrets import mask
+from schema_core.environment.options import ENVIRONMENT, LOCAL_TIME_ZONE, ConfigOption
+
+
+class Configuration(MutableMapping[str, str]):
+    """Options by key. It is a mapping, and has PyFlink's methods besides.
+
+    >>> Configuration({"a": "1"}).set_string("b", "2").to_dict()
+    {'a': '1', 'b': '2'}
+    """
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        self._options = dict(options or {})
+
+    def __getitem__(self, key: str) -> str:
+        return self._options[key]
+
+    def __setitem__(self, key: str, value: str) -> None:
+        self._options[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._options[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._options)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def __repr__(self) -> str:
+        return f"Configuration({mask(self._options)})"
+
+    def get_string(self, key: str, default_value: str) -> str:
+        return self.get(key, default_value)
+
+    def set_string(self, key: str, value: str) -> Configuration:
+        self._options[key] = value
+        return self
+
+    def add_all(self, other: Mapping[str, str]) -> Configuration:
+        """Take over all options of another one."""
+        self.update(other)
+        return self
+
+    def contains_key(self, key: str) -> bool:
+        return key in self._options
+
+    def remove_config(self, key: str) -> bool:
+        """Forget an option; tells whether it was set."""
+        return self._options.pop(key, None) is not None
+
+    def to_dict(self) -> dict[str, str]:
+        return dict(self._options)
+
+
+#: Key -> the option of the environment, for reading what is set.
+_KNOWN: dict[str, ConfigOption[Any]] = {
+    key: option for option in ENVIRONMENT for key in (option.key, *option.former)
+}
+
+
+class TableConfig:
+    """The options of a running session. Setting a known option to nonsense is refused at once.
+
+    >>> TableConfig().set("table.local-time-zone", "UTC").get("table.local-time-zone", "")
+    'UTC'
+    """
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        self._configuration = Configuration(options)
+
+    @staticmethod
+    def get_default() -> TableConfig:
+        """Options of nobody."""
+        return TableConfig()
+
+    def get(self, key: str, default_value: str) -> str:
+        return self._configuration.get(key, default_value)
+
+    def set(self, key: str, value: str) -> TableConfig:
+        """Set an option.
+
+        Raises:
+            SchemaError: with code `option-value` where the value is none for this option.
+        """
+        if key in _KNOWN:
+            _KNOWN[key].of({key: value})
+        self._configuration[key] = value
+        return self
+
+    def reset(self, key: str | None = None) -> TableConfig:
+        """Forget an option, or all of them."""
+        for one in [key] if key is not None else list(self._configuration):
+            self._configuration.remove_config(one)
+        return self
+
+    def get_local_timezone(self) -> str:
+        return LOCAL_TIME_ZONE.of(self._configuration) or ""
+
+    def set_local_timezone(self, timezone_id: str) -> None:
+        """Set the time zone of the session.
+
+        Raises:
+            SchemaError: with code `option-value` where there is no such time zone.
+        """
+        self.set(LOCAL_TIME_ZONE.key, timezone_id)
+
+    def get_configuration(self) -> Configuration:
+        """The options themselves: what is set there holds."""
+        return self._configuration
+
+    def add_configuration(self, configuration: Mapping[str, str]) -> None:
+        """Take over all options of another one."""
+        for key, value in configuration.items():
+            self.set(key, value)
+
+    def to_map(self) -> dict[str, str]:
+        return self._configuration.to_dict()

@@ -1,0 +1,1 @@
+"""What each statement does: one function per kind of statement."""

@@ -1,0 +1,114 @@
+"""The settings that an environment is created with: its mode, the names it starts from, options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from schema_core.catalog.secrets import mask
+from schema_core.catalog.store import CatalogStore
+from schema_core.environment.config import Configuration
+from schema_core.environment.options import (
+    BUILT_IN_CATALOG,
+    BUILT_IN_DATABASE,
+    RUNTIME_MODE,
+    ConfigOption,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSettings:
+    """What an environment is created with. Made by a builder or for one of the two modes.
+
+    >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
+    False
+    >>> (
+    ...     EnvironmentSettings.new_instance()
+    ...     .with_built_in_catalog_name("lake")
+    ...     .build()
+    ...     .get_built_in_catalog_name()
+    ... )
+    'lake'
+    """
+
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    catalog_store: CatalogStore | None = None
+
+    def __repr__(self) -> str:
+        return f"EnvironmentSettings({mask(self.configuration)})"
+
+    @staticmethod
+    def new_instance() -> EnvironmentSettingsBuilder:
+        """A builder, in streaming mode until said otherwise."""
+        return EnvironmentSettingsBuilder()
+
+    @staticmethod
+    def in_streaming_mode() -> EnvironmentSettings:
+        """Settings for streaming: a watermark makes its column a time attribute."""
+        return EnvironmentSettingsBuilder().in_streaming_mode().build()
+
+    @staticmethod
+    def in_batch_mode() -> EnvironmentSettings:
+        """Settings for batch."""
+        return EnvironmentSettingsBuilder().in_batch_mode().build()
+
+    def is_streaming_mode(self) -> bool:
+        return RUNTIME_MODE.of(self.configuration) == "STREAMING"
+
+    def get_built_in_catalog_name(self) -> str:
+        return BUILT_IN_CATALOG.of(self.configuration) or ""
+
+    def get_built_in_database_name(self) -> str:
+        return BUILT_IN_DATABASE.of(self.configuration) or ""
+
+    def get_configuration(self) -> Configuration:
+        return Configuration(self.configuration)
+
+
+class EnvironmentSettingsBuilder:
+    """Collects settings; every method gives the builder back."""
+
+    def __init__(self) -> None:
+        self._settings = EnvironmentSettings()
+
+    def _set(self, option: ConfigOption[str], value: str) -> EnvironmentSettingsBuilder:
+        return self.with_configuration({option.key: value})
+
+    def with_configuration(
+        self, config: Configuration | Mapping[str, str]
+    ) -> EnvironmentSettingsBuilder:
+        """Set options; those set before stay."""
+        added = config.to_dict() if isinstance(config, Configuration) else dict(config)
+        merged = {**self._settings.configuration, **added}
+        self._settings = replace(self._settings, configuration=merged)
+        return self
+
+    def in_batch_mode(self) -> EnvironmentSettingsBuilder:
+        return self._set(RUNTIME_MODE, "BATCH")
+
+    def in_streaming_mode(self) -> EnvironmentSettingsBuilder:
+        return self._set(RUNTIME_MODE, "STREAMING")
+
+    def with_built_in_catalog_name(self, built_in_catalog_name: str) -> EnvironmentSettingsBuilder:
+        """Name the catalog that is there from the start."""
+        return self._set(BUILT_IN_CATALOG, built_in_catalog_name)
+
+    def with_built_in_database_name(
+        self, built_in_database_name: str
+    ) -> EnvironmentSettingsBuilder:
+        """Name the database that is there from the start."""
+        return self._set(BUILT_IN_DATABASE, built_in_database_name)
+
+    def with_catalog_store(self, catalog_store: CatalogStore) -> EnvironmentSettingsBuilder:
+        """Say where descriptors of catalogs are kept."""
+        self._settings = replace(self._settings, catalog_store=catalog_store)
+        return self
+
+    def build(self) -> EnvironmentSettings:
+        """The settings.
+
+        Raises:
+            SchemaError: with code `option-value` for a mode that does not exist.
+        """
+        self._settings.is_streaming_mode()
+        return self._settings
