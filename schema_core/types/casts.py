@@ -283,12 +283,10 @@ def _difference(source: DataType, target: DataType) -> Obstacle | None:
         return Obstacle(source, target, "may be NULL, unlike")
     if source.nullable() == target.nullable() or _fits(source, target):
         return None
-    one, other = _root(source), _root(target)
-    records = one is not other and {one, other} <= RECORDS
-    alike = one is other and type(source) is type(target) and bool(source.children())
     if isinstance(source, DistinctType) and isinstance(target, DistinctType):
         return _difference(source.source_type, target.source_type)
-    if records or alike:
+    alike = source.root is target.root or {source.root, target.root} <= RECORDS
+    if alike and source.root in COMPOSED:
         return _composed(source, target, _difference)
     return Obstacle(source, target, "is not stored as")
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+from unicodedata import category
 
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.text import quote_identifier, quote_string
+from schema_core.text import is_blank, quote_identifier, quote_string
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot, families
 from schema_core.types.nested import RowField, require_type
@@ -20,9 +21,37 @@ if TYPE_CHECKING:
     from schema_core.types.families import TypeFamily
 
 
+#: Words that are no names in Java (JLS 3.9), nor parts of the name of a class.
+JAVA_WORDS = frozenset(
+    {
+        "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
+        "continue", "default", "do", "double", "else", "enum", "extends", "final", "finally",
+        "float", "for", "goto", "if", "implements", "import", "instanceof", "int", "interface",
+        "long", "native", "new", "package", "private", "protected", "public", "return", "short",
+        "static", "strictfp", "super", "switch", "synchronized", "this", "throw", "throws",
+        "transient", "try", "void", "volatile", "while", "true", "false", "null", "_",
+    }
+)  # fmt: skip
+
+#: Unicode categories that begin a name in Java, and those that go on with it (JLS 3.8).
+STARTS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
+PARTS = STARTS | {"Nd", "Mn", "Mc", "Cf"}
+
+
 def _is_class_name(text: str) -> bool:
-    """Whether the text can name a Java class: identifiers with `$`, joined by dots."""
-    return all(part.replace("$", "_").isidentifier() for part in text.split("."))
+    """Whether the text can name a Java class: names with dots between them."""
+    return all(_is_java_name(part) for part in text.split("."))
+
+
+def _is_java_name(text: str) -> bool:
+    if not text or text in JAVA_WORDS or category(text[0]) not in STARTS:
+        return False
+    return all(category(one) in PARTS or _is_ignorable(one) for one in text)
+
+
+def _is_ignorable(character: str) -> bool:
+    """Control characters but white space are part of a name in Java, and say nothing."""
+    return category(character) == "Cc" and not is_blank(character)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
