@@ -169,6 +169,8 @@ class RawType(DataType):
 
     def __init__(self, class_name: str, snapshot: str, nullable: bool = True) -> None:
         self._fill(nullable, class_name=class_name, snapshot=snapshot)
+        if not _is_class_name(class_name) and not class_name.startswith("["):  # "[B" is byte[]
+            raise SchemaError(f"{class_name!r} is no class name", code="class-name")
 
     def body(self) -> str:
         """Class name and snapshot as strings."""
