@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from schema_core.errors import (
+    Gathering,
+    NotFoundError,
+    ParseError,
+    SchemaCoreError,
+    SchemaError,
+    at,
+    similar,
+    within,
+)
+from schema_core.text import Span
+
+
+def caught(problem: str) -> SchemaCoreError:
+    """An error that passed two places of a text."""
+    with pytest.raises(SchemaError) as info, within("a + b"), at("column 'x'"), at("+", Span(2, 3)):
+        raise SchemaError(problem, code="mismatch", hint="add a CAST")
+    return info.value
+
+
+def test_callers_add_the_place_from_the_outside_in() -> None:
+    error = caught("no")
+
+    assert ("column 'x'", "+") == error.path
+    assert Span(2, 3) == error.span
+    assert "a + b" == error.text
+    assert "no" == error.problem
+
+
+def test_an_error_shows_its_place_and_what_to_do() -> None:
+    assert str(caught("no")).split("\n") == [
+        "no",
+        "  in column 'x', +",
+        "    a + b",
+        "      ^",
+        "  hint: add a CAST",
+    ]
+
+
+def test_the_innermost_span_and_text_stay() -> None:
+    with pytest.raises(SchemaError) as info, within("outer"), at("o", Span(0, 1)):
+        raise SchemaError("no", span=Span(2, 3), text="inner")
+
+    assert (Span(2, 3), "inner") == (info.value.span, info.value.text)
+
+
+def test_other_errors_pass_untouched() -> None:
+    with pytest.raises(KeyError), within("text"), at("place"):
+        raise KeyError("name")
+
+
+def test_a_diagnostic_knows_its_line_and_column() -> None:
+    error = ParseError("no", span=Span(5, 6), text="one\ntwo")
+
+    (found,) = error.diagnostics
+    assert (2, 2, "syntax") == (found.line, found.column, found.code)
+
+
+def test_a_diagnostic_without_a_text_has_no_line() -> None:
+    (found,) = SchemaError("no", span=Span(5, 6)).diagnostics
+
+    assert (0, 0) == (found.line, found.column)
+
+
+def test_every_kind_has_its_own_code() -> None:
+    kinds = [SchemaCoreError, *SchemaCoreError.__subclasses__(), *SchemaError.__subclasses__()]
+    codes = [kind("no").code for kind in kinds]
+
+    assert [kind.default_code for kind in kinds] == codes
+    assert len(set(codes)) == len(codes)
+
+
+def test_errors_travel_to_other_processes() -> None:
+    error = caught("no")
+    error.others = (NotFoundError("gone"),)
+    copy = pickle.loads(pickle.dumps(error))
+
+    assert type(error) is type(copy)
+    assert str(error) == str(copy)
+    assert error.diagnostics == copy.diagnostics
+
+
+def test_all_mistakes_at_once() -> None:
+    found = Gathering()
+    with at("schema"):
+        for name in "abc":
+            with found.catching(), at(name):
+                if name != "b":
+                    raise SchemaError(f"bad {name}")
+    with pytest.raises(SchemaError) as info, at("table"):
+        found.raise_all()
+
+    problems = [(one.message, one.path) for one in info.value.diagnostics]
+    assert [("bad a", ("table", "a")), ("bad c", ("table", "c"))] == problems
+    assert "bad a\n  in table, a\nbad c\n  in table, c" == str(info.value)
+
+
+def test_gathered_errors_stay_flat() -> None:
+    inner, outer = Gathering(), Gathering()
+    for name in "ab":
+        with inner.catching():
+            raise SchemaError(name)
+    with outer.catching():
+        inner.raise_all()
+
+    assert ["a", "b"] == [error.problem for error in outer.errors]
+    assert all(error.others == () for error in outer.errors)
+
+
+def test_nothing_gathered_raises_nothing() -> None:
+    Gathering().raise_all()
+
+
+def test_similar_names() -> None:
+    assert "did you mean 'amount'?" == similar("amuont", ["id", "amount"])
+    assert similar("zzz", ["id", "amount"]) is None

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from schema_core.types import (
+    CharType,
+    DataTypes,
+    DecimalType,
+    DistinctType,
+    RawType,
+    TimestampKind,
+    TypeRoot,
+    VarCharType,
+    common_type,
+    least_restrictive,
+    parse_type,
+)
+from schema_core.types.decimals import (
+    DIGITS,
+    FORMULAS,
+    as_decimal,
+    decimal_average,
+    decimal_result,
+    decimal_round,
+    decimal_sum,
+)
+from schema_core.types.families import MEMBERS, TypeFamily
+from tests.support import cases, listed
+
+
+@pytest.mark.parametrize(("types", "expected"), cases("common"))
+def test_common_type(types: str, expected: str) -> None:
+    found = common_type([parse_type(text) for text in listed(types)])
+
+    assert (None if expected == "none" else parse_type(expected)) == found
+
+
+@pytest.mark.parametrize(("types", "expected"), cases("least_restrictive"))
+def test_least_restrictive(types: str, expected: str) -> None:
+    found = least_restrictive([parse_type(text) for text in listed(types)])
+
+    assert (None if expected == "none" else parse_type(expected)) == found
+
+
+def test_nothing_has_nothing_in_common() -> None:
+    assert common_type([]) is None
+    assert least_restrictive([]) is None
+
+
+def test_the_time_attribute_of_the_first_survives_its_equals() -> None:
+    plain = DataTypes.TIMESTAMP(3)
+    rowtime = plain.with_kind(TimestampKind.ROWTIME)
+
+    kinds = [
+        getattr(common_type(types), "kind", None)
+        for types in ([rowtime, plain], [plain, rowtime], [rowtime, DataTypes.TIMESTAMP(6)])
+    ]
+
+    assert [TimestampKind.ROWTIME, TimestampKind.REGULAR, TimestampKind.REGULAR] == kinds
+
+
+def test_strings_of_length_zero() -> None:
+    empty = CharType.empty()
+
+    assert empty == common_type([empty, empty])
+    assert VarCharType(3, nullable=False) == common_type([empty, CharType(3, nullable=False)])
+
+
+def test_distinct_types_meet_by_cast() -> None:
+    money, weight = (DistinctType((name,), DataTypes.INT()) for name in "mw")
+
+    assert money == common_type([DataTypes.INT(), money])
+    assert DataTypes.BIGINT() == common_type([money, DataTypes.BIGINT()])
+    assert common_type([money, weight]) is None
+
+
+def test_raw_types_are_equal_or_have_nothing_in_common() -> None:
+    one, other = RawType("a.B", "AANhLkI="), RawType("a.C", "AANhLkM=")
+
+    assert one == common_type([one, one.not_null()])
+    assert one == common_type([one, DataTypes.NULL()])
+    assert common_type([one, other]) is None
+
+
+@pytest.mark.parametrize(("operation", "expected"), cases("decimals"))
+def test_decimal(operation: str, expected: str) -> None:
+    types = [parse_type(text) for text in re.findall(r"DECIMAL\(.+?\)", operation)]
+    first, *others = (type_ for type_ in types if isinstance(type_, DecimalType))
+    match re.sub(r"DECIMAL\(.+?\)", "", operation).split():
+        case ["SUM"]:
+            found = decimal_sum(first)
+        case ["AVG"]:
+            found = decimal_average(first)
+        case ["ROUND", digits]:
+            found = decimal_round(first, int(digits))
+        case [operator]:
+            found = decimal_result(operator, first, *others)
+
+    assert parse_type(f"{expected} NOT NULL") == found
+
+
+def test_every_integer_is_a_decimal() -> None:
+    assert set(DIGITS) == MEMBERS[TypeFamily.INTEGER_NUMERIC]
+    assert DecimalType(19, nullable=False) == as_decimal(DataTypes.BIGINT())
+    assert MEMBERS[TypeFamily.EXACT_NUMERIC] - set(DIGITS) == {TypeRoot.DECIMAL}
+
+
+@pytest.mark.parametrize("operator", FORMULAS)
+def test_every_pair_of_decimals_has_a_result(operator: str) -> None:
+    """All ends of all limits: a result beyond them would raise."""
+    ends = [(1, 0), (1, 1), (19, 0), (19, 19), (38, 0), (38, 19), (38, 38)]
+    types = [DecimalType(*end) for end in ends]
+
+    for left in types:
+        for right in types:
+            assert decimal_result(operator, left, right).precision <= 38
