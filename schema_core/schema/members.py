@@ -58,6 +58,11 @@ class UnresolvedMetadataColumn:
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def key(self) -> str:
+        """The key that the connector is asked for: the given one, else the name."""
+        return self.name if self.metadata_key is None else self.metadata_key
+
     def __str__(self) -> str:
         extras = listing.metadata(self.metadata_key, virtual=self.is_virtual)
         remark = listing.remark(self.comment)

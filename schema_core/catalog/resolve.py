@@ -1,0 +1,189 @@
+"""From what a catalog may hold to what it should: tables, views and models with known types.
+
+What is resolved already comes back as it is (FLIP-164: only resolved objects go into a catalog).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from schema_core.catalog.materialized import (
+    CONTINUOUS_BELOW,
+    CYCLES,
+    DEFAULT_FRESHNESS,
+    CatalogMaterializedTable,
+    Freshness,
+    LogicalRefreshMode,
+    RefreshMode,
+    ResolvedCatalogMaterializedTable,
+    StartMode,
+)
+from schema_core.catalog.objects import (
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+    TableDistribution,
+)
+from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
+from schema_core.types import DataType
+
+#: From the text of a query to the names and types of its columns.
+QueryColumns: TypeAlias = Callable[[str], Sequence[tuple[str, DataType]]]
+
+
+def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCatalogTable:
+    """The table with its types, its distribution and its partition keys checked.
+
+    Raises:
+        SchemaError: as `SchemaResolver.resolve`; with code `unknown-column` or `column-kind` for a
+            bucket or partition key, `bucket-count` for a count below 1.
+    """
+    if isinstance(table, ResolvedCatalogTable):
+        return table
+    schema = resolver.resolve(table.schema)
+    found = Gathering()
+    if table.distribution is not None:
+        check_distribution(table.distribution, schema, found)
+    check_keys("partition key", table.partition_keys, schema, found)
+    found.raise_all()
+    return ResolvedCatalogTable(**members(table), resolved_schema=schema)
+
+
+def resolve_view(
+    view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
+) -> ResolvedCatalogView:
+    """The view with the types of its query under the names of its own schema.
+
+    Where the expanded query cannot be resolved any more, or gives another number of columns, the
+    types of the stored schema stand, as in Flink.
+
+    Raises:
+        SchemaError: as `SchemaResolver.resolve`, for the stored schema.
+    """
+    if isinstance(view, ResolvedCatalogView):
+        return view
+    stored = resolver.resolve(view.schema)
+    try:
+        columns = query_columns(view.expanded_query)
+    except SchemaCoreError:
+        columns = ()
+    if len(columns) != len(stored.columns):
+        return ResolvedCatalogView(**members(view), resolved_schema=stored)
+    named = zip(stored.columns, columns, strict=True)
+    resolved = ResolvedSchema(
+        [PhysicalColumn(column.name, type_) for column, (_, type_) in named],
+        stored.watermark_specs,
+        stored.primary_key,
+        stored.indexes,
+        stored.immutable_columns,
+    )
+    return ResolvedCatalogView(**members(view), resolved_schema=resolved)
+
+
+def resolve_materialized_table(
+    table: CatalogMaterializedTable, resolver: SchemaResolver
+) -> ResolvedCatalogMaterializedTable:
+    """The table with its types, freshness and refresh mode; its partition keys are checked.
+
+    The refresh mode follows from the logical one and the freshness, whatever it was before.
+
+    Raises:
+        SchemaError: as `resolve_table`; with code `freshness` for one that a full refresh cannot
+            keep.
+    """
+    if isinstance(table, ResolvedCatalogMaterializedTable):
+        return table
+    schema = resolver.resolve(table.schema)
+    found = Gathering()
+    check_keys("partition key", table.partition_keys, schema, found)
+    found.raise_all()
+    freshness = table.freshness or DEFAULT_FRESHNESS[table.logical_refresh_mode]
+    derived = {
+        "freshness": freshness,
+        "refresh_mode": refresh_mode(table.logical_refresh_mode, freshness),
+        "start_mode": table.start_mode or StartMode.FROM_BEGINNING,
+    }
+    return ResolvedCatalogMaterializedTable(**members(table) | derived, resolved_schema=schema)
+
+
+def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCatalogModel:
+    """The model with the types of what it takes and gives.
+
+    Raises:
+        SchemaError: as `SchemaResolver.resolve`.
+    """
+    if isinstance(model, ResolvedCatalogModel):
+        return model
+    with at("input"):
+        taken = resolver.resolve(model.input_schema)
+    with at("output"):
+        given = resolver.resolve(model.output_schema)
+    return ResolvedCatalogModel(
+        **members(model), resolved_input_schema=taken, resolved_output_schema=given
+    )
+
+
+def members(
+    source: CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel,
+) -> dict[str, Any]:
+    """The fields of an object, to make its resolved twin of."""
+    return {one.name: getattr(source, one.name) for one in fields(source)}
+
+
+# --- what must hold ------------------------------------------------------------------------------
+
+
+def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Gathering) -> None:
+    """Every key must be a physical column; one may come twice."""
+    columns = {column.name: column for column in schema.columns}
+    for key in dict.fromkeys(keys):
+        with found.catching(), at(f"{what} {key!r}"):
+            if key not in columns:
+                raise SchemaError(
+                    f"there is no column {key!r}",
+                    code="unknown-column",
+                    hint=similar(key, columns),
+                )
+            if not columns[key].is_physical():
+                raise SchemaError(f"column {key!r} is not physical", code="column-kind")
+
+
+def check_distribution(
+    distribution: TableDistribution, schema: ResolvedSchema, found: Gathering
+) -> None:
+    """Bucket keys must be physical columns, and there must be buckets."""
+    check_keys("bucket key", distribution.bucket_keys, schema, found)
+    with found.catching(), at("distribution"):
+        if distribution.bucket_count is not None and distribution.bucket_count < 1:
+            raise SchemaError(
+                f"{distribution.bucket_count} buckets hold no rows", code="bucket-count"
+            )
+
+
+def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
+    """How a table is refreshed to be that fresh.
+
+    Raises:
+        SchemaError: with code `freshness` for a full refresh in steps that do not divide the next
+            larger unit, since it runs by the clock.
+    """
+    continuous = mode is LogicalRefreshMode.CONTINUOUS or (
+        mode is LogicalRefreshMode.AUTOMATIC and freshness.seconds < CONTINUOUS_BELOW
+    )
+    if continuous:
+        return RefreshMode.CONTINUOUS
+    cycle = CYCLES[freshness.unit]
+    if cycle % freshness.interval or (freshness.interval == cycle > 1):
+        raise SchemaError(
+            f"a full refresh cannot run every {freshness.interval} {freshness.unit.name}s",
+            code="freshness",
+            hint=f"choose a part of {cycle}",
+        )
+    return RefreshMode.FULL

@@ -1,0 +1,177 @@
+"""The keys of Flink's property map: how rows are numbered, names are joined, keys are reserved.
+
+A map is read through a `Reader`, which remembers what was asked for, so that every key is accounted
+for: it was read, it is an option, or it is told as ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import TypeAlias, TypeVar
+
+from schema_core.errors import Diagnostic, SchemaError
+
+Properties: TypeAlias = dict[str, str]
+Member = TypeVar("Member", bound=Enum)
+
+#: Keys that are no options, by their beginning and in full. Flink 2.2 took the dot off ``schema``.
+RESERVED_PREFIXES = (
+    "schema",
+    "partition.keys.",
+    "distribution.",
+    "input-schema.",
+    "output-schema.",
+)
+RESERVED_KEYS = frozenset({
+    "comment", "snapshot",
+    "original-query", "expanded-query", "freshness-interval", "freshness-unit",
+    "logical-refresh-mode", "refresh-mode", "refresh-status",
+    "refresh-handler-desc", "refresh-handler-bytes",
+})  # fmt: skip
+
+_NUMBER = re.compile(r"[+-]?\d+")
+
+
+def is_reserved(key: str) -> bool:
+    """Whether the key belongs to the map itself, so that no option can have it.
+
+    >>> is_reserved("schema.registry"), is_reserved("value.schema")
+    (True, False)
+    """
+    return key in RESERVED_KEYS or key.startswith(RESERVED_PREFIXES)
+
+
+def flatten(prefix: str, rows: Iterable[Mapping[str, str]]) -> Properties:
+    """The rows as one map, numbered from 0; `Reader.rows` is the way back.
+
+    >>> flatten("partition.keys", [{"name": "a"}, {"name": "b"}])
+    {'partition.keys.0.name': 'a', 'partition.keys.1.name': 'b'}
+    """
+    return {
+        f"{prefix}.{number}.{key}": value
+        for number, row in enumerate(rows)
+        for key, value in row.items()
+    }
+
+
+def join_names(names: Iterable[str]) -> str:
+    """The names with commas between them; there is no quoting."""
+    return ",".join(names)
+
+
+def split_names(text: str) -> list[str]:
+    """The names between the commas, as Java's ``split`` sees them: without empty ones at the end.
+
+    >>> split_names("a, b,,"), split_names("")
+    (['a', ' b'], [''])
+    """
+    names = text.split(",")
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    return [] if names == [""] and text else names
+
+
+class Reader:
+    """A map, or the part of it under a prefix, of which is remembered what was asked for."""
+
+    def __init__(
+        self, properties: Mapping[str, str], prefix: str = "", read: set[str] | None = None
+    ) -> None:
+        self._properties = properties
+        self._prefix = prefix
+        self._read = set() if read is None else read
+
+    def under(self, prefix: str) -> Reader:
+        """The part whose keys begin with the prefix and a dot."""
+        return Reader(self._properties, f"{self._prefix}{prefix}.", self._read)
+
+    def get(self, key: str) -> str | None:
+        """The value of a key, or None."""
+        self._read.add(self._prefix + key)
+        return self._properties.get(self._prefix + key)
+
+    def require(self, key: str) -> str:
+        """The value of a key.
+
+        Raises:
+            SchemaError: with code `missing-key` where it is not there.
+        """
+        value = self.get(key)
+        if value is None:
+            raise SchemaError(
+                f"the key {self._prefix + key!r} is missing from the property map",
+                code="missing-key",
+            )
+        return value
+
+    def integer(self, key: str, bits: int) -> int | None:
+        """The value of a key as a number of so many bits, or None where it is not there.
+
+        Raises:
+            SchemaError: with code `key-value` for any other text.
+        """
+        value = self.get(key)
+        if value is None:
+            return None
+        number = int(value) if _NUMBER.fullmatch(value) and len(value) < 100 else None
+        if number is None or not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+            raise self._bad(key, value, f"a whole number of {bits} bits")
+        return number
+
+    def member(self, key: str, kinds: type[Member]) -> Member:
+        """The member of an enumeration that a key names, in exactly this case.
+
+        Raises:
+            SchemaError: with code `missing-key` or `key-value`.
+        """
+        value = self.require(key)
+        if value not in kinds.__members__:
+            raise self._bad(key, value, f"one of {', '.join(kinds.__members__)}")
+        return kinds[value]
+
+    def _bad(self, key: str, value: str, wanted: str) -> SchemaError:
+        return SchemaError(
+            f"the key {self._prefix + key!r} is {value!r}, not {wanted}", code="key-value"
+        )
+
+    def rows(self, prefix: str, field: str) -> Iterator[Reader]:
+        """The numbered rows from 0 up to the highest number that has `field`.
+
+        A number that is missing in between still comes, so that requiring `field` of it fails;
+        whoever reads the rows must do so, or would count up to whatever number a key holds.
+
+        Raises:
+            SchemaError: with code `key-value` for a number that no Java integer holds.
+        """
+        for number in range(self._count(prefix, field)):
+            yield self.under(f"{prefix}.{number}")
+
+    def _count(self, prefix: str, field: str) -> int:
+        """How many rows there should be.
+
+        What stands behind `field` does not matter, and a row after the highest integer starts
+        again below zero: both as in Flink.
+        """
+        pattern = re.compile(rf"{re.escape(self._prefix + prefix)}\.([0-9]+)\.{re.escape(field)}")
+        highest = -1
+        for key in self._properties:
+            if found := pattern.match(key):
+                digits = found[1].lstrip("0")
+                if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
+                    raise SchemaError(f"the number in {key!r} is too large", code="key-value")
+                highest = max(highest, int(digits or "0"))
+        return 0 if highest == 2**31 - 1 else highest + 1
+
+    def options(self) -> Properties:
+        """All keys that are not reserved."""
+        return {key: value for key, value in self._properties.items() if not is_reserved(key)}
+
+    def ignored(self) -> tuple[Diagnostic, ...]:
+        """The reserved keys that nobody asked for: what is lost when the map is read."""
+        return tuple(
+            Diagnostic("ignored-key", f"the key {key!r} has no meaning here and is dropped")
+            for key in self._properties
+            if is_reserved(key) and key not in self._read
+        )

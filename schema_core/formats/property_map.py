@@ -1,0 +1,276 @@
+"""Tables, views and models as Flink's property map: what a catalog of strings keeps of them.
+
+``decode_table(encode_table(table))`` is the table again, unresolved, whatever the order of the
+keys. The map itself knows no quoting, so some tables do not fit: by default they are refused
+with a hint; ``on_loss="flink"`` writes what Flink writes. Reading accepts and refuses what Flink
+does; `ignored_keys` tells what it drops on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from schema_core.catalog.objects import (
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    DistributionKind,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+    TableDistribution,
+)
+from schema_core.errors import Diagnostic, Gathering, UnsupportedError
+from schema_core.formats import property_schema
+from schema_core.formats.property_keys import Properties, Reader, flatten, is_reserved
+
+#: What to do with what the map cannot carry: refuse, or write as Flink does.
+OnLoss: TypeAlias = Literal["refuse", "flink"]
+
+#: An option that marks tables of other systems; Flink takes it out of the map of tables and views.
+IS_GENERIC = "is_generic"
+
+#: The prefixes of the two schemas of a model.
+INPUT, OUTPUT = "input-schema", "output-schema"
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def encode_comment(comment: str | None) -> Properties:
+    """The comment of an object; the map has no empty one."""
+    return {"comment": comment} if comment else {}
+
+
+def encode_snapshot(snapshot: int | None) -> Properties:
+    """The point in time that a table speaks of."""
+    return {} if snapshot is None else {"snapshot": str(snapshot)}
+
+
+def encode_partition_keys(keys: tuple[str, ...]) -> Properties:
+    """The partition keys."""
+    return flatten("partition.keys", ({"name": key} for key in keys))
+
+
+def decode_partition_keys(reader: Reader) -> tuple[str, ...]:
+    """The partition keys."""
+    return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
+
+
+def encode_distribution(distribution: TableDistribution | None) -> Properties:
+    """How rows find their bucket."""
+    if distribution is None:
+        return {}
+    properties = {"distribution.kind": distribution.kind.value}
+    if distribution.bucket_count is not None:
+        properties["distribution.buckets"] = str(distribution.bucket_count)
+    keys = ({"name": key} for key in distribution.bucket_keys)
+    return properties | flatten("distribution.keys", keys)
+
+
+def decode_distribution(reader: Reader) -> TableDistribution | None:
+    """How rows find their bucket; nothing without a kind, and keys up to the first gap."""
+    part = reader.under("distribution")
+    if part.get("kind") is None:
+        return None
+    kind, buckets = part.member("kind", DistributionKind), part.integer("buckets", 32)
+    keys: list[str] = []
+    while (key := part.get(f"keys.{len(keys)}.name")) is not None:
+        keys.append(key)
+    return TableDistribution.of(kind, buckets, keys)
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Properties:
+    """The map of a table, as Flink 2.3 writes it.
+
+    Raises:
+        UnsupportedError: for a type or an expression without text; and, unless `on_loss` is
+            "flink", for everything that could not be read back: codes `lossy-names`,
+            `lossy-option`, `lossy-comment`.
+    """
+    if on_loss == "refuse":
+        refuse(losses_of_table(table))
+    properties = (
+        property_schema.encode_schema(table.resolved_schema)
+        | encode_comment(table.comment)
+        | encode_snapshot(table.snapshot)
+        | encode_partition_keys(table.partition_keys)
+        | encode_distribution(table.distribution)
+        | table.get_options()
+    )
+    properties.pop(IS_GENERIC, None)
+    return properties
+
+
+def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> CatalogTable:
+    """The table of a map; where it has no columns, they are looked for under `fallback`.
+
+    Raises:
+        SchemaError: with code `missing-key` or `key-value` for a map that is not complete.
+
+    >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
+    {'k': 'v'}
+    """
+    return _read_table(Reader(properties), fallback)
+
+
+def ignored_keys(
+    properties: Mapping[str, str], fallback: str | None = None
+) -> tuple[Diagnostic, ...]:
+    """The keys that `decode_table` drops, as Flink does without a word; none should be there.
+
+    Raises:
+        SchemaError: as `decode_table`.
+
+    >>> [str(one) for one in ignored_keys({"schema.registry": "http://r"})]
+    ["the key 'schema.registry' has no meaning here and is dropped"]
+    """
+    reader = Reader(properties)
+    _read_table(reader, fallback)
+    return reader.ignored()
+
+
+def _read_table(reader: Reader, fallback: str | None) -> CatalogTable:
+    schema = property_schema.decode_schema(reader)
+    if not schema.columns and fallback is not None:
+        schema = property_schema.decode_schema(reader, fallback)
+    return CatalogTable(
+        schema,
+        comment=reader.get("comment"),
+        snapshot=reader.integer("snapshot", 64),
+        partition_keys=decode_partition_keys(reader),
+        options=reader.options(),
+        distribution=decode_distribution(reader),
+    )
+
+
+def losses_of_table(table: ResolvedCatalogTable) -> Iterator[UnsupportedError]:
+    """What `decode_table` would not give back."""
+    yield from property_schema.losses(table.resolved_schema)
+    yield from losses_of_comment(table.comment)
+    yield from losses_of_options(table.options, (IS_GENERIC,))
+
+
+# --- views ---------------------------------------------------------------------------------------
+
+
+def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
+    """The map of a view. It does not hold the queries: the catalog keeps those beside it.
+
+    Raises:
+        UnsupportedError: as `encode_table`.
+    """
+    if on_loss == "refuse":
+        refuse(losses_of_view(view))
+    properties = (
+        property_schema.encode_schema(view.resolved_schema)
+        | encode_comment(view.comment)
+        | view.get_options()
+    )
+    properties.pop(IS_GENERIC, None)
+    return properties
+
+
+def decode_view(
+    properties: Mapping[str, str], original_query: str, expanded_query: str
+) -> CatalogView:
+    """The view of a map and of its queries.
+
+    Raises:
+        SchemaError: as `decode_table`.
+    """
+    reader = Reader(properties)
+    return CatalogView(
+        property_schema.decode_schema(reader),
+        original_query,
+        expanded_query,
+        comment=reader.get("comment"),
+        options=reader.options(),
+    )
+
+
+def losses_of_view(view: ResolvedCatalogView) -> Iterator[UnsupportedError]:
+    """What `decode_view` would not give back."""
+    yield from property_schema.losses(view.resolved_schema)
+    yield from losses_of_comment(view.comment)
+    yield from losses_of_options(view.options, (IS_GENERIC,))
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Properties:
+    """The map of a model: the columns of both schemas, and its options.
+
+    Raises:
+        UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema that
+            has more than columns.
+    """
+    if on_loss == "refuse":
+        refuse(losses_of_model(model))
+    return (
+        property_schema.encode_columns(model.resolved_input_schema, INPUT)
+        | property_schema.encode_columns(model.resolved_output_schema, OUTPUT)
+        | encode_comment(model.comment)
+        | model.get_options()
+    )
+
+
+def decode_model(properties: Mapping[str, str]) -> CatalogModel:
+    """The model of a map; a schema that is not there is empty.
+
+    Raises:
+        SchemaError: as `decode_table`.
+    """
+    reader = Reader(properties)
+    return CatalogModel(
+        property_schema.decode_columns(reader, INPUT),
+        property_schema.decode_columns(reader, OUTPUT),
+        comment=reader.get("comment"),
+        options=reader.options(),
+    )
+
+
+def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
+    """What `decode_model` would not give back."""
+    yield from property_schema.losses_of_columns(model.resolved_input_schema)
+    yield from property_schema.losses_of_columns(model.resolved_output_schema)
+    yield from losses_of_comment(model.comment)
+    yield from losses_of_options(model.options, ())
+
+
+# --- losses --------------------------------------------------------------------------------------
+
+
+def losses_of_comment(comment: str | None) -> Iterator[UnsupportedError]:
+    """An empty comment is read back as none."""
+    if comment == "":
+        yield UnsupportedError(
+            "an empty comment is lost in a property map",
+            code="lossy-comment",
+            hint="leave the comment away",
+        )
+
+
+def losses_of_options(
+    options: Mapping[str, str], removed: tuple[str, ...]
+) -> Iterator[UnsupportedError]:
+    """Options whose keys belong to the map, or that Flink takes out of it."""
+    for key in options:
+        if is_reserved(key) or key in removed:
+            yield UnsupportedError(
+                f"the option {key!r} is lost in a property map",
+                code="lossy-option",
+                hint="the map needs this key for itself: give the option another name",
+            )
+
+
+def refuse(losses: Iterator[UnsupportedError]) -> None:
+    """Raise the losses, all at once, if there are any."""
+    found = Gathering()
+    found.errors += losses
+    found.raise_all()

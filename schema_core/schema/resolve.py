@@ -1,0 +1,258 @@
+"""`SchemaResolver`: from what was written to what it means, with every mistake at once.
+
+The steps and their order are Flink's (its DefaultSchemaResolver, asked with two mistakes at a
+time), so the first mistake told is the one that Flink tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
+from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.schema.constraints import WatermarkSpec
+from schema_core.schema.expression import ResolvedExpression
+from schema_core.schema.members import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+    Written,
+)
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.rules import (
+    FOLLOWS,
+    Columns,
+    named,
+    require_one_watermark,
+    require_same_time,
+    require_time,
+    require_time_column,
+    require_unique_keys,
+    require_unique_names,
+    resolve_immutable_columns,
+    resolve_indexes,
+    resolve_primary_key,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.expression import parse_expression
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    TimestampKind,
+    UnresolvedType,
+    parse_type,
+    require_resolved,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schema_core.expressions.infer import Scope
+    from schema_core.expressions.typed import Ref
+    from schema_core.text import Span
+
+
+class SchemaResolver:
+    """Says what a schema means in streaming or batch mode (FLIP-164).
+
+    `supports_metadata` False refuses metadata columns. `functions` are looked up beside the
+    built-in ones, `types` finds user-defined types by their path; without it there are none.
+    """
+
+    __slots__ = ("_functions", "_metadata", "_streaming", "_types")
+
+    def __init__(
+        self,
+        streaming: bool = True,
+        supports_metadata: bool = True,
+        functions: Functions | None = None,
+        types: Callable[[UnresolvedType], DataType] | None = None,
+    ) -> None:
+        self._streaming = streaming
+        self._metadata = supports_metadata
+        self._functions = functions
+        self._types = types
+
+    def is_streaming_mode(self) -> bool:
+        """Whether a watermark makes its column a time attribute."""
+        return self._streaming
+
+    def supports_metadata(self) -> bool:
+        """Whether metadata columns are allowed."""
+        return self._metadata
+
+    def resolve(self, schema: Schema) -> ResolvedSchema:
+        """What the schema means.
+
+        Raises:
+            SchemaError: the first mistake, as Flink would tell it, with all others behind it in
+                `others`; `path` says where each is, such as ``column 'total'``.
+
+        >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
+        >>> print(SchemaResolver().resolve(written.build()))
+        (
+          `a` INT,
+          `b` INT AS a + 1
+        )
+        """
+        found = Gathering()
+        with found.catching():
+            require_unique_names(schema.columns)
+        with found.catching():
+            require_unique_keys(schema.columns)
+        stored = self._stored(schema.columns, found)
+        columns = self._computed(schema.columns, stored, found)
+        watermarks = self._watermarks(schema.watermark_specs, columns, found)
+        columns = self._with_rowtime(columns, watermarks)
+        key = resolve_primary_key(schema.primary_key, columns, found)
+        indexes = resolve_indexes(schema.indexes, columns, found)
+        immutable = resolve_immutable_columns(schema.immutable_columns, key, columns, found)
+        found.errors = [error for error in found.errors if error.code != FOLLOWS]
+        found.raise_all()
+        known = [column for column in columns.values() if column is not None]
+        return ResolvedSchema(known, watermarks, key, indexes, immutable)
+
+    def check(self, schema: Schema) -> tuple[Diagnostic, ...]:
+        """All mistakes of the schema, in the order of Flink's steps; none if it can be resolved."""
+        try:
+            self.resolve(schema)
+        except SchemaCoreError as error:
+            return error.diagnostics
+        return ()
+
+    # --- columns -------------------------------------------------------------------------------
+
+    def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
+        """Physical and metadata columns with their types."""
+        stored: Columns = {}
+        for column in columns:
+            if isinstance(column, UnresolvedComputedColumn):
+                continue
+            stored[column.name] = None
+            with found.catching(), at(f"column {column.name!r}", column.span):
+                stored[column.name] = self._typed(column)
+        return stored
+
+    def _typed(self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> AnyColumn:
+        type_ = self._type(column.data_type)
+        if isinstance(column, UnresolvedPhysicalColumn):
+            return PhysicalColumn(column.name, type_, comment=column.comment)
+        if not self._metadata:
+            raise SchemaError("metadata columns are not possible here", code="no-metadata")
+        return MetadataColumn(
+            column.name, type_, column.metadata_key, column.is_virtual, comment=column.comment
+        )
+
+    def _type(self, written: DataType | str) -> DataType:
+        type_ = parse_type(written) if isinstance(written, str) else written
+        return require_resolved(type_ if self._types is None else look_up(type_, self._types))
+
+    def _computed(
+        self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
+    ) -> Columns:
+        """All columns in order; a computed one sees the stored ones alone, wherever they stand."""
+        scope = SchemaScope(stored, self._streaming, self._functions)
+        scope.computed = {one.name for one in columns if isinstance(one, UnresolvedComputedColumn)}
+        known: Columns = {}
+        for column in columns:
+            if not isinstance(column, UnresolvedComputedColumn):
+                known[column.name] = stored[column.name]
+                continue
+            known[column.name] = None
+            with found.catching(), at(f"column {column.name!r}", column.span):
+                expression = resolve_expression(column.expression, scope)
+                known[column.name] = ComputedColumn(
+                    column.name, expression.type, expression, comment=column.comment
+                )
+        return known
+
+    # --- watermarks ----------------------------------------------------------------------------
+
+    def _watermarks(
+        self, specs: tuple[UnresolvedWatermarkSpec, ...], columns: Columns, found: Gathering
+    ) -> tuple[WatermarkSpec, ...]:
+        """The watermark, if there is one; it sees all columns."""
+        watermarks: list[WatermarkSpec] = []
+        with found.catching():
+            require_one_watermark(specs)
+            scope = SchemaScope(columns, self._streaming, self._functions)
+            watermarks += [self._watermark(spec, columns, scope) for spec in specs]
+        return tuple(watermarks)
+
+    def _watermark(
+        self, spec: UnresolvedWatermarkSpec, columns: Columns, scope: SchemaScope
+    ) -> WatermarkSpec:
+        with at(f"watermark of {spec.column_name!r}", spec.span):
+            column = named(spec.column_name, columns)
+            require_time_column(column)
+            expression = resolve_expression(
+                spec.watermark_expression, scope, expected=column.data_type
+            )
+            require_time(expression.type, "the watermark")
+            require_same_time(column, expression.type)
+            return WatermarkSpec(column.name, expression)
+
+    def _with_rowtime(self, columns: Columns, watermarks: Iterable[WatermarkSpec]) -> Columns:
+        """The columns with the one under a watermark marked as rowtime, in streaming mode."""
+        if not self._streaming:
+            return columns
+        marked = dict(columns)
+        for watermark in watermarks:
+            column = columns[watermark.rowtime_attribute]
+            if column is not None and isinstance(column.data_type, AnyTimestampType):
+                rowtime = column.data_type.with_kind(TimestampKind.ROWTIME)
+                marked[column.name] = column.copy(rowtime)
+        return marked
+
+
+# --- expressions ---------------------------------------------------------------------------------
+
+
+class SchemaScope(ColumnScope):
+    """What an expression of a schema sees: columns, of which some may be known to be wrong."""
+
+    def __init__(self, columns: Columns, streaming: bool, functions: Functions | None) -> None:
+        known = {name: one.data_type for name, one in columns.items() if one is not None}
+        super().__init__(known, streaming=streaming, functions=functions)
+        self.wrong = {name for name, one in columns.items() if one is None}
+        self.computed: set[str] = set()
+
+    def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
+        """The column of the first name; see `ColumnScope.lookup`."""
+        if parts[0] in self.wrong:
+            raise SchemaError(f"column {parts[0]!r} is wrong itself", code=FOLLOWS)
+        if parts[0] in self.computed:
+            raise SchemaError(
+                f"column {parts[0]!r} is computed",
+                code="unknown-column",
+                hint="a computed column can use physical and metadata columns alone",
+                span=span,
+            )
+        return super().lookup(parts, span)
+
+
+def resolve_expression(
+    expression: Written, scope: Scope, expected: DataType | None = None
+) -> ResolvedExpression:
+    """What an expression means in `scope`; `expected` is the type that its place asks for.
+
+    Raises:
+        SchemaError: for text that is no expression, names that `scope` does not know, and types
+            that do not fit; the span speaks about the expression's own text, or about the
+            statement that it came out of.
+    """
+    written = expression.written if isinstance(expression, ResolvedExpression) else expression
+    with within(written.source or written.text):
+        syntax = written.syntax or parse_expression(written.text)
+        return ResolvedExpression(infer(scope, syntax, expected), written)
+
+
+def look_up(type_: DataType, types: Callable[[UnresolvedType], DataType]) -> DataType:
+    """The type with every name of a user-defined type in it, at any depth, looked up."""
+    if isinstance(type_, UnresolvedType):
+        return types(type_).with_nullability(type_.is_nullable)
+    return type_.rebuild(tuple(look_up(child, types) for child in type_.children()))
