@@ -3,7 +3,8 @@
 Nearly everything is a `Call`, whose name is a row of the function tables: an operator by its
 symbol (``+``, ``=``, ``IS NOT NULL``), a special form by its leading word (``CAST``, ``CASE``,
 ``EXTRACT``), a function by its name in capitals. Words that steer a call (``DAY`` in
-``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` arguments. So a new function needs no new node.
+``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` arguments.
+So a new function needs no new node.
 
 Spans are offsets into the text that was parsed; they take no part in equality.
 """
@@ -42,11 +43,14 @@ class Literal:
     """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
 
     `charset` is the prefix of a string that was written with one (``_UTF16'..'``, ``N'..'``).
+    `pieces` are the parts of a string that was written in several, each on a line of its own:
+    Flink prints them so again.
     """
 
     kind: LiteralKind
     text: str
     charset: str | None = None
+    pieces: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -107,9 +111,9 @@ class TypeName:
     The spelling matters because Flink prints it back: ``keyword`` is the name in the printed form
     (``INTEGER``, ``VARCHAR``, ``STRING``, ``TIMESTAMP_LTZ``, ``TIMESTAMP WITH LOCAL TIME ZONE``,
     ``ARRAY``, ``ROW`` ...), `parameters` the numbers as written (not clamped), `nullable` None
-    where nothing was said. Collections have one or two `arguments`; `postfix` tells ``INT ARRAY`` from
-    ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and STRUCTURED;
-    `interval` is set for INTERVAL.
+    where nothing was said. Collections have one or two `arguments`; `postfix` tells ``INT ARRAY``
+    from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and
+    STRUCTURED; `interval` is set for INTERVAL.
     """
 
     keyword: str
