@@ -69,7 +69,9 @@ def test_a_diagnostic_without_a_text_has_no_line() -> None:
 
 
 def test_every_kind_has_its_own_code() -> None:
-    kinds = [SchemaCoreError, *SchemaCoreError.__subclasses__(), *SchemaError.__subclasses__()]
+    kinds: list[type[SchemaCoreError]] = [SchemaCoreError]
+    kinds += SchemaCoreError.__subclasses__()
+    kinds += SchemaError.__subclasses__()
     codes = [kind("no").code for kind in kinds]
 
     assert [kind.default_code for kind in kinds] == codes
