@@ -1,0 +1,25 @@
+"""How every function is said in Spark's SQL so that it means what it means in Flink.
+
+One table a family; a name that no table has cannot be run. The row of a function in
+`schema_core.expressions.functions` says how it is typed, the row here how it is computed.
+"""
+
+from __future__ import annotations
+
+from schema_core.expressions.forms import (
+    aggregates,
+    collections,
+    conditions,
+    conversions,
+    numbers,
+    strings,
+    temporal,
+)
+from schema_core.expressions.forms.words import Form
+
+#: Name of a function -> its form.
+FORMS: dict[str, Form] = {
+    name: form
+    for family in (numbers, conditions, strings, temporal, collections, aggregates, conversions)
+    for name, form in family.FORMS.items()
+}

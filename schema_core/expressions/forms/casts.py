@@ -1,0 +1,385 @@
+"""Casts in Spark's words with Flink's meaning: one row a pair of kinds of types.
+
+Flink is strict where a text holds no value (the job fails, TRY_CAST gives NULL), cuts and pads
+strings without a word, wraps numbers, and makes a DECIMAL that overflows NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.words import (
+    BYTES,
+    CHARACTERS,
+    DIGITS,
+    ELEMENT,
+    FLOATS,
+    INTEGERS,
+    KEY,
+    MAX_PRECISION,
+    VALUE,
+    bind,
+    fail,
+    null_or,
+    quote,
+    sql_type,
+    string,
+    unsupported,
+)
+from schema_core.types import (
+    MAX_LENGTH,
+    AnyTimestampType,
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DistinctType,
+    LengthType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    VarBinaryType,
+    VarCharType,
+    YearMonthIntervalType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast that is to be said; a `lenient` one gives NULL for a bad text."""
+
+    source: DataType
+    target: DataType
+    zone: str
+    lenient: bool
+
+    def to(self, target: DataType) -> Cast:
+        """The same cast to another type."""
+        return Cast(self.source, target, self.zone, self.lenient)
+
+
+def convert(
+    text: str, source: DataType, target: DataType, zone: str = "UTC", *, lenient: bool = False
+) -> str:
+    """A value of one type as a value of another; `lenient` is TRY_CAST.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a cast that is not in the tables.
+
+    >>> from schema_core.types import parse_type
+    >>> convert("a", parse_type("BIGINT"), parse_type("CHAR(3)"))
+    "rpad(CAST(a AS STRING), 3, ' ')"
+    """
+    source, target = _plain(source), _plain(target)
+    if source.nullable() == target.nullable():
+        return text
+    for step in STEPS:
+        said = step(text, Cast(source, target, zone, lenient))
+        if said is not None:
+            return said
+    raise unsupported(
+        f"no cast from {source.as_summary_string()} to {target.as_summary_string()} in Spark"
+    )
+
+
+def _plain(type_: DataType) -> DataType:
+    return type_.source_type if isinstance(type_, DistinctType) else type_
+
+
+Step: TypeAlias = Callable[[str, Cast], str | None]
+
+
+def from_null(text: str, cast: Cast) -> str | None:
+    """NULL is NULL in every type."""
+    if isinstance(cast.source, NullType):
+        return f"CAST(NULL AS {sql_type(cast.target)})"
+    return None
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def among_numbers(text: str, cast: Cast) -> str | None:
+    """Between numbers: wrapped or cut; a DECIMAL rounds half up, or is NULL where it overflows."""
+    source, target = cast.source, cast.target
+    numbers = (*INTEGERS, *FLOATS, DecimalType)
+    if not (isinstance(source, numbers) and isinstance(target, numbers)):
+        return None
+    if isinstance(source, FLOATS) and isinstance(target, DecimalType):
+        return _float_to_decimal(text, target)
+    if isinstance(source, DecimalType) and isinstance(target, FLOATS):
+        return f"CAST(CAST({text} AS DOUBLE) AS {sql_type(target)})"
+    return f"CAST({text} AS {sql_type(target)})"
+
+
+def _float_to_decimal(text: str, target: DecimalType) -> str:
+    """NaN and infinity are no decimals, and end the job."""
+
+    def body(value: str) -> str:
+        bad = f"isnan({value}) OR abs({value}) = double('Infinity')"
+        cast = f"CAST(CAST({value} AS DOUBLE) AS {sql_type(target)})"
+        return f"if({bad}, {fail('NaN and Infinity are no DECIMAL')}, {cast})"
+
+    return bind(text, body)
+
+
+def with_booleans(text: str, cast: Cast) -> str | None:
+    """Numbers are TRUE unless they are 0; TRUE is 1."""
+    numbers = (*INTEGERS, *FLOATS, DecimalType)
+    if isinstance(cast.source, BooleanType) and isinstance(cast.target, numbers):
+        return f"CAST({text} AS {sql_type(cast.target)})"
+    if isinstance(cast.target, BooleanType) and isinstance(cast.source, numbers):
+        return f"({text} <> 0)"
+    return None
+
+
+# --- texts -------------------------------------------------------------------------------------
+
+
+def to_text(text: str, cast: Cast) -> str | None:
+    """Anything as text, cut to the length of a VARCHAR and padded to that of a CHAR."""
+    if not isinstance(cast.target, CHARACTERS):
+        return None
+    return fit(printed(text, cast.source, cast.zone), cast.source, cast.target)
+
+
+def fit(text: str, source: DataType, target: LengthType) -> str:
+    """A text cut to the length of its type and, for CHAR and BINARY, filled up to it."""
+    fixed = isinstance(target, CharType | BinaryType)
+    if fixed:
+        filler = "' '" if isinstance(target, CharType) else "X'00'"
+        return f"rpad({text}, {target.length}, {filler})"
+    known = source.length if isinstance(source, LengthType) else MAX_LENGTH
+    if target.length >= known or target.length == MAX_LENGTH:
+        return text
+    return f"left({text}, {target.length})"
+
+
+def printed(text: str, source: DataType, zone: str) -> str:
+    """A value as Flink's cast to STRING prints it.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a type without such a form here.
+    """
+    match source:
+        case CharType() | VarCharType():
+            return text
+        case BooleanType():
+            return f"upper(CAST({text} AS STRING))"
+        case DecimalType():
+            return f"try_cast({text} AS STRING)"
+        case BinaryType() | VarBinaryType() | DateType():
+            return f"CAST({text} AS STRING)"
+        case TimeType() | TimestampType() | LocalZonedTimestampType():
+            return moments.printed(text, source, zone)
+        case YearMonthIntervalType() | DayTimeIntervalType():
+            return moments.printed_interval(text, source)
+        case ArrayType():
+            return bind(text, lambda v: _listed("[", v, source.element_type, zone, "]"))
+        case MapType() | MultisetType():
+            return bind(text, lambda v: _printed_map(v, source, zone))
+        case RowType() | StructuredType():
+            return bind(text, lambda v: _printed_row(v, source, zone))
+        case _ if isinstance(source, (*INTEGERS, *FLOATS)):
+            return f"CAST({text} AS STRING)"
+        case _:
+            raise unsupported(f"{source.as_summary_string()} has no text here")
+
+
+def _or_null(text: str, source: DataType, zone: str) -> str:
+    return f"coalesce({printed(text, source, zone)}, 'NULL')"
+
+
+def _listed(opening: str, text: str, element: DataType, zone: str, closing: str) -> str:
+    each = f"transform({text}, {ELEMENT} -> {_or_null(ELEMENT, element, zone)})"
+    return f"concat('{opening}', array_join({each}, ', '), '{closing}')"
+
+
+def _printed_map(text: str, source: MapType | MultisetType, zone: str) -> str:
+    key, *values = source.children()
+    count = f"CAST({ELEMENT}.`value` AS STRING)"
+    value = _or_null(f"{ELEMENT}.`value`", values[0], zone) if values else count
+    entry = f"concat({_or_null(f'{ELEMENT}.`key`', key, zone)}, '=', {value})"
+    entries = f"transform(map_entries({text}), {ELEMENT} -> {entry})"
+    return f"concat('{{', array_join({entries}, ', '), '}}')"
+
+
+def _printed_row(text: str, source: RowType | StructuredType, zone: str) -> str:
+    fields = [_or_null(f"{text}.{quote(one.name)}", one.data_type, zone) for one in source.fields]
+    inner = ", ', ', ".join(fields) or "''"
+    return null_or(f"{text} IS NULL", f"concat('(', {inner}, ')')")
+
+
+def _strict(text: str, cast: Cast, read: Callable[[str], str]) -> str:
+    """A text read by `read`, which gives NULL for a bad one; that ends the job unless lenient."""
+    if cast.lenient:
+        return bind(text, read)
+    problem = f"cannot cast to {cast.target.as_summary_string()}: "
+    return bind(
+        text,
+        lambda value: (
+            f"coalesce({read(value)}, if({value} IS NULL, NULL, "
+            f"raise_error(concat({string(problem)}, {value}))))"
+        ),
+    )
+
+
+def from_text(text: str, cast: Cast) -> str | None:
+    """A text as a number, a truth value or a moment: strict about what it must look like."""
+    if not isinstance(cast.source, CHARACTERS):
+        return None
+    match cast.target:
+        case BooleanType():
+            return _strict(text, cast, lambda v: f"try_cast({v} AS BOOLEAN)")
+        case DecimalType():
+            return _strict(text, cast, lambda v: f"CAST({v} AS {sql_type(cast.target)})")
+        case DateType():
+            return _strict(text, cast, moments.date_of_text)
+        case TimeType():
+            target = cast.target
+            return _strict(text, cast, lambda v: moments.time_of_text(v, target))
+        case TimestampType():
+            target_timestamp = cast.target
+            return _strict(text, cast, lambda v: moments.timestamp_of_text(v, target_timestamp))
+        case LocalZonedTimestampType(precision):
+            local = TimestampType(precision)
+            read = _strict(text, cast, lambda v: moments.timestamp_of_text(v, local))
+            return moments.instant(read, cast.zone)
+        case _ if isinstance(cast.target, (*INTEGERS, *FLOATS)):
+            return _strict(text, cast, lambda v: _number_of_text(v, cast.target))
+        case _:
+            return None
+
+
+def _number_of_text(text: str, target: DataType) -> str:
+    """Spark reads more words as numbers than Java does, with which Flink reads them."""
+    if isinstance(target, INTEGERS):
+        shape = r"^\\s*[+-]?\\d+(\\.\\d*)?\\s*$"
+    else:
+        shape = r"^\\s*[+-]?(NaN|Infinity|(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?[fFdD]?)\\s*$"
+    return null_or(f"NOT rlike({text}, '{shape}')", f"CAST({text} AS {sql_type(target)})")
+
+
+# --- bytes -------------------------------------------------------------------------------------
+
+
+def to_bytes(text: str, cast: Cast) -> str | None:
+    """Texts and bytes as bytes, cut or filled up with zeroes."""
+    if not (isinstance(cast.target, BYTES) and isinstance(cast.source, (*BYTES, *CHARACTERS))):
+        return None
+    if isinstance(cast.source, BYTES):
+        return fit(text, cast.source, cast.target)
+    return fit(f"CAST({text} AS BINARY)", VarBinaryType(MAX_LENGTH), cast.target)
+
+
+# --- moments -----------------------------------------------------------------------------------
+
+
+def among_moments(text: str, cast: Cast) -> str | None:
+    """Between dates, times and timestamps."""
+    source, target = cast.source, cast.target
+    if not isinstance(source, DateType | TimeType | AnyTimestampType):
+        return None
+    match target:
+        case DateType() | TimeType() | TimestampType() | LocalZonedTimestampType():
+            return moments.convert(text, source, target, cast.zone)
+        case _:
+            return None
+
+
+def among_intervals(text: str, cast: Cast) -> str | None:
+    """An interval of the same kind has the same number; an exact number counts its unit."""
+    source, target = cast.source, cast.target
+    for kind in (YearMonthIntervalType, DayTimeIntervalType):
+        if isinstance(source, kind) and isinstance(target, kind):
+            return text
+        if isinstance(source, kind) and isinstance(target, (*INTEGERS, DecimalType)):
+            return f"CAST({text} AS {sql_type(target)})"
+    return None
+
+
+# --- nested ------------------------------------------------------------------------------------
+
+
+def nested(text: str, cast: Cast) -> str | None:
+    """Collections and rows, element by element."""
+    source, target = cast.source, cast.target
+
+    def inner(value: str, index: int) -> str:
+        pair = source.children()[index], target.children()[index]
+        return convert(value, *pair, cast.zone, lenient=cast.lenient)
+
+    match source, target:
+        case ArrayType(), ArrayType():
+            return f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})"
+        case MultisetType(), MultisetType():
+            return f"transform_keys({text}, ({KEY}, {VALUE}) -> {inner(KEY, 0)})"
+        case MapType(), MapType():
+            keys = f"transform_keys({text}, ({KEY}, {VALUE}) -> {inner(KEY, 0)})"
+            return f"transform_values({keys}, ({KEY}, {VALUE}) -> {inner(VALUE, 1)})"
+        case RowType() | StructuredType(), RowType() | StructuredType():
+            if len(source.fields) != len(target.fields):
+                return None
+            return bind(text, lambda v: _row(v, source, target, inner))
+        case _:
+            return None
+
+
+def _row(
+    text: str,
+    source: RowType | StructuredType,
+    target: RowType | StructuredType,
+    inner: Callable[[str, int], str],
+) -> str:
+    pairs = (
+        f"{string(to.name)}, {inner(f'{text}.{quote(one.name)}', index)}"
+        for index, (one, to) in enumerate(zip(source.fields, target.fields, strict=True))
+    )
+    return null_or(f"{text} IS NULL", f"named_struct({', '.join(pairs)})")
+
+
+#: Tried in order; the first that knows the pair says the cast.
+STEPS: tuple[Step, ...] = (
+    from_null,
+    among_numbers,
+    with_booleans,
+    to_text,
+    from_text,
+    to_bytes,
+    among_moments,
+    among_intervals,
+    nested,
+)
+
+
+def as_decimal(text: str, source: DataType) -> str:
+    """A whole number as the DECIMAL that Flink reckons with; other numbers as they are."""
+    if digits := DIGITS.get(type(source)):
+        return f"CAST({text} AS DECIMAL({digits}, 0))"
+    return text
+
+
+def require_micros(type_: DataType) -> None:
+    """Refuse a timestamp of more digits than Spark keeps.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    for part in type_.walk():
+        if isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION:
+            raise unsupported(
+                f"Spark keeps microseconds, {part.as_summary_string()} has more digits",
+                hint=f"cast it to a precision of {MAX_PRECISION}",
+            )

@@ -1,0 +1,36 @@
+"""CAST and its kin as functions."""
+
+from __future__ import annotations
+
+from schema_core.expressions.forms.casts import convert, printed
+from schema_core.expressions.forms.words import Called, Form, string
+
+
+def cast(*, lenient: bool) -> Form:
+    """CAST, or TRY_CAST if `lenient`: the second argument is the type."""
+
+    def form(called: Called) -> str:
+        target = called.apply.arguments[1].type if len(called.arguments) > 1 else called.type
+        return convert(called[0], called.types[0], target, called.zone, lenient=lenient)
+
+    return form
+
+
+def type_of(called: Called) -> str:
+    """TYPEOF: the type as text, in its long form if asked for."""
+    type_ = called.types[0]
+    long = len(called.arguments) > 1 and called[1] == "TRUE"
+    return string(type_.as_serializable_string() if long else type_.as_summary_string())
+
+
+def text_of(called: Called) -> str:
+    """A value printed as Flink prints it."""
+    return printed(called[0], called.types[0], called.zone)
+
+
+FORMS: dict[str, Form] = {
+    "CAST": cast(lenient=False),
+    "TRY_CAST": cast(lenient=True),
+    "REINTERPRET_CAST": cast(lenient=False),
+    "TYPEOF": type_of,
+}

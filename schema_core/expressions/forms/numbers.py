@@ -1,0 +1,338 @@
+"""Arithmetic and mathematics: whole numbers wrap, decimals keep their digits, NaN is no number.
+
+Java's arithmetic, with which Flink reckons, divides a DOUBLE by zero and takes logarithms of what
+has none; where Spark gives NULL instead, the forms say the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.casts import as_decimal, convert
+from schema_core.expressions.forms.words import (
+    DIGITS,
+    FLOATS,
+    INTEGERS,
+    INTERVALS,
+    Called,
+    Form,
+    bind,
+    bind_all,
+    fail,
+    sql_type,
+    unsupported,
+)
+from schema_core.types import (
+    AnyTimestampType,
+    BigIntType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    TimeType,
+    YearMonthIntervalType,
+)
+
+NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
+
+
+def _digits(type_: DataType) -> tuple[int, int]:
+    """Precision and scale of a number as a DECIMAL."""
+    if isinstance(type_, DecimalType):
+        return type_.precision, type_.scale
+    return DIGITS[type(type_)], 0
+
+
+def _operands(called: Called, result: DataType) -> tuple[str, str]:
+    """Both arguments in the type in which Flink reckons: that of the result."""
+    left, right = called.types
+    if isinstance(result, DecimalType):
+        return as_decimal(called[0], left), as_decimal(called[1], right)
+    return (
+        convert(called[0], left, result.nullable()),
+        convert(called[1], right, result.nullable()),
+    )
+
+
+def _spark_scale(operator: str, left: DataType, right: DataType) -> int:
+    """The scale to which Spark rounds the result of two decimals, after its rules for overflow."""
+    (p1, s1), (p2, s2) = _digits(left), _digits(right)
+    if operator == "*":
+        precision, scale = p1 + p2 + 1, s1 + s2
+    elif operator == "/":
+        scale = max(6, s1 + p2 + 1)
+        precision = p1 - s1 + s2 + scale
+    else:
+        scale = max(s1, s2)
+        precision = max(p1 - s1, p2 - s2) + scale + 1
+    if precision <= 38:
+        return scale
+    return max(38 - (precision - scale), min(scale, 6))
+
+
+def _decimal(operator: str, called: Called) -> str:
+    left, right = called.types
+    result = called.type
+    assert isinstance(result, DecimalType)  # noqa: S101 - the only caller asks first
+    if _spark_scale(operator, left, right) < result.scale:
+        raise unsupported(f"Spark rounds {left} {operator} {right} more than Flink does")
+    first, second = _operands(called, result)
+    if operator == "/":
+        second = bind_all(
+            [first, second],
+            lambda a, b: f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})",
+        )
+    return f"CAST(({first} {operator} {second}) AS {sql_type(result)})"
+
+
+def _float_quotient(a: str, b: str) -> str:
+    """Division by zero gives an infinity or NaN, by the signs of both."""
+    return f"if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
+
+
+def _whole_quotient(operator: str, called: Called) -> str:
+    """DIV or %, of whole numbers: by zero it ends the job, unless the dividend is NULL."""
+    first, second = _operands(called, called.type)
+
+    def body(a: str, b: str) -> str:
+        divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
+        return f"CAST({a} {operator} {divisor} AS {sql_type(called.type)})"
+
+    return bind_all([first, second], body)
+
+
+def arithmetic(operator: str) -> Form:
+    """Plus, minus and times, of numbers, moments and intervals."""
+
+    def form(called: Called) -> str:
+        if len(called.arguments) == 1:
+            return _signed(operator, called)
+        if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
+            return moment_arithmetic(operator, called)
+        if isinstance(called.type, DecimalType):
+            return _decimal(operator, called)
+        if any(isinstance(type_, INTERVALS) for type_ in called.types):
+            name = sql_type(called.type)
+            return f"CAST(({called[0]} {operator} {called[1]}) AS {name})"
+        first, second = _operands(called, called.type)
+        return f"({first} {operator} {second})"
+
+    return form
+
+
+def _signed(operator: str, called: Called) -> str:
+    if operator == "+":
+        return called[0]
+    if isinstance(called.type, FLOATS):
+        return f"({called[0]} * CAST('-1' AS {sql_type(called.type)}))"
+    return f"(- {called[0]})"
+
+
+def divide(called: Called) -> str:
+    """Division: of whole numbers towards zero."""
+    if isinstance(called.type, DecimalType):
+        return _decimal("/", called)
+    if isinstance(called.type, FLOATS):
+        name = sql_type(called.type)
+        quotient = bind_all(_operands(called, called.type), _float_quotient)
+        return f"CAST({quotient} AS {name})"
+    if isinstance(called.types[0], INTERVALS):
+        raise unsupported("Flink does not divide intervals either")
+    return _whole_quotient("DIV", called)
+
+
+def remainder(called: Called) -> str:
+    """The remainder has the sign of the dividend, which is taken in its own type."""
+    left, right = called.types
+    if isinstance(called.type, DecimalType) or isinstance(left, DecimalType):
+        first, second = as_decimal(called[0], left), as_decimal(called[1], right)
+        return bind_all(
+            [first, second],
+            lambda a, b: (
+                f"CAST({a} % if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
+                f" AS {sql_type(called.type)})"
+            ),
+        )
+    wide = BigIntType() if isinstance(left, BigIntType) or isinstance(right, BigIntType) else None
+    if wide is None:
+        return _whole_quotient("%", called)
+
+    def body(a: str, b: str) -> str:
+        divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
+        return f"CAST(CAST({a} AS BIGINT) % {divisor} AS {sql_type(called.type)})"
+
+    return bind_all([called[0], called[1]], body)
+
+
+# --- moments -----------------------------------------------------------------------------------
+
+
+def moment_arithmetic(operator: str, called: Called) -> str:
+    """A moment and an interval, in either order; or the interval between two moments."""
+    left, right = called.types
+    if isinstance(left, INTERVALS):
+        return shifted(called[1], right, f"{operator}{called[0]}", left, called)
+    if isinstance(right, INTERVALS):
+        return shifted(called[0], left, f"{operator}{called[1]}", right, called)
+    return between(called[0], left, called[1], right, called.type, called.zone)
+
+
+def shifted(text: str, type_: DataType, count: str, unit: DataType, called: Called) -> str:
+    """A moment moved by an interval: a DATE by whole days, a TIME within its day."""
+    count = f"({count})"
+    if isinstance(unit, YearMonthIntervalType):
+        if isinstance(type_, TimeType):
+            return text
+        if isinstance(type_, DateType):
+            return f"add_months({text}, {count})"
+        return f"({text} + make_ym_interval(0, {count}))"
+    if isinstance(type_, DateType):
+        return f"date_add({text}, CAST({count} DIV {moments.DAY} AS INT))"
+    if isinstance(type_, TimeType):
+        return moments.time_of_millis(f"{moments.time_millis(text)} + {count}", type_)
+    return moments.of_micros(f"({moments.micros(text)} + {count} * 1000L)", type_)
+
+
+def between(
+    first: str, left: DataType, second: str, right: DataType, result: DataType, zone: str
+) -> str:
+    """The interval from the second moment to the first."""
+    if isinstance(result, DayTimeIntervalType):
+        counts = [_millis(first, left, zone), _millis(second, right, zone)]
+        return f"({counts[0]} - {counts[1]})"
+    clocks = [moments.clock(first, left, zone), moments.clock(second, right, zone)]
+    return f"CAST({months_between(*clocks)} AS INT)"
+
+
+def months_between(first: str, second: str) -> str:
+    """Whole months from the second timestamp to the first, towards zero."""
+
+    def body(a: str, b: str) -> str:
+        count = f"((year({a}) - year({b})) * 12 + month({a}) - month({b}))"
+        moved = f"({b} + make_ym_interval(0, {count}))"
+        return (
+            f"({count} - CASE WHEN {a} >= {b} AND {moved} > {a} THEN 1"
+            f" WHEN {a} < {b} AND {moved} < {a} THEN -1 ELSE 0 END)"
+        )
+
+    return bind_all([first, second], body)
+
+
+def _millis(text: str, type_: DataType, zone: str) -> str:
+    match type_:
+        case DateType():
+            return f"(unix_date({text}) * {moments.DAY}L)"
+        case TimeType():
+            return moments.time_millis(text)
+        case _:
+            return moments.millis(text)
+
+
+# --- mathematics -------------------------------------------------------------------------------
+
+
+def mathematics(template: str) -> Form:
+    """A function of DOUBLEs: every argument becomes one."""
+
+    def form(called: Called) -> str:
+        doubles = [
+            convert(text, type_, DoubleType(nullable=True)) if isinstance(type_, NUMBERS) else text
+            for text, type_ in zip(called.arguments, called.types, strict=True)
+        ]
+        return bind_all(doubles, template.format)
+
+    return form
+
+
+_LOG = (
+    "if({0} > 0, ln({0}), if({0} = 0, double('-Infinity'), if({0} IS NULL, NULL, double('NaN'))))"
+)
+
+
+def logarithm(called: Called) -> str:
+    """LOG(x), or LOG(base, x): a quotient of two natural logarithms."""
+    doubles = [
+        convert(text, type_, DoubleType(nullable=True))
+        for text, type_ in zip(called.arguments, called.types, strict=True)
+    ]
+    logs = [bind(one, _LOG.replace("{0}", "{0}").format) for one in doubles]
+    if len(logs) == 1:
+        return logs[0]
+    return bind_all([logs[1], logs[0]], _float_quotient)
+
+
+def by_fraction(whole: str, fractional: str) -> Callable[[Called], str]:
+    """One form for whole numbers, one for those with a fraction."""
+
+    def form(called: Called) -> str:
+        if isinstance(called.types[0], INTEGERS):
+            return whole.format(*called.arguments)
+        return f"CAST({fractional.format(*called.arguments)} AS {sql_type(called.type)})"
+
+    return form
+
+
+def rounded(called: Called) -> str:
+    """ROUND half away from zero, of the digits that the number shows."""
+    digits = called[1] if len(called.arguments) > 1 else "0"
+    type_ = called.types[0]
+    if isinstance(type_, FLOATS):
+        return bind(
+            called[0],
+            lambda v: (
+                f"if(isnan({v}) OR abs({v}) = double('Infinity'), "
+                f"{fail('NaN and Infinity cannot be rounded')}, "
+                f"CAST(round({v}, {digits}) AS {sql_type(called.type)}))"
+            ),
+        )
+    return f"CAST(round({called[0]}, {digits}) AS {sql_type(called.type)})"
+
+
+def sign(called: Called) -> str:
+    """-1, 0 or 1 in the argument's own type."""
+    return bind(
+        called[0],
+        lambda v: (
+            f"CAST(sign(CAST({v} AS DOUBLE)) AS {sql_type(called.type)})"
+            if not isinstance(called.type, DecimalType)
+            else f"CAST(sign({v}) AS {sql_type(called.type)})"
+        ),
+    )
+
+
+FORMS: dict[str, Form] = {
+    "+": arithmetic("+"),
+    "-": arithmetic("-"),
+    "*": arithmetic("*"),
+    "/": divide,
+    "%": remainder,
+    "MOD": remainder,
+    "ABS": "abs({0})",
+    "SIGN": sign,
+    "ROUND": rounded,
+    "EXP": mathematics("exp({0})"),
+    "LN": mathematics(_LOG),
+    "LOG10": mathematics(_LOG.replace("ln(", "log10(")),
+    "LOG2": mathematics(_LOG.replace("ln(", "log2(")),
+    "LOG": logarithm,
+    "SQRT": mathematics("sqrt({0})"),
+    "POWER": mathematics("pow({0}, {1})"),
+    "SIN": mathematics("sin({0})"),
+    "COS": mathematics("cos({0})"),
+    "TAN": mathematics("tan({0})"),
+    "COT": mathematics("(1.0D / tan({0}))"),
+    "ASIN": mathematics("asin({0})"),
+    "ACOS": mathematics("acos({0})"),
+    "ATAN": mathematics("atan({0})"),
+    "ATAN2": mathematics("atan2({0}, {1})"),
+    "SINH": mathematics("sinh({0})"),
+    "COSH": mathematics("cosh({0})"),
+    "TANH": mathematics("tanh({0})"),
+    "DEGREES": mathematics("degrees({0})"),
+    "RADIANS": mathematics("radians({0})"),
+    "PI": "pi()",
+    "E": "e()",
+    "BIN": "bin(CAST({0} AS BIGINT))",
+}

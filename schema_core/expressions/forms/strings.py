@@ -1,0 +1,289 @@
+"""Texts: characters are code points on both sides; what differs is said step by step."""
+
+from __future__ import annotations
+
+from schema_core.expressions.forms.casts import convert
+from schema_core.expressions.forms.words import (
+    BYTES,
+    CHARACTERS,
+    ELEMENT,
+    Called,
+    Form,
+    bind,
+    bind_all,
+    null_or,
+    string,
+    unsupported,
+)
+from schema_core.types import CharType, DataType, VarCharType
+
+SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
+
+
+def texts(called: Called) -> list[str]:
+    """The arguments, those that are no texts printed."""
+    return [
+        text
+        if isinstance(type_, (*CHARACTERS, *BYTES))
+        else convert(text, type_, VarCharType(2_147_483_647), called.zone)
+        for text, type_ in zip(called.arguments, called.types, strict=True)
+    ]
+
+
+def substring(called: Called) -> str:
+    """From a place counted from 1, or from the end if negative; NULL for a negative length."""
+    if len(called.arguments) == 2:
+        return bind_all(called.arguments, lambda s, p: f"substring({s}, {_start(s, p)})")
+
+    def body(text: str, place: str, length: str) -> str:
+        return null_or(f"{length} < 0", f"substring({text}, {_start(text, place)}, {length})")
+
+    return bind_all(called.arguments, body)
+
+
+def _start(text: str, place: str) -> str:
+    """Before the first character there is nothing to count from: then nothing is taken."""
+    if place.lstrip("-").isdigit() and int(place) >= 0:
+        return place
+    return f"if({place} < -char_length({text}), char_length({text}) + 1, {place})"
+
+
+def left(called: Called) -> str:
+    """The first characters; none for a negative number."""
+    return f"left({called[0]}, {called[1]})"
+
+
+def right(called: Called) -> str:
+    """The last characters; none for a negative number."""
+    return f"right({called[0]}, {called[1]})"
+
+
+def trim(called: Called) -> str:
+    """TRIM, from both sides unless a word says which: blanks, or any of some characters."""
+    words = [argument for argument in called.arguments if argument in SIDES]
+    side = words[0] if words else "BOTH"
+    rest = [argument for argument in called.arguments if argument not in words]
+    if len(rest) == 1:
+        return f"trim({side} ' ' FROM {rest[0]})"
+    characters, text = rest
+    return f"trim({side} {characters} FROM {text})"
+
+
+def one_sided(side: str) -> Form:
+    """LTRIM, RTRIM and BTRIM: the text, then maybe the characters."""
+
+    def form(called: Called) -> str:
+        characters = called[1] if len(called.arguments) > 1 else "' '"
+        return f"trim({side} {characters} FROM {called[0]})"
+
+    return form
+
+
+def padded(name: str) -> Form:
+    """LPAD and RPAD: NULL for a negative length, or where there is nothing to fill up with."""
+
+    def form(called: Called) -> str:
+        def body(text: str, length: str, filler: str) -> str:
+            empty = f"{length} < 0 OR ({filler} = '' AND {length} > char_length({text}))"
+            return null_or(empty, f"{name}({text}, {length}, {filler})")
+
+        return bind_all(called.arguments, body)
+
+    return form
+
+
+def overlay(called: Called) -> str:
+    """OVERLAY(text PLACING new FROM place FOR length)."""
+
+    def body(text: str, new: str, place: str, *lengths: str) -> str:
+        length = lengths[0] if lengths else f"char_length({new})"
+        outside = f"{place} < 1 OR {place} > char_length({text})"
+        tail = f"substring({text}, {place} + {length})"
+        beyond = f"{length} < 0 OR {place} + {length} > char_length({text})"
+        kept = f"concat(left({text}, {place} - 1), {new}, if({beyond}, '', {tail}))"
+        unknown = " OR ".join(f"{one} IS NULL" for one in (text, new, place, *lengths))
+        return null_or(unknown, f"if({outside}, {text}, {kept})")
+
+    return bind_all(called.arguments, body)
+
+
+def like(*, negated: bool) -> Form:
+    """LIKE; only the character behind ESCAPE is special, besides ``%`` and ``_``."""
+
+    def form(called: Called) -> str:
+        escape = called[2] if len(called.arguments) > 2 else string("\\")
+        pattern = called[1]
+        if len(called.arguments) == 2 and not _literal(pattern):
+            raise unsupported("LIKE needs a constant pattern on Spark")
+        if escape == string("\\") and not _escapes_well(pattern):
+            raise unsupported("a backslash in LIKE stands before %, _ or another backslash")
+        return f"({called[0]} {'NOT ' if negated else ''}LIKE {pattern} ESCAPE {escape})"
+
+    return form
+
+
+def _literal(text: str) -> bool:
+    return text.startswith("'") and text.endswith("'")
+
+
+def _escapes_well(pattern: str) -> bool:
+    """Whether every backslash of a quoted pattern stands before what it may stand before."""
+    content = pattern[1:-1].replace("\\\\", "\\")
+    index = 0
+    while index < len(content):
+        if content[index] == "\\":
+            if content[index + 1 : index + 2] not in {"%", "_", "\\"}:
+                return False
+            index += 1
+        index += 1
+    return True
+
+
+def concat(called: Called) -> str:
+    """CONCAT and ``||``: NULL as soon as one argument is."""
+    return f"concat({', '.join(texts(called))})"
+
+
+def concat_with(called: Called) -> str:
+    """CONCAT_WS: arguments that are NULL are passed over."""
+    return f"concat_ws({', '.join(texts(called))})"
+
+
+def replace(called: Called) -> str:
+    """REPLACE; an empty text to search for is found between all characters."""
+
+    def body(text: str, old: str, new: str) -> str:
+        unknown = f"{text} IS NULL OR {new} IS NULL"
+        spread = f"concat({new}, regexp_replace({text}, '(?s)(.)', concat('$1', {_quoted(new)})))"
+        return f"if({old} = '', {null_or(unknown, spread)}, replace({text}, {old}, {new}))"
+
+    return bind_all(called.arguments, body)
+
+
+def _quoted(text: str) -> str:
+    """A replacement in which a dollar sign and a backslash are themselves."""
+    return f"replace(replace({text}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+
+
+def repeat(called: Called) -> str:
+    """REPEAT: nothing for a number below 1."""
+    return f"repeat({called[0]}, {called[1]})"
+
+
+def split_index(called: Called) -> str:
+    """The part of a text between separators, counted from 0; NULL beyond the last."""
+    separator = called[1] if isinstance(called.types[1], CHARACTERS) else f"chr({called[1]})"
+
+    def body(text: str, index: str, mark: str) -> str:
+        parts = f"split({text}, concat('\\\\Q', {mark}, '\\\\E'), -1)"
+        return null_or(f"{index} < 0 OR {text} = ''", f"get({parts}, {index})")
+
+    return bind_all([called[0], called[2], separator], body)
+
+
+def initcap(called: Called) -> str:
+    """Letters A to Z change, at the start of each run of letters and digits."""
+    words = f"regexp_extract_all({called[0]}, '([A-Za-z0-9]+|[^A-Za-z0-9]+)', 1)"
+    first = _ascii_case(f"left({ELEMENT}, 1)", upper=True)
+    rest = _ascii_case(f"substring({ELEMENT}, 2)", upper=False)
+    return f"array_join(transform({words}, {ELEMENT} -> concat({first}, {rest})), '')"
+
+
+def _ascii_case(text: str, *, upper: bool) -> str:
+    low, high = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    pair = (low, high) if upper else (high, low)
+    return f"translate({text}, '{pair[0]}', '{pair[1]}')"
+
+
+def position(called: Called) -> str:
+    """POSITION(part IN text), counted from 1; 0 where it is not."""
+    return f"locate({called[0]}, {called[1]})"
+
+
+def in_text(called: Called) -> str:
+    """INSTR(text, part)."""
+    if len(called.arguments) > 2:
+        raise unsupported("INSTR with a start is not run on Spark")
+    return f"instr({called[0]}, {called[1]})"
+
+
+def locate(called: Called) -> str:
+    """LOCATE(part, text, start): 0 for a start before the first character."""
+    if len(called.arguments) == 2:
+        return f"locate({called[0]}, {called[1]})"
+    return f"locate({called[0]}, {called[1]}, {called[2]})"
+
+
+def starts(name: str) -> Form:
+    """STARTSWITH and ENDSWITH, of texts or bytes."""
+    return lambda called: f"{name}({called[0]}, {called[1]})"
+
+
+def ascii_code(called: Called) -> str:
+    """The first byte of a text, as a signed number; 0 for an empty text."""
+
+    def body(text: str) -> str:
+        first = f"CAST(conv(left(hex({text}), 2), 16, 10) AS INT)"
+        return f"if({text} = '', 0, CAST({first} AS TINYINT))"
+
+    return bind(called[0], lambda v: f"CAST({body(v)} AS INT)")
+
+
+def matches(shape: str) -> Form:
+    """Whether a text looks like this; NULL looks like nothing."""
+    return lambda called: f"coalesce(rlike({called[0]}, '{shape}'), FALSE)"
+
+
+def digest(template: str) -> Form:
+    """A hash of a text's bytes in hexadecimal digits."""
+    return template
+
+
+def is_fixed(type_: DataType) -> bool:
+    """Whether values are filled up with blanks."""
+    return isinstance(type_, CharType)
+
+
+FORMS: dict[str, Form] = {
+    "UPPER": "upper({0})",
+    "LOWER": "lower({0})",
+    "UCASE": "upper({0})",
+    "LCASE": "lower({0})",
+    "CHAR_LENGTH": "char_length({0})",
+    "CHARACTER_LENGTH": "char_length({0})",
+    "REVERSE": "reverse({0})",
+    "INITCAP": initcap,
+    "ASCII": ascii_code,
+    "TRIM": trim,
+    "LTRIM": one_sided("LEADING"),
+    "RTRIM": one_sided("TRAILING"),
+    "BTRIM": one_sided("BOTH"),
+    "SUBSTRING": substring,
+    "SUBSTR": substring,
+    "LEFT": left,
+    "RIGHT": right,
+    "POSITION": position,
+    "LOCATE": locate,
+    "INSTR": in_text,
+    "LPAD": padded("lpad"),
+    "RPAD": padded("rpad"),
+    "OVERLAY": overlay,
+    "REPLACE": replace,
+    "REPEAT": repeat,
+    "||": concat,
+    "CONCAT": concat,
+    "CONCAT_WS": concat_with,
+    "LIKE": like(negated=False),
+    "NOT LIKE": like(negated=True),
+    "SPLIT_INDEX": split_index,
+    "STARTSWITH": starts("startswith"),
+    "ENDSWITH": starts("endswith"),
+    "IS_DIGIT": matches("^\\\\d+$"),
+    "MD5": "md5({0})",
+    "SHA1": "sha1({0})",
+    "SHA224": "sha2({0}, 224)",
+    "SHA256": "sha2({0}, 256)",
+    "SHA384": "sha2({0}, 384)",
+    "SHA512": "sha2({0}, 512)",
+    "TO_BASE64": "base64({0})",
+}

@@ -1,0 +1,315 @@
+"""Functions of dates, times and timestamps, reckoned on Flink's counts (see `moments`)."""
+
+from __future__ import annotations
+
+from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.numbers import months_between, shifted
+from schema_core.expressions.forms.words import (
+    CHARACTERS,
+    Called,
+    Form,
+    bind,
+    null_or,
+    sql_type,
+    string,
+    unsupported,
+)
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    TimestampType,
+    TimeType,
+    YearMonthIntervalType,
+)
+
+MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
+
+#: Unit -> the field of a date `d`.
+DATE_FIELDS: dict[str, str] = {
+    "YEAR": "year({d})",
+    "QUARTER": "quarter({d})",
+    "MONTH": "month({d})",
+    "WEEK": "weekofyear({d})",
+    "DAY": "day({d})",
+    "DOW": "dayofweek({d})",
+    "DOY": "dayofyear({d})",
+    "ISODOW": "extract(DAYOFWEEK_ISO FROM {d})",
+    "ISOYEAR": "extract(YEAROFWEEK FROM {d})",
+    "DECADE": "floor(year({d}) / 10)",
+    "CENTURY": "if(year({d}) > 0, (year({d}) + 99) DIV 100, (year({d}) - 99) DIV 100)",
+    "MILLENNIUM": "if(year({d}) > 0, (year({d}) + 999) DIV 1000, (year({d}) - 999) DIV 1000)",
+}
+
+#: Unit -> the field of a count `t` of milliseconds within a day.
+TIME_FIELDS: dict[str, str] = {
+    "HOUR": "{t} DIV 3600000",
+    "MINUTE": "({t} % 3600000) DIV 60000",
+    "SECOND": "({t} % 60000) DIV 1000",
+    "MILLISECOND": "{t} % 60000",
+}
+
+
+def _days(text: str, type_: DataType, zone: str) -> str:
+    """The date of a moment as Flink sees it: before 1970 that of the end of the day."""
+    return text if isinstance(type_, DateType) else moments.convert(text, type_, DateType(), zone)
+
+
+def _time(text: str, type_: DataType, zone: str) -> str:
+    """Milliseconds of the day, negative before 1970."""
+    if isinstance(type_, TimeType):
+        return moments.time_millis(text)
+    if isinstance(type_, DateType):
+        return null_or(f"{text} IS NULL", "0L")
+    return f"{moments.millis(moments.clock(text, type_, zone))} % {moments.DAY}"
+
+
+def field(unit: str, text: str, type_: DataType, zone: str) -> str:
+    """A field of a moment or interval, a whole number."""
+    if isinstance(type_, YearMonthIntervalType):
+        return {"YEAR": f"({text} DIV 12)", "MONTH": f"({text} % 12)"}[unit]
+    if isinstance(type_, DayTimeIntervalType):
+        if unit == "DAY":
+            return f"({text} DIV {moments.DAY})"
+        return f"({TIME_FIELDS[unit].format(t=f'({text} % {moments.DAY})')})"
+    if unit == "EPOCH":
+        count = (
+            f"unix_date({text}) * 86400L"
+            if isinstance(type_, DateType)
+            else f"{moments.millis(moments.clock(text, type_, zone))} DIV 1000"
+        )
+        return f"({count})"
+    if unit in TIME_FIELDS:
+        shape = TIME_FIELDS[unit]
+        return bind(_time(text, type_, zone), lambda t: f"({shape.format(t=f'({t})')})")
+    if unit in DATE_FIELDS and not isinstance(type_, TimeType):
+        shape = DATE_FIELDS[unit]
+        return bind(_days(text, type_, zone), lambda d: f"({shape.format(d=d)})")
+    raise unsupported(f"{unit} of {type_.as_summary_string()} is not run on Spark")
+
+
+def extract(called: Called) -> str:
+    """EXTRACT(unit FROM moment)."""
+    unit, text = called.arguments
+    return f"CAST({field(unit, text, called.types[1], called.zone)} AS BIGINT)"
+
+
+def part(unit: str) -> Form:
+    """YEAR(moment) and its kin."""
+    return lambda called: f"CAST({field(unit, called[0], called.types[0], called.zone)} AS BIGINT)"
+
+
+# --- floors ------------------------------------------------------------------------------------
+
+
+def floor(called: Called) -> str:
+    """FLOOR, of numbers and of moments."""
+    return _step(called, up=False)
+
+
+def ceil(called: Called) -> str:
+    """CEIL, of numbers and of moments."""
+    return _step(called, up=True)
+
+
+def _step(called: Called, *, up: bool) -> str:
+    name = "ceil" if up else "floor"
+    if len(called.arguments) == 1:
+        return f"CAST({name}({called[0]}) AS {sql_type(called.type)})"
+    text, unit = called.arguments
+    type_ = called.types[0]
+    if isinstance(type_, LocalZonedTimestampType):
+        clock = moments.local(text, called.zone)
+        return moments.instant(stepped(unit, clock, TimestampType(3), up=up), called.zone)
+    return stepped(unit, text, type_, up=up)
+
+
+def stepped(unit: str, text: str, type_: DataType, *, up: bool) -> str:
+    """A moment without a zone, down (or up) to the start of a unit."""
+    if unit in MILLIS and not isinstance(type_, DateType):
+        return _stepped_time(MILLIS[unit], text, type_, up=up)
+    if unit == "DAY" and isinstance(type_, DateType):
+        return text
+    day = moments.convert(text, type_, DateType(), "UTC")
+    start = bind(day, lambda d: _start(unit, d))
+    if up:
+        start = _ceiling(unit, start, text, type_)
+    if isinstance(type_, DateType):
+        return start
+    return moments.convert(start, DateType(), type_, "UTC")
+
+
+def _stepped_time(size: int, text: str, type_: DataType, *, up: bool) -> str:
+    is_time = isinstance(type_, TimeType)
+    count = moments.time_millis(text) if is_time else moments.millis(text)
+
+    def body(value: str) -> str:
+        down = f"({value} - pmod({value}, {size}))"
+        step = f"if(pmod({value}, {size}) = 0, {value}, {down} + {size})" if up else down
+        return moments.time_of_millis(step, type_) if is_time else moments.of_millis(step, type_)
+
+    return bind(count, body)
+
+
+def _start(unit: str, day: str) -> str:
+    """The first day of a unit."""
+    match unit:
+        case "WEEK":
+            return f"date_sub({day}, dayofweek({day}) - 1)"
+        case "MONTH" | "QUARTER" | "YEAR":
+            return f"trunc({day}, '{unit}')"
+        case "DECADE":
+            return f"make_date(floor(year({day}) / 10) * 10, 1, 1)"
+        case "CENTURY":
+            return f"make_date(floor((year({day}) - 1) / 100) * 100 + 1, 1, 1)"
+        case "MILLENNIUM":
+            return f"make_date(floor((year({day}) - 1) / 1000) * 1000 + 1, 1, 1)"
+        case _:
+            raise unsupported(f"FLOOR to {unit} is not run on Spark")
+
+
+def _ceiling(unit: str, start: str, text: str, type_: DataType) -> str:
+    """The start if the moment stands on it, else the start of the unit that follows."""
+
+    def body(day: str) -> str:
+        back = (
+            day if isinstance(type_, DateType) else moments.convert(day, DateType(), type_, "UTC")
+        )
+        following = f"add_months({day}, {MONTHS.get(unit, 0)})"
+        if unit == "WEEK":
+            following = f"date_add({day}, 7)"
+        return f"if({back} = {text}, {day}, {following})"
+
+    return bind(start, body)
+
+
+# --- adding and subtracting --------------------------------------------------------------------
+
+
+def timestamp_add(called: Called) -> str:
+    """TIMESTAMPADD(unit, number, moment)."""
+    unit, number, text = called.arguments
+    type_ = called.types[2]
+    months = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+    if unit in months:
+        count, kind = f"{number} * {months[unit]}", YearMonthIntervalType()
+        return shifted(text, type_, f"CAST({count} AS INT)", kind, called)
+    sizes = {**MILLIS, "WEEK": 604_800_000}
+    if unit not in sizes:
+        raise unsupported(f"TIMESTAMPADD of {unit} is not run on Spark")
+    return shifted(text, type_, f"{number} * {sizes[unit]}L", DayTimeIntervalType(), called)
+
+
+def timestamp_diff(called: Called) -> str:
+    """TIMESTAMPDIFF(unit, from, to): whole units, towards zero."""
+    unit, first, second = called.arguments
+    clocks = [
+        moments.clock(text, type_, called.zone)
+        for text, type_ in ((first, called.types[1]), (second, called.types[2]))
+    ]
+    months = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
+    if unit in months:
+        count = months_between(clocks[1], clocks[0])
+        return f"CAST({count} DIV {months[unit]} AS INT)"
+    sizes = {**MILLIS, "WEEK": 604_800_000}
+    if unit not in sizes:
+        raise unsupported(f"TIMESTAMPDIFF of {unit} is not run on Spark")
+    gap = f"{moments.millis(clocks[1])} - {moments.millis(clocks[0])}"
+    return f"CAST(({gap}) DIV {sizes[unit]} AS {sql_type(called.type)})"
+
+
+# --- texts -------------------------------------------------------------------------------------
+
+
+def date_format(called: Called) -> str:
+    """DATE_FORMAT(moment, pattern); a text is read as a timestamp first."""
+    text, type_ = called[0], called.types[0]
+    pattern = _pattern(called[1])
+    if isinstance(type_, CHARACTERS):
+        text = bind(text, lambda v: moments.timestamp_of_text(v, TimestampType(3)))
+        type_ = TimestampType(3)
+    clock = moments.clock(text, type_, called.zone)
+    return f"date_format({clock}, {pattern})"
+
+
+#: Pattern letters that mean the same to Java's formatter and to Spark.
+_LETTERS = frozenset("yMdHhmsSaEDGkKnNQ")
+
+
+def _pattern(text: str) -> str:
+    """A constant pattern of letters on which both agree."""
+    if not (text.startswith("'") and text.endswith("'")):
+        raise unsupported("a date pattern must be a constant on Spark")
+    letters = {letter for letter in text if letter.isalpha()}
+    if not letters <= _LETTERS | set("T"):
+        raise unsupported(f"the date pattern {text} has letters that Spark reads otherwise")
+    return text
+
+
+def to_timestamp(called: Called) -> str:
+    """TO_TIMESTAMP(text [, pattern]): NULL for a text that is none."""
+    if len(called.arguments) == 1:
+        return bind(called[0], lambda v: moments.timestamp_of_text(v, TimestampType(3)))
+    pattern = _pattern(called[1])
+    read = f"CAST(try_to_timestamp({called[0]}, {pattern}) AS TIMESTAMP_NTZ)"
+    return moments.truncated(read, 6, 3, TimestampType(3))
+
+
+def to_date(called: Called) -> str:
+    """TO_DATE(text)."""
+    if len(called.arguments) > 1:
+        raise unsupported("TO_DATE with a pattern answers any text in Flink; Spark cannot")
+    return bind(called[0], moments.date_of_text)
+
+
+def to_instant(called: Called) -> str:
+    """TO_TIMESTAMP_LTZ(number, precision), of seconds or milliseconds."""
+    type_ = called.types[0]
+    if isinstance(type_, CHARACTERS):
+        raise unsupported("TO_TIMESTAMP_LTZ of a text is not run on Spark")
+    digits = called[1] if len(called.arguments) > 1 else "3"
+    scale = {"0": 1000, "3": 1}.get(digits)
+    if scale is None:
+        raise unsupported("TO_TIMESTAMP_LTZ takes the precision 0 or 3")
+    count = f"CAST({called[0]} AS BIGINT)"
+    return f"timestamp_millis({count} * {scale})"
+
+
+def unix_date_text(called: Called) -> str:
+    """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
+    pattern = _pattern(called[1]) if len(called.arguments) > 1 else string("yyyy-MM-dd HH:mm:ss")
+    clock = moments.local(f"timestamp_seconds(CAST({called[0]} AS BIGINT))", called.zone)
+    return f"date_format({clock}, {pattern})"
+
+
+def is_moment(type_: DataType) -> bool:
+    """Whether a value is a point in time."""
+    return isinstance(type_, DateType | TimeType | AnyTimestampType)
+
+
+FORMS: dict[str, Form] = {
+    "EXTRACT": extract,
+    "YEAR": part("YEAR"),
+    "QUARTER": part("QUARTER"),
+    "MONTH": part("MONTH"),
+    "WEEK": part("WEEK"),
+    "DAYOFYEAR": part("DOY"),
+    "DAYOFMONTH": part("DAY"),
+    "DAYOFWEEK": part("DOW"),
+    "HOUR": part("HOUR"),
+    "MINUTE": part("MINUTE"),
+    "SECOND": part("SECOND"),
+    "FLOOR": floor,
+    "CEIL": ceil,
+    "CEILING": ceil,
+    "TIMESTAMPADD": timestamp_add,
+    "TIMESTAMPDIFF": timestamp_diff,
+    "DATE_FORMAT": date_format,
+    "TO_TIMESTAMP": to_timestamp,
+    "TO_DATE": to_date,
+    "TO_TIMESTAMP_LTZ": to_instant,
+    "FROM_UNIXTIME": unix_date_text,
+}

@@ -1,0 +1,237 @@
+"""The words in which expressions are said to Spark, and the helpers that every family shares.
+
+Session settings that these texts rely on are those of `schema_core.pipeline.session`: no ANSI
+mode, time zone UTC. A zone that a user sets is written out where it matters, so the session's
+never changes. Inside an expression an interval is a number, as in Flink: months, or milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.errors import UnsupportedError
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    SmallIntType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+    VariantType,
+    YearMonthIntervalType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function over its arguments, these already in Spark's words.
+
+    `zone` is the time zone of the session as Flink sees it.
+    """
+
+    apply: Apply
+    arguments: tuple[str, ...]
+    zone: str = "UTC"
+
+    @property
+    def type(self) -> DataType:
+        """What the function gives."""
+        return self.apply.type
+
+    @property
+    def types(self) -> tuple[DataType, ...]:
+        """What it takes."""
+        return tuple(argument.type for argument in self.apply.arguments)
+
+    def __getitem__(self, index: int) -> str:
+        return self.arguments[index]
+
+
+#: How a function is said: a template (``upper({0})``; ``{*}`` all arguments, ``{type}`` the Spark
+#: type of the result) or a function that writes the text.
+Form: TypeAlias = str | Callable[[Called], str]
+
+
+def unsupported(problem: str, hint: str | None = None) -> UnsupportedError:
+    """The error of a meaning that Spark cannot be made to follow, to be raised by the caller."""
+    return UnsupportedError(problem, code="not-executable", hint=hint)
+
+
+# --- texts -------------------------------------------------------------------------------------
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\x00": "\\0"}
+
+
+def string(text: str) -> str:
+    r"""A string literal of Spark.
+
+    >>> print(string("it's\\"))
+    'it\'s\\'
+    """
+    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+
+
+#: Names of variables in lambdas, which no alias is likely to have: a name of the query would be
+#: hidden by them.
+ELEMENT, KEY, VALUE = "the_element", "the_key", "the_value"
+
+_SIMPLE = re.compile(r"(?:`(?:[^`]|``)*`|\w+)(?:\.`(?:[^`]|``)*`)*|[\w.-]*'[^'\\]*'|-?[\d.]+[A-Z]*")
+
+
+def is_simple(text: str) -> bool:
+    """Whether a text is a column or a literal, so that repeating it costs nothing."""
+    return _SIMPLE.fullmatch(text) is not None
+
+
+def bind(text: str, body: Callable[[str], str]) -> str:
+    """`body` over `text`, which is computed once however often the body names it.
+
+    >>> bind("a", lambda a: f"{a} * {a}")
+    'a * a'
+    >>> bind("f(a)", lambda v: f"{v} * {v}")
+    'transform(array(f(a)), v3703a211 -> v3703a211 * v3703a211)[0]'
+    """
+    if is_simple(text):
+        return body(text)
+    name = f"v{zlib.crc32(text.encode()):08x}"
+    return f"transform(array({text}), {name} -> {body(name)})[0]"
+
+
+def bind_all(texts: Sequence[str], body: Callable[..., str]) -> str:
+    """`bind` for several texts at once."""
+    if not texts:
+        return body()
+    first, *rest = texts
+    return bind(first, lambda name: bind_all(rest, lambda *others: body(name, *others)))
+
+
+_PLACE = re.compile(r"\{(\d+|\*|type)\}")
+
+
+def fill(template: str, called: Called) -> str:
+    """The template with the arguments in place; one that is named twice is bound."""
+    places = [int(key) for key in _PLACE.findall(template) if key.isdigit()]
+    repeated = sorted({place for place in places if places.count(place) > 1})
+
+    def filled(*names: str) -> str:
+        words = dict(enumerate(called.arguments)) | dict(zip(repeated, names, strict=True))
+
+        def word(match: re.Match[str]) -> str:
+            if match[1] == "*":
+                return ", ".join(called.arguments)
+            return sql_type(called.type) if match[1] == "type" else words[int(match[1])]
+
+        return _PLACE.sub(word, template)
+
+    return bind_all([called.arguments[index] for index in repeated], filled)
+
+
+def say(form: Form, called: Called) -> str:
+    """A function in Spark's words."""
+    return fill(form, called) if isinstance(form, str) else form(called)
+
+
+def null_or(condition: str, value: str) -> str:
+    """NULL where the condition holds, else the value."""
+    return f"if({condition}, NULL, {value})"
+
+
+def fail(message: str) -> str:
+    """An expression that ends the job with a message."""
+    return f"raise_error({string(message)})"
+
+
+# --- types -------------------------------------------------------------------------------------
+
+INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
+FLOATS = (FloatType, DoubleType)
+CHARACTERS = (CharType, VarCharType)
+BYTES = (BinaryType, VarBinaryType)
+INTERVALS = (YearMonthIntervalType, DayTimeIntervalType)
+
+#: Digits that a whole number of a type needs as a DECIMAL.
+DIGITS: dict[type[DataType], int] = {TinyIntType: 3, SmallIntType: 5, IntType: 10, BigIntType: 19}
+
+#: Spark keeps microseconds.
+MAX_PRECISION = 6
+
+_NAMES: dict[type[DataType], str] = {
+    NullType: "VOID",
+    BooleanType: "BOOLEAN",
+    TinyIntType: "TINYINT",
+    SmallIntType: "SMALLINT",
+    IntType: "INT",
+    BigIntType: "BIGINT",
+    FloatType: "FLOAT",
+    DoubleType: "DOUBLE",
+    CharType: "STRING",
+    VarCharType: "STRING",
+    BinaryType: "BINARY",
+    VarBinaryType: "BINARY",
+    DateType: "DATE",
+    LocalZonedTimestampType: "TIMESTAMP",
+    TimestampType: "TIMESTAMP_NTZ",
+    YearMonthIntervalType: "INT",
+    DayTimeIntervalType: "BIGINT",
+    VariantType: "VARIANT",
+}
+
+
+def sql_type(type_: DataType) -> str:
+    """The Spark type that holds a value inside an expression.
+
+    Raises:
+        UnsupportedError: with code `not-executable` where there is none.
+
+    >>> from schema_core.types import parse_type
+    >>> sql_type(parse_type("ROW<a CHAR(3), b ARRAY<DECIMAL(4, 2)>>"))
+    'STRUCT<`a`: STRING, `b`: ARRAY<DECIMAL(4, 2)>>'
+    """
+    match type_:
+        case DecimalType():
+            return f"DECIMAL({type_.precision}, {type_.scale})"
+        case TimeType():
+            return f"TIME({type_.precision})"
+        case ArrayType():
+            return f"ARRAY<{sql_type(type_.element_type)}>"
+        case MapType():
+            return f"MAP<{sql_type(type_.key_type)}, {sql_type(type_.value_type)}>"
+        case MultisetType():
+            return f"MAP<{sql_type(type_.element_type)}, INT>"
+        case RowType() | StructuredType():
+            fields = (f"{quote(one.name)}: {sql_type(one.data_type)}" for one in type_.fields)
+            return f"STRUCT<{', '.join(fields)}>"
+        case _:
+            if name := _NAMES.get(type(type_)):
+                return name
+            raise unsupported(f"Spark has no values of type {type_.as_summary_string()}")
+
+
+def quote(name: str) -> str:
+    """A name in back-ticks."""
+    return "`" + name.replace("`", "``") + "`"

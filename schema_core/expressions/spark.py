@@ -1,0 +1,131 @@
+"""Typed expressions in Spark's SQL, with Flink's meaning; `forms` has the words for each function.
+
+What Spark cannot be made to compute as Flink does is refused, never said differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from schema_core.errors import at
+from schema_core.expressions.forms import FORMS
+from schema_core.expressions.forms.casts import convert, require_micros
+from schema_core.expressions.forms.literals import constant
+from schema_core.expressions.forms.words import Called, quote, say, unsupported
+from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Target, Word
+from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
+
+#: An expression's text beyond this is refused: Spark would plan it for minutes.
+MAX_SAID = 200_000
+
+
+def column(ref: Ref) -> str:
+    """A column by its alias and name."""
+    prefix = f"{quote(ref.relation)}." if ref.relation else ""
+    return prefix + quote(ref.name)
+
+
+def no_subquery(subquery: Select) -> str:
+    """There are no queries outside of queries."""
+    raise unsupported("a sub-query cannot be run here")
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """How the parts of an expression are said that depend on where it stands.
+
+    `zone` is the session's time zone as Flink sees it, `column` writes a column of the source,
+    `subquery` a query used as a value.
+    """
+
+    zone: str = "UTC"
+    column: Callable[[Ref], str] = column
+    subquery: Callable[[Select], str] = no_subquery
+
+
+def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
+    """The expression in Spark SQL; intervals are numbers of months or milliseconds in it.
+
+    Raises:
+        UnsupportedError: with code `not-executable`, naming what Spark cannot compute.
+    """
+    said = _say(typed, speaker or Speaker())
+    if len(said) > MAX_SAID:
+        raise unsupported(
+            "the expression is too large to run",
+            hint="compute parts of it in columns of their own",
+        )
+    return said
+
+
+def _say(typed: Typed, speaker: Speaker) -> str:
+    match typed:
+        case Ref():
+            return from_carrier(speaker.column(typed), typed.type)
+        case Constant(literal, type_):
+            return constant(literal, type_)
+        case Word(symbol):
+            return symbol.word
+        case Target():
+            return ""
+        case Access(value, name):
+            return _field(_say(value, speaker), name)
+        case Apply():
+            return _apply(typed, speaker)
+        case Select():
+            return speaker.subquery(typed)
+        case _:
+            assert_never(typed)
+
+
+def _field(value: str, name: str) -> str:
+    whole = value if value.endswith(("`", ")", "]")) else f"({value})"
+    return f"{whole}.{quote(name)}"
+
+
+def _apply(apply: Apply, speaker: Speaker) -> str:
+    name = apply.function.name
+    form = FORMS.get(name)
+    if form is None:
+        raise unsupported(f"{name} cannot be run on Spark with Flink's meaning")
+    require_micros(apply.type)
+    with at(name):
+        arguments = tuple(_say(argument, speaker) for argument in apply.arguments)
+        return say(form, Called(apply, arguments, speaker.zone))
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def from_carrier(text: str, type_: DataType) -> str:
+    """A stored value as expressions see it: intervals become numbers."""
+    require_micros(type_)
+    match type_:
+        case YearMonthIntervalType():
+            return f"CAST(CAST({text} AS INTERVAL MONTH) AS INT)"
+        case DayTimeIntervalType():
+            return f"CAST(CAST(CAST({text} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)"
+        case _:
+            return text
+
+
+def to_carrier(text: str, type_: DataType) -> str:
+    """The value of an expression as it is stored: numbers become intervals again."""
+    match type_:
+        case YearMonthIntervalType():
+            return f"make_ym_interval(0, {text})"
+        case DayTimeIntervalType():
+            return f"make_dt_interval(0, 0, 0, CAST({text} AS DECIMAL(20, 6)) / 1000)"
+        case _:
+            return text
+
+
+def assigned(typed: Typed, target: DataType, speaker: Speaker) -> str:
+    """An expression's value, stored in a column of another type as on assignment."""
+    said = convert(to_spark(typed, speaker), typed.type, target, speaker.zone)
+    return to_carrier(said, target)
