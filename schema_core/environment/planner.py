@@ -34,13 +34,13 @@ class PlannerContext:
     """What an environment lends to its planner.
 
     `options` are the environment's settings as they are at the time of each call;
-    `table` finds what a scan of a query names (temporary objects first) and `view` the resolved
-    query of a view; both raise `NotFoundError` where nothing is there.
+    `table` finds what a scan of a query names (temporary objects first), and raises
+    `NotFoundError` where nothing is there. Scans of views are never met: the environment puts the
+    relation of the view in their place.
     """
 
     options: Mapping[str, str]
     table: Callable[[ObjectIdentifier], BoundTable]
-    view: Callable[[ObjectIdentifier], Relation]
 
 
 class JobStatus(Enum):

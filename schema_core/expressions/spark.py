@@ -66,7 +66,8 @@ def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
 def _say(typed: Typed, speaker: Speaker) -> str:
     match typed:
         case Ref():
-            return from_carrier(speaker.column(typed), typed.type)
+            require_micros(typed.type)
+            return speaker.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
         case Word(symbol):
@@ -104,7 +105,6 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
 
 def from_carrier(text: str, type_: DataType) -> str:
     """A stored value as expressions see it: intervals become numbers."""
-    require_micros(type_)
     match type_:
         case YearMonthIntervalType():
             return f"CAST(CAST({text} AS INTERVAL MONTH) AS INT)"

@@ -1,0 +1,353 @@
+"""A resolved query as one text of Spark SQL over named inputs, every column in its exact type.
+
+Each relation becomes a query of its own in parentheses, so the text follows the tree; Spark's
+optimiser flattens it. What Spark would run with another meaning is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.casts import convert
+from schema_core.expressions.forms.words import ELEMENT, bind, quote, unsupported
+from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.query.relation import (
+    Column,
+    Columns,
+    CommonScan,
+    FunctionTable,
+    Grouping,
+    Join,
+    Key,
+    Match,
+    Named,
+    Relation,
+    Sample,
+    Scan,
+    Select,
+    SetOperation,
+    Sort,
+    Unnest,
+    Values,
+    WindowTable,
+    With,
+    result_columns,
+)
+from schema_core.sql.query_syntax import JoinKind
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    MapType,
+    RowType,
+    TimestampType,
+    YearMonthIntervalType,
+)
+
+if TYPE_CHECKING:
+    from schema_core.expressions import typed
+    from schema_core.expressions.typed import Typed
+
+JOINS: dict[JoinKind, str] = {
+    JoinKind.COMMA: "CROSS JOIN",
+    JoinKind.CROSS: "CROSS JOIN",
+    JoinKind.INNER: "INNER JOIN",
+    JoinKind.LEFT: "LEFT JOIN",
+    JoinKind.RIGHT: "RIGHT JOIN",
+    JoinKind.FULL: "FULL JOIN",
+}
+
+
+def query_text(
+    relation: Relation,
+    source: Callable[[Scan], str],
+    zone: str = "UTC",
+    *,
+    targets: Sequence[Column] | None = None,
+) -> str:
+    """A query in Spark SQL whose columns have the types, and the names, of the result.
+
+    `source` names the input of a scan: a view that holds all columns of the table in order.
+    `targets` are the columns of a sink, which the query's columns fill in order.
+
+    Raises:
+        UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
+    """
+    writer = Writer(source, zone)
+    given = result_columns(relation)
+    columns = [
+        f"{_stored(quote(one.name), one.type, target.type, zone)} AS {quote(target.name)}"
+        for one, target in zip(given, targets or given, strict=True)
+    ]
+    return f"SELECT {', '.join(columns)} FROM ({writer.write(relation)}) AS {_named(given)}"
+
+
+def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:
+    return to_carrier(convert(text, given, target, zone), target)
+
+
+def _named(columns: Columns, alias: str = "result") -> str:
+    """An alias with the names of the columns."""
+    return f"{quote(alias)}({', '.join(quote(one.name) for one in columns)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How relations are written: where scans read, and the session's zone."""
+
+    source: Callable[[Scan], str]
+    zone: str = "UTC"
+
+    def say(self, expression: Typed) -> str:
+        """An expression of a block."""
+        return to_spark(expression, Speaker(self.zone, subquery=self.subquery))
+
+    def subquery(self, select: typed.Select) -> str:
+        """A query used as a value."""
+        return f"({self.write(select.rows)})"  # type: ignore[attr-defined, unused-ignore]
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def write(self, relation: Relation) -> str:
+        """A relation as a query."""
+        match relation:
+            case Scan():
+                return self.scan(relation)
+            case CommonScan(name):
+                return f"SELECT * FROM {quote(name)}"
+            case Named() | Join():
+                return f"SELECT * FROM {self.source_of(relation)}"
+            case Select():
+                return self.select(relation)
+            case Values():
+                return self.values(relation)
+            case SetOperation():
+                return self.set_operation(relation)
+            case Sort():
+                return self.sort(relation)
+            case With():
+                return self.with_tables(relation)
+            case Unnest():
+                return self.unnest(relation)
+            case WindowTable():
+                return self.window_table(relation)
+            case Sample():
+                percentage = self.say(relation.percentage)
+                rows = f"SELECT * FROM ({self.write(relation.input)})"
+                return f"{rows} WHERE rand() * 100 < {percentage}"
+            case FunctionTable() | Match():
+                raise unsupported(f"{type(relation).__name__} is not run on Spark")
+            case _:
+                assert_never(relation)
+
+    def scan(self, scan: Scan) -> str:
+        """A table's columns as expressions see them."""
+        if scan.period is not None:
+            raise unsupported("FOR SYSTEM_TIME AS OF is not run on Spark")
+        intervals = (YearMonthIntervalType, DayTimeIntervalType)
+        if not any(isinstance(one.type, intervals) for one in scan.columns):
+            return f"SELECT * FROM {self.source(scan)}"
+        columns = [
+            f"{from_carrier(quote(one.name), one.type)} AS {quote(one.name)}"
+            for one in scan.columns
+        ]
+        return f"SELECT {', '.join(columns)} FROM {self.source(scan)}"
+
+    def select(self, block: Select) -> str:
+        """One SELECT block."""
+        items = ", ".join(
+            f"{self.say(item.expression)} AS {quote(item.name)}" for item in block.items
+        )
+        parts = [f"SELECT {'DISTINCT ' if block.distinct else ''}{items}"]
+        if block.source is not None:
+            parts.append(f"FROM {self.source_of(block.source)}")
+        if block.where is not None:
+            parts.append(f"WHERE {self.say(block.where)}")
+        if block.grouping is not None and block.grouping.keys:
+            parts.append(f"GROUP BY {self.grouping(block.grouping)}")
+        if block.having is not None:
+            parts.append(f"HAVING {self.say(block.having)}")
+        if block.qualify is not None:
+            parts.append(f"QUALIFY {self.say(block.qualify)}")
+        return " ".join(parts)
+
+    def grouping(self, grouping: Grouping) -> str:
+        """The keys, and the sets of them."""
+        keys = [self.say(key) for key in grouping.keys]
+        if grouping.sets is None:
+            return ", ".join(keys)
+        sets = ", ".join(
+            f"({', '.join(keys[position] for position in one)})" for one in grouping.sets
+        )
+        return f"GROUPING SETS ({sets})"
+
+    def values(self, values: Values) -> str:
+        """Rows of expressions, each in the type of its column."""
+        rows = []
+        for row in values.rows:
+            said = (
+                convert(self.say(value), value.type, column.type.nullable(), self.zone)
+                for value, column in zip(row, values.columns, strict=True)
+            )
+            rows.append(f"({', '.join(said)})")
+        return f"SELECT * FROM VALUES {', '.join(rows)} AS {_named(values.columns, 'v')}"
+
+    def set_operation(self, operation: SetOperation) -> str:
+        """Both sides in the types of the result."""
+        sides = [
+            self.aligned(side, operation.columns) for side in (operation.left, operation.right)
+        ]
+        word = f"{operation.operator}{' ALL' if operation.all else ''}"
+        return f"({sides[0]}) {word} ({sides[1]})"
+
+    def aligned(self, relation: Relation, columns: Columns) -> str:
+        """A relation with its columns in other types, by position."""
+        given = result_columns(relation)
+        pairs = list(zip(given, columns, strict=True))
+        if all(one.type.nullable() == other.type.nullable() for one, other in pairs):
+            return self.write(relation)
+        said = ", ".join(
+            f"{convert(quote(one.name), one.type, to.type.nullable(), self.zone)}"
+            f" AS {quote(one.name)}"
+            for one, to in pairs
+        )
+        return f"SELECT {said} FROM ({self.write(relation)}) AS {_named(given, 'side')}"
+
+    def sort(self, sort: Sort) -> str:
+        """ORDER BY, LIMIT and OFFSET, in the block that they order."""
+        inner = self.write(sort.input)
+        if not isinstance(sort.input, Select):
+            inner = f"SELECT * FROM ({inner}) AS {_named(result_columns(sort.input), 'sorted')}"
+        parts = [inner]
+        if sort.keys:
+            parts.append(f"ORDER BY {', '.join(map(self.key, sort.keys))}")
+        if sort.fetch is not None:
+            parts.append(f"LIMIT {sort.fetch}")
+        if sort.offset is not None:
+            parts.append(f"OFFSET {sort.offset}")
+        return " ".join(parts)
+
+    def key(self, key: Key) -> str:
+        """NULL is the lowest value unless something else is said."""
+        last = key.descending if key.nulls_last is None else key.nulls_last
+        direction = "DESC" if key.descending else "ASC"
+        return f"{self.say(key.expression)} {direction} NULLS {'LAST' if last else 'FIRST'}"
+
+    def with_tables(self, query: With) -> str:
+        """Common tables; each is in sight of those behind it."""
+        tables = ", ".join(
+            f"{_named(table.columns, table.name)} AS ({self.write(table.relation)})"
+            for table in query.tables
+        )
+        return f"WITH {tables} {self.write(query.input)}"
+
+    # --- sources -------------------------------------------------------------------------------
+
+    def source_of(self, relation: Relation) -> str:
+        """What stands behind FROM."""
+        match relation:
+            case Named(input, alias, columns, lateral):
+                word = "LATERAL " if lateral else ""
+                return f"{word}({self.write(input)}) AS {_named(columns, alias)}"
+            case Join(left, right, kind, condition):
+                other = self.source_of(right)
+                if isinstance(right, Join):
+                    other = f"({other})"
+                on = "" if condition is None else f" ON {self.say(condition)}"
+                word = "INNER JOIN" if on and JOINS[kind] == "CROSS JOIN" else JOINS[kind]
+                return f"{self.source_of(left)} {word} {other}{on}"
+            case _:
+                return f"({self.write(relation)})"
+
+    def unnest(self, unnest: Unnest) -> str:
+        """The elements of an array or the entries of a map as rows."""
+        type_ = unnest.collection.type
+        said = self.say(unnest.collection)
+        match type_:
+            case ArrayType():
+                elements, row = said, type_.element_type
+                fields = (
+                    [f"{ELEMENT}.{quote(one.name)}" for one in row.fields]
+                    if isinstance(row, RowType)
+                    else [ELEMENT]
+                )
+            case MapType():
+                elements = f"map_entries({said})"
+                fields = [f"{ELEMENT}.`key`", f"{ELEMENT}.`value`"]
+            case _:
+                raise unsupported(f"UNNEST of {type_.as_summary_string()} is not run on Spark")
+        if unnest.ordinality:
+            fields.append("place + 1")
+            return f"SELECT {', '.join(fields)} FROM posexplode({elements}) AS e(place, {ELEMENT})"
+        return f"SELECT {', '.join(fields)} FROM explode({elements}) AS e({ELEMENT})"
+
+    # --- windows -------------------------------------------------------------------------------
+
+    def window_table(self, table: WindowTable) -> str:
+        """TUMBLE, HOP and CUMULATE: every row once for each window that it is in."""
+        form = WINDOWS.get(table.function)
+        if form is None:
+            raise unsupported(f"{table.function} windows are not run on Spark")
+        type_ = table.time.type
+        clock = moments.clock(quote(table.time.name), type_, self.zone)
+        sizes = [self.say(size) for size in table.sizes]
+        windows = bind(moments.millis(clock), lambda time: form(time, sizes))
+        bounds = [
+            self.bound(f"{ELEMENT}.`a`", TimestampType(3)),
+            self.bound(f"{ELEMENT}.`b`", TimestampType(3)),
+            self.bound(f"{ELEMENT}.`b` - 1", type_),
+        ]
+        names = [quote(column.name) for column in table.columns[-3:]]
+        added = ", ".join(f"{said} AS {name}" for said, name in zip(bounds, names, strict=True))
+        rows = f"SELECT *, explode({windows}) AS {ELEMENT} FROM ({self.write(table.input)})"
+        return f"SELECT * EXCEPT ({ELEMENT}), {added} FROM ({rows})"
+
+    def bound(self, count: str, type_: DataType) -> str:
+        """A bound of a window, from milliseconds of the session's clock."""
+        clock = moments.of_millis(count, TimestampType(3))
+        if isinstance(type_, LocalZonedTimestampType):
+            return moments.instant(clock, self.zone)
+        return clock
+
+
+def _window(start: str, stop: str) -> str:
+    return f"named_struct('a', {start}, 'b', {stop})"
+
+
+def _tumble(time: str, sizes: Sequence[str]) -> str:
+    """Windows of one size, side by side."""
+    size, offset = sizes[0], sizes[1] if len(sizes) > 1 else "0L"
+    start = f"({time} - pmod({time} - {offset}, {size}))"
+    return f"array({_window(start, f'{start} + {size}')})"
+
+
+def _hop(time: str, sizes: Sequence[str]) -> str:
+    """Windows of one size that start a slide after each other."""
+    slide, size, offset = sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else "0L"
+    last = f"({time} - pmod({time} - {offset}, {slide}))"
+    every = (
+        f"transform(sequence(0L, {size} DIV {slide}), {ELEMENT} -> {last} - {ELEMENT} * {slide})"
+    )
+    starts = f"filter({every}, {ELEMENT} -> {ELEMENT} > {time} - {size})"
+    return f"transform({starts}, {ELEMENT} -> {_window(ELEMENT, f'{ELEMENT} + {size}')})"
+
+
+def _cumulate(time: str, sizes: Sequence[str]) -> str:
+    """Windows of one start that end a step after each other, up to the size."""
+    step, size, offset = sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else "0L"
+    start = f"({time} - pmod({time} - {offset}, {size}))"
+    every = f"sequence({start} + {step}, {start} + {size}, {step})"
+    stops = f"filter({every}, {ELEMENT} -> {ELEMENT} > {time})"
+    return f"transform({stops}, {ELEMENT} -> {_window(start, ELEMENT)})"
+
+
+#: Function -> the windows of a time, as an array of pairs of milliseconds.
+WINDOWS: dict[str, Callable[[str, Sequence[str]], str]] = {
+    "TUMBLE": _tumble,
+    "HOP": _hop,
+    "CUMULATE": _cumulate,
+}
