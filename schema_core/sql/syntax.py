@@ -42,7 +42,8 @@ class LiteralKind(Enum):
 class Literal:
     """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
 
-    `charset` is the prefix of a string that was written with one (``_UTF16'..'``, ``N'..'``).
+    `charset` is the prefix of a string that was written with one (``_UTF16'..'``, ``N'..'``),
+    and LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
     `pieces` are the parts of a string that was written in several, each on a line of its own:
     Flink prints them so again.
     """
@@ -150,12 +151,17 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What stands behind OVER, or after a name in the WINDOW clause."""
+    """What stands behind OVER, or after a name in the WINDOW clause.
+
+    `name` is the window that this one starts from; with `is_reference` it is that one itself
+    (``OVER w`` and not ``OVER (w)``).
+    """
 
     name: str | None = None
     partition_by: tuple[Expression, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     frame: Frame | None = None
+    is_reference: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -164,7 +170,8 @@ class Call:
     """A function or operator and its arguments.
 
     `path` is set only for a function that was called by a name in several parts or in back-ticks.
-    `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``;
+    `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``, and
+    BARE for a function that was written without parentheses (``CURRENT_DATE``);
     `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates.
     """
 

@@ -68,7 +68,7 @@ def tokenize(text: str) -> list[Token]:
             key = value.upper() if value.isascii() else value
             append(make(Token, ("reserved" if key in RESERVED else kind, key, value, start, stop)))
         elif kind == "symbol":
-            key = value if len(value) < 3 else value.replace(" ", "").upper()
+            key = value.replace(" ", "").upper() if value[0] == "{" else value
             append(make(Token, (kind, key, value, start, stop)))
         elif kind == "string":
             append(make(Token, (kind, "", value[1:-1].replace("''", "'"), start, stop)))

@@ -1,0 +1,386 @@
+"""Literals of Flink SQL: from their tokens to `Literal` and `Interval`, checked as in Flink.
+
+What the text of a literal may hold is one row of a table: a pattern, and what its parts must obey.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from schema_core.sql.syntax import Interval, Literal, LiteralKind
+from schema_core.sql.tokens import refuse, string
+
+if TYPE_CHECKING:
+    from schema_core.text import Cursor, Span
+
+# ------------------------------------------------------------------------------------- numbers
+
+NUMBERS = {
+    "integer": LiteralKind.EXACT,
+    "decimal": LiteralKind.EXACT,
+    "approximate": LiteralKind.APPROXIMATE,
+}
+
+
+def number(cursor: Cursor) -> Literal:
+    """A number without a sign: ``12``, ``1.50``, ``1e3``."""
+    token = cursor.tokens[cursor.index]
+    cursor.index += 1
+    return Literal(NUMBERS[token.kind], token.value, span=token.span)
+
+
+def signed(literal: Literal, sign: str, span: Span) -> Literal:
+    """The number with one more sign before it: two minus signs cancel out."""
+    text = literal.text
+    if sign == "-":
+        text = text[1:] if text.startswith("-") else f"-{text}"
+    return Literal(literal.kind, text, span=span)
+
+
+def decimal(cursor: Cursor) -> Literal:
+    """``DECIMAL '1.5'``: a number in quotes, which may have a sign and an exponent.
+
+    Flink counts the sign as a digit of the precision, so it leaves a zero here.
+    """
+    start = cursor.advance().start
+    token = cursor.token
+    written = string(cursor).strip()
+    try:
+        value = Decimal(written) if re.fullmatch(r"[-+.0-9eE]{1,100}", written) else Decimal("NaN")
+        text = f"{value:f}" if value.is_finite() and abs(value.adjusted()) < 100 else ""
+    except InvalidOperation:
+        text = ""
+    if not text:
+        raise cursor.fail(f"{token.shown} is no number", span=token.span, code="bad-literal")
+    digits = text.replace("-", "-0", 1) if "." in text else text
+    return Literal(LiteralKind.EXACT, digits, span=cursor.span_from(start))
+
+
+# ------------------------------------------------------------------------------------- strings
+
+#: Names of character sets as Flink's parser knows them -> as Python does.
+CHARSETS = {
+    "UTF8": "utf-8", "UTF-8": "utf-8", "UTF16": "utf-16-le", "UTF-16": "utf-16-le",
+    "UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "LATIN1": "latin-1", "ISO-8859-1": "latin-1",
+    "GB2312": "gb2312", "GBK": "gbk", "BIG5": "big5",
+}  # fmt: skip
+
+_HEX = re.compile(r"[+-]?[0-9a-fA-F]+")
+_ESCAPED = re.compile(
+    r"""\\(?: (?P<simple>[bfnrt]) | (?P<octal>[0-7]{1,3})
+          | x(?P<hex>[0-9a-fA-F]{1,2}) | u(?P<four>[0-9a-fA-F]{4}) | U(?P<eight>[0-9a-fA-F]{8})
+          | (?P<itself>['\\]) )""",
+    re.VERBOSE,
+)
+_SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def text(cursor: Cursor) -> Literal:
+    """A string in one piece or, each on a line of its own, several (SQL standard, 5.3)."""
+    token = cursor.tokens[cursor.index]
+    cursor.index += 1
+    if token.kind == "string":
+        content, charset = token.value, None
+    else:
+        content, charset = _PREFIXED[token.kind](cursor, token.value, token.span)
+    pieces = [content, *_continued(cursor)] if cursor.token.kind == "string" else ()
+    return Literal(
+        LiteralKind.STRING,
+        "".join(pieces) if pieces else content,
+        charset,
+        tuple(pieces),
+        cursor.span_from(token.start),
+    )
+
+
+def _continued(cursor: Cursor) -> list[str]:
+    """The further pieces of a string, each of which must begin on a new line."""
+    pieces = []
+    while cursor.token.kind == "string":
+        before, token = cursor.tokens[cursor.index - 1], cursor.token
+        if "\n" not in cursor.text[before.stop : token.start]:
+            raise cursor.fail(
+                "a string goes on on the same line",
+                hint="join strings with ||, or begin each on a line of its own",
+            )
+        pieces.append(string(cursor))
+    return pieces
+
+
+def _charset(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
+    """``_UTF16'..'`` and ``N'..'``: the content must have a form in that character set."""
+    prefix, _, rest = written.partition("'")
+    name = "ISO-8859-1" if prefix in ("N", "n") else prefix[1:].upper()
+    content = rest[:-1].replace("''", "'")
+    if name not in CHARSETS:
+        raise cursor.fail(f"there is no character set {prefix[1:]!r}", span=span)
+    try:
+        codecs.encode(content, CHARSETS[name])
+    except UnicodeEncodeError:
+        raise cursor.fail(f"the text cannot be written in {name}", span=span) from None
+    return content, name
+
+
+def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
+    r"""``U&'\00e4'``, or with another escape character: ``U&'!00e4' UESCAPE '!'``."""
+    escape = "\\"
+    if cursor.key == "UESCAPE":
+        cursor.index += 1
+        token = cursor.token
+        escape = string(cursor)
+        if not re.fullmatch(r"[^0-9a-fA-F\s+\"]", escape):
+            raise cursor.fail(f"{token.shown} cannot be an escape character", span=token.span)
+    content = written[3:-1].replace("''", "'")
+    found, at = [], 0
+    while (next_ := content.find(escape, at)) >= 0:
+        found.append(content[at:next_])
+        digits = content[next_ + 1 : next_ + 5]
+        if digits.startswith(escape):
+            found.append(escape)
+            at = next_ + 2
+        elif len(digits) == 4 and _HEX.fullmatch(digits):
+            found.append(chr(int(digits, 16) & 0xFFFF))
+            at = next_ + 5
+        else:
+            raise cursor.fail(f"{escape}{digits} is not followed by four hex digits", span=span)
+    found.append(content[at:])
+    return _paired("".join(found)), "UTF16"
+
+
+def _escaped(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
+    r"""``E'a\nb'``: escapes as in C; an unknown one stands for itself."""
+
+    def decoded(match: re.Match[str]) -> str:
+        kind = match.lastgroup or ""
+        digits = match[kind]
+        if kind == "simple":
+            return _SIMPLE[digits]
+        if kind == "itself":
+            return digits
+        code = int(digits, 8 if kind == "octal" else 16)
+        if code > 0x10FFFF:
+            raise cursor.fail(f"{match[0]} is no character", span=span)
+        return chr(code)
+
+    return _paired(_ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))), "UTF16"
+
+
+def _paired(content: str) -> str:
+    """The text with the two halves of a character beyond U+FFFF put together."""
+    return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+#: Kind of token -> what reads it.
+_PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _escaped}
+
+#: Kinds of tokens that are strings.
+STRINGS = ("string", *_PREFIXED)
+
+
+def binary(cursor: Cursor) -> Literal:
+    """``x'0aFF'``: pairs of hex digits, in one piece or in several like a string."""
+    token = cursor.advance()
+    pieces = [token.value[2:-1], *_continued(cursor)]
+    for piece in pieces:
+        if not re.fullmatch("[0-9a-fA-F]*", piece) or len(piece) % 2:
+            raise cursor.fail("a binary literal is made of pairs of hex digits", span=token.span)
+    pieces = [piece.upper() for piece in pieces]
+    several = tuple(pieces) if len(pieces) > 1 else ()
+    span = cursor.span_from(token.start)
+    return Literal(LiteralKind.BINARY, "".join(pieces), None, several, span)
+
+
+# ------------------------------------------------------------------------------- date and time
+
+_DATE = r"\s*(?P<year>\d+)-(?P<month>\d+)-(?P<day>\d+)"
+_TIME = r"\s*(?P<hour>\d+):(?P<minute>\d+):(?P<second>\d+)(?:\.\d*)?"
+
+#: Kind -> (what its text looks like, how a message shows that).
+TEMPORAL = {
+    LiteralKind.DATE: (re.compile(_DATE, re.ASCII), "yyyy-MM-dd"),
+    LiteralKind.TIME: (re.compile(_TIME, re.ASCII), "HH:mm:ss[.f]"),
+    LiteralKind.TIMESTAMP: (
+        re.compile(rf"{_DATE}(?:\s{_TIME})?", re.ASCII),
+        "yyyy-MM-dd HH:mm:ss[.f]",
+    ),
+}
+
+#: Part of a point in time -> the values it may have.
+RANGES = {
+    "year": (1, 999_999),
+    "month": (1, 12),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+}
+
+
+def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = None) -> Literal:
+    """The quoted part of ``DATE '2024-02-29'`` and its like, which must be a point in time.
+
+    `zone` is LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
+
+    >>> from schema_core.sql.expression import parse_expression
+    >>> parse_expression("DATE '2023-02-29'")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ParseError: '2023-02-29' is no DATE of the form yyyy-MM-dd
+        DATE '2023-02-29'
+             ^^^^^^^^^^^^
+    """
+    token = cursor.token
+    content = string(cursor)
+    pattern, form = TEMPORAL[kind]
+    match = pattern.fullmatch(content)
+    parts = {name: int(part) for name, part in match.groupdict().items() if part} if match else {}
+    if not parts or not _exists(parts) or (kind is LiteralKind.DATE and parts["year"] > 9999):
+        raise cursor.fail(
+            f"{token.shown} is no {kind.value} of the form {form}",
+            span=token.span,
+            code="bad-literal",
+        )
+    return Literal(kind, content, zone, span=cursor.span_from(start))
+
+
+def _exists(parts: dict[str, int]) -> bool:
+    """Whether there is such a point in time, in Java's calendar: Julian before 15 October 1582."""
+    for name, (low, high) in RANGES.items():
+        if name in parts and not low <= parts[name] <= high:
+            return False
+    if "day" not in parts:
+        return True
+    date = (parts["year"], parts["month"], parts["day"])
+    if (1582, 10, 4) < date < (1582, 10, 15):
+        return False
+    return 1 <= date[2] <= _days(date[0], date[1])
+
+
+def _days(year: int, month: int) -> int:
+    """How many days the month has."""
+    if month == 2:
+        every_hundred = year > 1582 and year % 100 == 0 and year % 400 != 0
+        return 29 if year % 4 == 0 and not every_hundred else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+# ----------------------------------------------------------------------------------- intervals
+
+UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+
+#: Unit as written -> unit. The words in the plural mean the same.
+UNIT_WORDS = {word: unit for unit in UNITS for word in (unit, f"{unit}S")}
+
+#: First unit -> the units that may follow TO.
+ENDINGS = {
+    "YEAR": ("MONTH",),
+    "DAY": ("HOUR", "MINUTE", "SECOND"),
+    "HOUR": ("MINUTE", "SECOND"),
+    "MINUTE": ("SECOND",),
+}
+
+#: Unit that follows another -> (what divides them, the largest value).
+FOLLOWING = {"MONTH": ("-", 11), "HOUR": (" ", 23), "MINUTE": (":", 59), "SECOND": (":", 59)}
+
+#: Units of months take up to ten digits, those of milliseconds up to three.
+MONTHS = frozenset({"YEAR", "QUARTER", "MONTH"})
+
+
+def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
+    """``DAY(3) TO SECOND(6)``, the unit of an interval; with `single` without TO."""
+    first = cursor.token
+    unit = UNIT_WORDS.get(first.key)
+    if unit is None:
+        raise refuse(cursor, "a unit of time such as DAY")
+    cursor.index += 1
+    precision = numbers(cursor, 2 if unit == "SECOND" else 1)
+    leading, fraction = [*precision, None, None][:2]
+    to = None
+    if (
+        not single
+        and cursor.key == "TO"
+        and UNIT_WORDS.get(cursor.peek().key) in ENDINGS.get(unit, ())
+    ):
+        cursor.index += 1
+        to = UNIT_WORDS[cursor.advance().key]
+        if to == "SECOND":
+            fraction = [*numbers(cursor, 1), None][0]
+    span = cursor.span_from(first.start)
+    if leading is not None and not 1 <= leading <= (10 if unit in MONTHS else 3):
+        raise cursor.fail(f"an interval cannot have {leading} digits of {unit}", span=span)
+    if fraction is not None and not 1 <= fraction <= 9:
+        raise cursor.fail(f"seconds cannot have {fraction} digits of fraction", span=span)
+    return Interval("", unit, to, leading, fraction, span=span)
+
+
+def numbers(cursor: Cursor, most: int) -> list[int]:
+    """Up to `most` whole numbers in parentheses, or none at all."""
+    found: list[int] = []
+    if cursor.key != "(":
+        return found
+    cursor.index += 1
+    while True:
+        token = cursor.token
+        if token.kind != "integer":
+            raise refuse(cursor, "a whole number")
+        if len(token.value) > 18 or (value := int(token.value)) > 2147483647:
+            raise cursor.fail(f"{token.value} is larger than 2147483647")
+        found.append(value)
+        cursor.index += 1
+        if len(found) == most or cursor.key != ",":
+            break
+        cursor.index += 1
+    cursor.expect(")")
+    return found
+
+
+def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
+    """The quoted part of ``INTERVAL -'1 2:30' DAY TO MINUTE`` and its unit."""
+    token = cursor.token
+    content = string(cursor)
+    unit = qualifier(cursor)
+    if problem := _interval_problem(content.strip(), unit):
+        raise cursor.fail(
+            f"{token.shown} is no interval {shown(unit)}: {problem}",
+            span=token.span,
+            code="bad-literal",
+        )
+    span = cursor.span_from(start)
+    return Interval(content, unit.unit, unit.to, unit.leading, unit.fraction, negative, span)
+
+
+def shown(unit: Interval) -> str:
+    """The unit of an interval as Flink prints it: ``DAY(3) TO SECOND(6)``."""
+    text = unit.unit
+    if unit.unit == "SECOND" and unit.fraction is not None:
+        return f"{text}({unit.leading}, {unit.fraction})"
+    if unit.leading is not None:
+        text += f"({unit.leading})"
+    if unit.to is not None:
+        text += f" TO {unit.to}"
+    return f"{text}({unit.fraction})" if unit.to and unit.fraction is not None else text
+
+
+def _interval_problem(content: str, unit: Interval) -> str | None:
+    """What is wrong with the content of an interval, if anything."""
+    units = [unit.unit]
+    if unit.to is not None:
+        units = list(UNITS[UNITS.index(unit.unit) : UNITS.index(unit.to) + 1])
+        units = [one for one in units if one not in ("QUARTER", "WEEK")]
+    pattern = r"[+-]?(\d+)"
+    for one in units[1:]:
+        pattern += rf"{FOLLOWING[one][0]}(\d{{1,2}})"
+    if units[-1] == "SECOND":
+        most = 6 if unit.fraction is None else unit.fraction
+        pattern += rf"(?:\.\d{{1,{most}}})?"
+    match = re.fullmatch(pattern, content, re.ASCII)
+    if match is None:
+        return "the text does not have its form"
+    if len(match[1]) > 18 or int(match[1]) > min(10 ** (unit.leading or 2) - 1, 2147483647):
+        return f"{match[1]} has more digits than {unit.unit}({unit.leading or 2}) allows"
+    for one, value in zip(units[1:], match.groups()[1:], strict=True):
+        if int(value) > FOLLOWING[one][1]:
+            return f"{value} is no {one}"
+    return None
