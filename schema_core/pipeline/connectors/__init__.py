@@ -1,1 +1,50 @@
 """Where tables are, and how Spark reads and writes them: one file a connector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from schema_core.environment.connector import Connector
+from schema_core.environment.planner import BoundTable
+from schema_core.errors import UnsupportedError
+from schema_core.pipeline.ctas import Stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@runtime_checkable
+class SparkConnector(Connector, Protocol):
+    """A connector that the Spark planner can use.
+
+    `stages` says that nothing of a write is seen before its stage is committed.
+    """
+
+    stages: bool
+
+    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
+        """All columns of the table, in order, in the Spark types of their types."""
+
+    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
+        """A place for the rows of a job that has not ended."""
+
+    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
+        """Write rows, of the persisted columns in order, into a stage."""
+
+
+def for_spark(connector: Connector) -> SparkConnector:
+    """The connector, if the Spark planner can use it.
+
+    Raises:
+        UnsupportedError: with code `connector-engine`.
+    """
+    if not isinstance(connector, SparkConnector):
+        raise UnsupportedError(
+            f"the connector {connector.identifier!r} does not work with Spark",
+            code="connector-engine",
+        )
+    return connector
+
+
+__all__: Sequence[str] = ["SparkConnector", "for_spark"]

@@ -1,0 +1,240 @@
+"""The connector `filesystem`: files of rows in a directory, as csv, json, parquet or orc.
+
+Options and metadata are those of Flink's connector of that name. Rows are written to a hidden
+folder and moved when the job has finished, so no reader ever sees a part of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from schema_core.environment.options import ConfigOption, integer
+from schema_core.environment.planner import BoundTable
+from schema_core.errors import ExternalError, SchemaError, at, similar
+from schema_core.expressions.forms.casts import convert
+from schema_core.expressions.forms.words import bind, fail, quote, string
+from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.formats.spark import to_struct_field
+from schema_core.pipeline.connectors.formats import (
+    FORMATS,
+    Format,
+    carrier,
+    exact,
+    is_scalar,
+    parsed,
+    rendered,
+)
+from schema_core.pipeline.files import FileStage, Folder
+from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.types import MAX_LENGTH, BigIntType, DataType, LocalZonedTimestampType, VarCharType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.pipeline.ctas import Stage
+
+TEXT = VarCharType(MAX_LENGTH)
+
+PATH = ConfigOption("path", str, None, "the directory, or a file to read", required=True)
+FORMAT = ConfigOption("format", str, None, "csv, json, parquet or orc", required=True)
+DEFAULT_PARTITION = ConfigOption(
+    "partition.default-name",
+    str,
+    "__DEFAULT_PARTITION__",
+    "the directory of a partition whose column is NULL or empty",
+)
+PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
+#: Understood, but about streaming or about the layout of files alone.
+WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
+    ConfigOption(key, str, None, "no effect on a batch job of Spark")
+    for key in (
+        "source.monitor-interval", "source.report-statistics", "auto-compaction",
+        "compaction.file-size", "compaction.parallelism", "sink.shuffle-by-partition.enable",
+        "sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval",
+        "sink.rolling-policy.check-interval", "sink.rolling-policy.inactivity-interval",
+        "sink.partition-commit.trigger", "sink.partition-commit.delay",
+        "sink.partition-commit.watermark-time-zone", "sink.partition-commit.policy.kind",
+        "sink.partition-commit.policy.class", "sink.partition-commit.success-file.name",
+        "partition.time-extractor.kind", "partition.time-extractor.class",
+        "partition.time-extractor.timestamp-pattern",
+    )
+)  # fmt: skip
+
+#: Metadata key -> its type and its text in Spark.
+METADATA: dict[str, tuple[DataType, str]] = {
+    "file.path": (
+        VarCharType(MAX_LENGTH, nullable=False),
+        r"regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')",
+    ),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), "_metadata.file_name"),
+    "file.size": (BigIntType(nullable=False), "_metadata.file_size"),
+    "file.modification-time": (
+        LocalZonedTimestampType(3, nullable=False),
+        "_metadata.file_modification_time",
+    ),
+}
+
+
+class FilesystemConnector:
+    """Files in a directory; partitions are directories ``key=value`` below it."""
+
+    identifier: Final = "filesystem"
+    can_read: Final = True
+    can_write: Final = True
+    stages: Final = True
+    metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
+    writable_metadata: frozenset[str] = frozenset()
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """The options of the connector and those of the format that the table names."""
+        own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
+        own = (*own, *WITHOUT_EFFECT)
+        if "format" not in options:
+            return own
+        return (*own, *format_of(options).options)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
+        """All columns of a table: those of the files and metadata, then what is computed of them.
+
+        Raises:
+            SchemaError: with code `unknown-metadata` for a key that files do not have.
+            ExternalError: with code `no-files` where there is no such directory.
+        """
+        layout = Layout(bound)
+        if not Folder(session, layout.path).exists():
+            raise ExternalError(f"there is nothing at {layout.path}", code="no-files")
+        frame = layout.reader(session).load(layout.path)
+        columns = bound.table.resolved_schema.columns
+        found = [layout.found(one, zone) for one in columns if not isinstance(one, ComputedColumn)]
+        return frame.selectExpr(*found).selectExpr(*(_computed(one, zone) for one in columns))
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
+        """A hidden folder within that of the table."""
+        layout = Layout(bound)
+        return FileStage(Folder(session, layout.path), overwrite, bool(layout.partitions))
+
+    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
+        """Write rows into a stage of this connector."""
+        assert isinstance(stage, FileStage)  # noqa: S101 - the planner hands back what it got
+        layout = Layout(bound)
+        fields = bound.table.resolved_schema.to_sink_row_data_type().fields
+        frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
+        for one in fields:
+            if not (layout.form.is_text or one.name in layout.partitions):
+                note = to_struct_field(one.name, one.data_type, one.description).metadata
+                frame = frame.withMetadata(one.name, note)
+        if (tasks := PARALLELISM.of(layout.options)) is not None:
+            frame = frame.repartition(tasks)
+        writer = frame.write.mode("append").options(**layout.form.writing(layout.options))
+        if layout.partitions:
+            writer = writer.partitionBy(*layout.partitions)
+        writer.format(layout.form.identifier).save(stage.folder.path)
+
+
+def format_of(options: Mapping[str, str]) -> Format:
+    """The format that the options of a table name.
+
+    Raises:
+        SchemaError: with code `unknown-format`.
+    """
+    name = FORMAT.of(options) or ""
+    if name not in FORMATS:
+        raise SchemaError(
+            f"there is no file format {name!r}; there are: {', '.join(sorted(FORMATS))}",
+            code="unknown-format",
+            hint=similar(name, FORMATS),
+        )
+    return FORMATS[name]
+
+
+class Layout:
+    """How a table lies in its files: path, format, options, and which columns are directories."""
+
+    def __init__(self, bound: BoundTable) -> None:
+        self.options = bound.table.options
+        self.schema = bound.table.resolved_schema
+        self.partitions = tuple(bound.table.partition_keys)
+        self.form = format_of(self.options)
+        self.path = (PATH.of(self.options) or "").removeprefix("file://")
+
+    def reader(self, session: SparkSession) -> Any:
+        """A reader of the physical columns, texts where the format holds texts."""
+        from pyspark.sql.types import StructType
+
+        physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
+        inner = [one for one in physical if one.name not in self.partitions]
+        fields = [
+            to_struct_field(one.name, carrier(one.data_type.nullable(), as_text=self.form.is_text))
+            for one in inner
+        ]
+        fields += [to_struct_field(name, TEXT) for name in self.partitions]
+        reader = session.read.format(self.form.identifier).schema(StructType(fields))
+        if not self.partitions:
+            reader = reader.option("recursiveFileLookup", "true")
+        return reader.options(**self.form.reading(self.options))
+
+    def found(self, column: Column, zone: str) -> str:
+        """A physical or metadata column, from what the reader gives."""
+        with at(f"column {column.name!r}"):
+            if isinstance(column, MetadataColumn):
+                text = _metadata(column, zone)
+            else:
+                text = self._physical(column)
+        return f"{_required(text, column.name, column.data_type)} AS {quote(column.name)}"
+
+    def _physical(self, column: Column) -> str:
+        name, type_ = quote(column.name), column.data_type
+        if column.name in self.partitions:
+            default = DEFAULT_PARTITION.of(self.options) or ""
+            known = f"nullif({name}, {string(default)})"
+            return to_carrier(convert(known, TEXT, type_.nullable()), type_)
+        if not self.form.is_text:
+            return exact(name, type_)
+        if not is_scalar(type_):
+            return name
+        return to_carrier(parsed(name, column.name, type_, self.options), type_)
+
+    def written(self, name: str, type_: DataType) -> str:
+        """A column as it goes into the files."""
+        text = quote(name)
+        if name in self.partitions:
+            shown = convert(from_carrier(text, type_), type_, TEXT)
+            default = string(DEFAULT_PARTITION.of(self.options) or "")
+            text = bind(shown, lambda v: f"if(coalesce({v}, '') = '', {default}, {v})")
+        elif self.form.identifier == "csv":
+            text = rendered(from_carrier(text, type_), type_)
+        return f"{text} AS {quote(name)}"
+
+
+def _metadata(column: MetadataColumn, zone: str) -> str:
+    """A metadata column: what the key holds, in the type that was declared."""
+    if column.key not in METADATA:
+        raise SchemaError(
+            f"files have no metadata {column.key!r}; they have: {', '.join(METADATA)}",
+            code="unknown-metadata",
+            hint=similar(column.key, METADATA),
+        )
+    type_, text = METADATA[column.key]
+    return convert(text, type_.nullable(), column.data_type.nullable(), zone)
+
+
+def _required(text: str, name: str, type_: DataType) -> str:
+    """A value that must be there if the type says so; the error names the column."""
+    if type_.is_nullable:
+        return text
+    return f"coalesce({text}, {fail(f'column {name!r} is NOT NULL, but NULL was read')})"
+
+
+def _computed(column: Column, zone: str) -> str:
+    """A column of the table: computed ones from those beside them, the others as they are."""
+    if not isinstance(column, ComputedColumn):
+        return quote(column.name)
+    speaker = Speaker(zone, lambda ref: from_carrier(quote(ref.name), ref.type))
+    with at(f"column {column.name!r}"):
+        said = to_spark(column.expression.typed, speaker)
+    return f"{to_carrier(said, column.data_type)} AS {quote(column.name)}"

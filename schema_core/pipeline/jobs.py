@@ -1,0 +1,108 @@
+"""A job and those who are told of it: run on the driver, watched around the call itself.
+
+Spark's own listeners hear of things later and from elsewhere; what must happen exactly once,
+before or after a job, happens here (FLIP-218's JobStatusHook).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from schema_core.environment.planner import Job, JobStatus, JobStatusHook
+from schema_core.errors import ExternalError, SchemaCoreError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def run_job(
+    session: SparkSession,
+    name: str,
+    action: Callable[[], None],
+    hooks: Sequence[JobStatusHook] = (),
+) -> Job:
+    """Run an action as one job of Spark and tell the hooks, in order, how it goes.
+
+    `on_created` is called before the action; an error in it is raised and ends all. A failure is
+    told as `on_failed`, a cancelled job group or a keyboard interrupt as `on_canceled`.
+
+    Raises:
+        ExternalError: with code `job-failed` or `job-canceled`.
+    """
+    job_id = uuid.uuid4().hex
+    for hook in hooks:
+        hook.on_created(job_id)
+    try:
+        with job_group(session, job_id, name):
+            action()
+    except BaseException as error:
+        status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
+        for hook in hooks:
+            if status is JobStatus.CANCELED:
+                hook.on_canceled(job_id)
+            else:
+                hook.on_failed(job_id, error)
+        if isinstance(error, SchemaCoreError) or not isinstance(error, Exception):
+            raise
+        raise failure(error, status) from error
+    for hook in hooks:
+        hook.on_finished(job_id)
+    return Job(job_id, JobStatus.FINISHED)
+
+
+@contextmanager
+def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
+    """Everything that Spark runs inside carries this id, by which it can be cancelled."""
+    context = session.sparkContext
+    context.setJobGroup(job_id, name, interruptOnCancel=True)
+    try:
+        yield
+    finally:
+        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
+            context.setLocalProperty(key, None)  # type: ignore[arg-type, unused-ignore]
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Any error of Spark's as an `ExternalError`."""
+    try:
+        yield
+    except SchemaCoreError:
+        raise
+    except Exception as error:
+        status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
+        raise failure(error, status) from error
+
+
+def failure(error: BaseException, status: JobStatus) -> ExternalError:
+    """What is raised of a job that did not end well: the first sentence of what Spark says."""
+    canceled = status is JobStatus.CANCELED
+    return ExternalError(
+        "the job was cancelled" if canceled else f"the job failed: {reason(error)}",
+        code="job-canceled" if canceled else "job-failed",
+    )
+
+
+def reason(error: BaseException) -> str:
+    """The cause of a failure in a line: the message that a check of ours raised, if it was one."""
+    text = str(error).strip()
+    mark = "[USER_RAISED_EXCEPTION] "
+    if mark in text:
+        return text.partition(mark)[2].partition(" SQLSTATE:")[0]
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def was_canceled(error: BaseException) -> bool:
+    """Whether a job ended because somebody asked it to."""
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None and hasattr(cause, "getCause"):
+        condition = cause.getCondition() if hasattr(cause, "getCondition") else None
+        if isinstance(condition, str) and condition.startswith("SPARK_JOB_CANCELLED"):
+            return True
+        cause = cause.getCause()
+    return "SPARK_JOB_CANCELLED" in str(error)
