@@ -41,8 +41,9 @@ class SelectItem:
 class GroupingSets:
     """``GROUPING SETS (...)``, ``ROLLUP (...)`` or ``CUBE (...)`` among the grouping items.
 
-    `kind` is ``GROUPING SETS``, ``ROLLUP`` or ``CUBE``; each set is a tuple of expressions (for
-    ROLLUP and CUBE an element that is rolled up as one), or a grouping operation of its own.
+    `kind` is ``GROUPING SETS``, ``ROLLUP``, ``CUBE``, or ``()`` with the one empty set; each set is
+    a tuple of expressions (for ROLLUP and CUBE an element that is rolled up as one), or a grouping
+    operation of its own.
     """
 
     kind: str
@@ -57,8 +58,7 @@ GroupItem: TypeAlias = Expression | GroupingSets
 class Select:
     """``SELECT items FROM source WHERE ... GROUP BY ... HAVING ... WINDOW ... QUALIFY ...``.
 
-    `group_by` is None without the clause and empty for ``GROUP BY ()``; `windows` are the named
-    ones of the WINDOW clause.
+    `group_by` is None without the clause; `windows` are the named ones of the WINDOW clause.
     """
 
     items: tuple[SelectItem, ...]
@@ -156,8 +156,6 @@ class JoinKind(Enum):
     LEFT = "LEFT JOIN"
     RIGHT = "RIGHT JOIN"
     FULL = "FULL JOIN"
-    LEFT_SEMI = "LEFT SEMI JOIN"
-    LEFT_ANTI = "LEFT ANTI JOIN"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from schema_core.sql.definition_syntax import (
     Partition,
     Resource,
 )
-from schema_core.sql.query_syntax import Query
-from schema_core.sql.syntax import NOWHERE, Expression, Interval, Name
+from schema_core.sql.query_syntax import Hint, Query
+from schema_core.sql.syntax import NOWHERE, Call, Expression, Interval, Name
 from schema_core.text import Span
 
 # --------------------------------------------------------------------------------------- CREATE
@@ -79,7 +79,10 @@ class CreateView:
 
 @dataclass(frozen=True, slots=True)
 class CreateMaterializedTable:
-    """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``."""
+    """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``.
+
+    `start_mode` is a call such as ``FROM_NOW`` or ``FROM_NOW(INTERVAL '1' DAY)``.
+    """
 
     path: Name
     query: Query
@@ -90,9 +93,8 @@ class CreateMaterializedTable:
     options: tuple[Option, ...] = ()
     freshness: Interval | None = None
     refresh_mode: str | None = None
-    start_mode: Expression | None = None
+    start_mode: Call | None = None
     or_alter: bool = False
-    if_not_exists: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -299,13 +301,14 @@ class SelectStatement:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """``INSERT INTO | OVERWRITE path [PARTITION (...)] [(columns)] query``."""
+    """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query``."""
 
     path: Name
     query: Query
     columns: tuple[Name, ...] = ()
     partition: Partition | None = None
     overwrite: bool = False
+    hints: tuple[Hint, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -332,7 +335,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class StatementSet:
-    """``[EXECUTE] STATEMENT SET BEGIN insert; ... END``."""
+    """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or what EXPLAIN explains of it."""
 
     inserts: tuple[Insert, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
