@@ -171,7 +171,7 @@ class Reader:
     def ignored(self) -> tuple[Diagnostic, ...]:
         """The reserved keys that nobody asked for: what is lost when the map is read."""
         return tuple(
-            Diagnostic("ignored-key", f"the key {key!r} has no meaning here and is dropped")
+            Diagnostic("ignored-key", "a key without meaning here is dropped", path=(key,))
             for key in self._properties
             if is_reserved(key) and key not in self._read
         )

@@ -126,8 +126,9 @@ def ignored_keys(
     Raises:
         SchemaError: as `decode_table`.
 
-    >>> [str(one) for one in ignored_keys({"schema.registry": "http://r"})]
-    ["the key 'schema.registry' has no meaning here and is dropped"]
+    >>> print(*ignored_keys({"schema.registry": "http://r"}))
+    a key without meaning here is dropped
+      in schema.registry
     """
     reader = Reader(properties)
     _read_table(reader, fallback)

@@ -7,10 +7,13 @@ time), so the first mistake told is the one that Flink tells.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
-from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
+from schema_core.expressions.typed import Apply, Ref, walk
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
 from schema_core.schema.expression import ResolvedExpression
@@ -22,7 +25,7 @@ from schema_core.schema.members import (
     UnresolvedWatermarkSpec,
     Written,
 )
-from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.schema.rules import (
     FOLLOWS,
     Columns,
@@ -33,6 +36,7 @@ from schema_core.schema.rules import (
     require_time_column,
     require_unique_keys,
     require_unique_names,
+    require_visible_names,
     resolve_immutable_columns,
     resolve_indexes,
     resolve_primary_key,
@@ -51,19 +55,18 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.expressions.infer import Scope
-    from schema_core.expressions.typed import Ref
     from schema_core.text import Span
 
 
 class SchemaResolver:
     """Says what a schema means in streaming or batch mode (FLIP-164).
 
-    `supports_metadata` False refuses metadata columns. `functions` are looked up beside the
-    built-in ones, `types` finds user-defined types by their path; without it there are none.
+    `supports_metadata` False refuses metadata columns. `functions` are further functions by their
+    names in capitals, `types` finds user-defined types by their path, `subqueries` types queries
+    that are used as values; without them there are none.
     """
 
-    __slots__ = ("_functions", "_metadata", "_streaming", "_types")
+    __slots__ = ("_functions", "_metadata", "_streaming", "_subqueries", "_types")
 
     def __init__(
         self,
@@ -71,11 +74,13 @@ class SchemaResolver:
         supports_metadata: bool = True,
         functions: Functions | None = None,
         types: Callable[[UnresolvedType], DataType] | None = None,
+        subqueries: Subqueries | None = None,
     ) -> None:
         self._streaming = streaming
         self._metadata = supports_metadata
         self._functions = functions
         self._types = types
+        self._subqueries = subqueries
 
     def is_streaming_mode(self) -> bool:
         """Whether a watermark makes its column a time attribute."""
@@ -155,20 +160,17 @@ class SchemaResolver:
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
         """All columns in order; a computed one sees the stored ones alone, wherever they stand."""
-        scope = SchemaScope(stored, self._streaming, self._functions)
-        scope.computed = {one.name for one in columns if isinstance(one, UnresolvedComputedColumn)}
-        known: Columns = {}
-        for column in columns:
-            if not isinstance(column, UnresolvedComputedColumn):
-                known[column.name] = stored[column.name]
-                continue
-            known[column.name] = None
-            with found.catching(), at(f"column {column.name!r}", column.span):
-                expression = resolve_expression(column.expression, scope)
-                known[column.name] = ComputedColumn(
-                    column.name, expression.type, expression, comment=column.comment
-                )
+        computed = [one for one in columns if isinstance(one, UnresolvedComputedColumn)]
+        known: Columns = {column.name: stored.get(column.name) for column in columns}
+        if computed:
+            first = computed[0]
+            with found.catching(), at(f"column {first.name!r}", first.span):
+                scope = self._scope(stored, [column.name for column in computed])
+                known |= compute(computed, scope, found)
         return known
+
+    def _scope(self, columns: Columns, computed: Iterable[str] = ()) -> SchemaScope:
+        return SchemaScope(columns, computed, self._streaming, self._functions, self._subqueries)
 
     # --- watermarks ----------------------------------------------------------------------------
 
@@ -179,19 +181,15 @@ class SchemaResolver:
         watermarks: list[WatermarkSpec] = []
         with found.catching():
             require_one_watermark(specs)
-            scope = SchemaScope(columns, self._streaming, self._functions)
-            watermarks += [self._watermark(spec, columns, scope) for spec in specs]
+            watermarks += [self._watermark(spec, columns) for spec in specs]
         return tuple(watermarks)
 
-    def _watermark(
-        self, spec: UnresolvedWatermarkSpec, columns: Columns, scope: SchemaScope
-    ) -> WatermarkSpec:
+    def _watermark(self, spec: UnresolvedWatermarkSpec, columns: Columns) -> WatermarkSpec:
         with at(f"watermark of {spec.column_name!r}", spec.span):
             column = named(spec.column_name, columns)
             require_time_column(column)
-            expression = resolve_expression(
-                spec.watermark_expression, scope, expected=column.data_type
-            )
+            expression = resolve_expression(spec.watermark_expression, self._scope(columns))
+            expression = of_source(expression, plain(column.data_type))
             require_time(expression.type, "the watermark")
             require_same_time(column, expression.type)
             return WatermarkSpec(column.name, expression)
@@ -215,11 +213,19 @@ class SchemaResolver:
 class SchemaScope(ColumnScope):
     """What an expression of a schema sees: columns, of which some may be known to be wrong."""
 
-    def __init__(self, columns: Columns, streaming: bool, functions: Functions | None) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        computed: Iterable[str],
+        streaming: bool,
+        functions: Functions | None,
+        subqueries: Subqueries | None,
+    ) -> None:
         known = {name: one.data_type for name, one in columns.items() if one is not None}
-        super().__init__(known, streaming=streaming, functions=functions)
+        require_visible_names(columns)
+        super().__init__(known, streaming=streaming, functions=functions, subqueries=subqueries)
         self.wrong = {name for name, one in columns.items() if one is None}
-        self.computed: set[str] = set()
+        self.computed = frozenset(computed)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column of the first name; see `ColumnScope.lookup`."""
@@ -235,20 +241,52 @@ class SchemaScope(ColumnScope):
         return super().lookup(parts, span)
 
 
-def resolve_expression(
-    expression: Written, scope: Scope, expected: DataType | None = None
-) -> ResolvedExpression:
-    """What an expression means in `scope`; `expected` is the type that its place asks for.
+def compute(columns: Iterable[UnresolvedComputedColumn], scope: Scope, found: Gathering) -> Columns:
+    """The computed columns with what their expressions mean in `scope`."""
+    computed: Columns = {}
+    for column in columns:
+        computed[column.name] = None
+        with found.catching(), at(f"column {column.name!r}", column.span):
+            expression = resolve_expression(column.expression, scope)
+            computed[column.name] = ComputedColumn(
+                column.name, expression.type, expression, comment=column.comment
+            )
+    return computed
+
+
+def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
+    """What an expression means in `scope`; one that is resolved stays as it is.
 
     Raises:
         SchemaError: for text that is no expression, names that `scope` does not know, and types
             that do not fit; the span speaks about the expression's own text, or about the
             statement that it came out of.
     """
-    written = expression.written if isinstance(expression, ResolvedExpression) else expression
-    with within(written.source or written.text):
-        syntax = written.syntax or parse_expression(written.text)
-        return ResolvedExpression(infer(scope, syntax, expected), written)
+    if isinstance(expression, ResolvedExpression):
+        require_columns(expression, scope)
+        return expression
+    with within(expression.source or expression.text):
+        syntax = expression.syntax or parse_expression(expression.text)
+        return ResolvedExpression(infer(scope, syntax), expression)
+
+
+def require_columns(expression: ResolvedExpression, scope: Scope) -> None:
+    """Refuse an expression that was resolved elsewhere and uses columns that are not here."""
+    for part in walk(expression.typed):
+        if isinstance(part, Ref):
+            scope.lookup((part.name,), part.span)
+
+
+#: The function that stands for the watermark that the source itself knows.
+SOURCE_WATERMARK = "SOURCE_WATERMARK"
+
+
+def of_source(expression: ResolvedExpression, type_: DataType) -> ResolvedExpression:
+    """The expression; the watermark of the source has the type of its column."""
+    typed = expression.typed
+    if isinstance(typed, Apply) and typed.function.name == SOURCE_WATERMARK:
+        return replace(expression, typed=replace(typed, type=type_))
+    return expression
 
 
 def look_up(type_: DataType, types: Callable[[UnresolvedType], DataType]) -> DataType:

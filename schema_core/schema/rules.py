@@ -21,6 +21,7 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
+from schema_core.text import is_blank
 from schema_core.types import DataType, LocalZonedTimestampType, TimestampKind, TimestampType
 
 #: Columns by name, in order; None for one whose own mistake has been told.
@@ -51,6 +52,19 @@ def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
     """Refuse columns of the same name; case makes a difference."""
     if twice := repeated(column.name for column in columns):
         raise SchemaError(f"several columns are called {shown(twice)}", code="duplicate-column")
+
+
+def require_visible_names(names: Iterable[str]) -> None:
+    """Refuse names of nothing but white space: an expression sees columns as the fields of a row.
+
+    A schema may have such columns, as in Flink, as long as it has no expression.
+    """
+    if blank := [name for name in names if is_blank(name)]:
+        raise SchemaError(
+            f"no expression can be beside a column called {blank[0]!r}",
+            code="blank-name",
+            hint="give it a name with a visible character",
+        )
 
 
 def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:

@@ -1,0 +1,145 @@
+"""Laws of property maps: what is written is read back, whatever the order of its keys."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import CatalogModel, CatalogTable
+from schema_core.catalog.resolve import (
+    resolve_materialized_table,
+    resolve_model,
+    resolve_table,
+)
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.property_map import (
+    decode_model,
+    decode_table,
+    encode_model,
+    encode_table,
+    ignored_keys,
+)
+from schema_core.formats.property_map_materialized import (
+    decode_materialized_table,
+    encode_materialized_table,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.testing.schemas import materialized_tables, models, tables
+
+RESOLVER = SchemaResolver()
+#: The only reasons for which what resolves may have no map.
+REASONS = {
+    "lossy-names", "lossy-option", "lossy-comment", "lossy-model-schema", "lossy-handler",
+    "type-not-serializable",
+}  # fmt: skip
+
+
+def attempt(
+    encode: Callable[[Any], dict[str, str]], resolved: object
+) -> tuple[dict[str, str] | None, set[str]]:
+    """The map, or the codes of why there is none."""
+    try:
+        return encode(resolved), set()
+    except UnsupportedError as error:
+        event(error.code)
+        return None, {one.code for one in error.diagnostics}
+
+
+def shuffled(properties: Mapping[str, str], seed: int) -> dict[str, str]:
+    items = list(properties.items())
+    random.Random(seed).shuffle(items)
+    return dict(items)
+
+
+seeds = st.integers(0, 1000)
+
+
+@given(tables(), seeds)
+def test_table_is_read_back_or_refused(table: CatalogTable, seed: int) -> None:
+    resolved = resolve_table(table, RESOLVER)
+    properties, reasons = attempt(encode_table, resolved)
+    assert reasons <= REASONS
+    if properties is None:
+        return
+    read = resolve_table(decode_table(shuffled(properties, seed)), RESOLVER)
+
+    assert resolved.resolved_schema == read.resolved_schema
+    assert (resolved.options, resolved.comment, resolved.snapshot) == (
+        read.options,
+        read.comment,
+        read.snapshot,
+    )
+    assert (resolved.partition_keys, resolved.distribution) == (
+        read.partition_keys,
+        read.distribution,
+    )
+    assert properties == encode_table(read)
+    assert () == ignored_keys(properties)
+
+
+@given(tables())
+def test_flinks_own_way_writes_the_same_where_nothing_is_lost(table: CatalogTable) -> None:
+    resolved = resolve_table(table, RESOLVER)
+    properties, _ = attempt(encode_table, resolved)
+
+    assert properties in (None, encode_table(resolved, on_loss="flink"))
+
+
+@given(materialized_tables(), seeds)
+def test_materialized_table_is_read_back_or_refused(
+    table: CatalogMaterializedTable, seed: int
+) -> None:
+    resolved = resolve_materialized_table(table, RESOLVER)
+    properties, reasons = attempt(encode_materialized_table, resolved)
+    assert reasons <= REASONS
+    if properties is None:
+        return
+    read = resolve_materialized_table(
+        decode_materialized_table(shuffled(properties, seed)), RESOLVER
+    )
+
+    assert resolved.resolved_schema == read.resolved_schema
+    assert resolved.refresh_handler == read.refresh_handler
+    assert properties == encode_materialized_table(read)
+
+
+@given(models(), seeds)
+def test_model_is_read_back_or_refused(model: CatalogModel, seed: int) -> None:
+    resolved = resolve_model(model, RESOLVER)
+    properties, reasons = attempt(encode_model, resolved)
+    assert reasons <= REASONS
+    if properties is None:
+        return
+    read = resolve_model(decode_model(shuffled(properties, seed)), RESOLVER)
+
+    assert resolved.resolved_input_schema == read.resolved_input_schema
+    assert resolved.resolved_output_schema == read.resolved_output_schema
+    assert properties == encode_model(read)
+
+
+#: Pieces of keys, so that random maps come close to real ones.
+PIECES = st.sampled_from(
+    ["schema", "watermark", "index", "primary-key", "immutable", "partition", "keys", "name",
+     "distribution", "kind", "data-type", "expr", "metadata", "virtual", "columns", "rowtime",
+     "strategy", "0", "1", "2", "00", "99999999999", "2147483647", "comment", "snapshot", "a"]
+)  # fmt: skip
+KEYS = st.lists(PIECES, min_size=1, max_size=4).map(".".join) | st.text(max_size=5)
+VALUES = st.sampled_from(["a", "INT", "1", "", ",", "HASH", "true"]) | st.text(max_size=3)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=12))
+def test_keys_told_as_dropped_make_no_difference(properties: dict[str, str]) -> None:
+    try:
+        read = decode_table(properties)
+    except SchemaCoreError:
+        return
+    dropped = {key for one in ignored_keys(properties) for key in one.path}
+    rest = {key: value for key, value in properties.items() if key not in dropped}
+
+    assert read == decode_table(rest)
+    assert () == ignored_keys(rest)

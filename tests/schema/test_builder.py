@@ -1,0 +1,151 @@
+"""What a builder writes, what it refuses at once, and when two schemas are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.errors import SchemaError
+from schema_core.schema.unresolved import Schema, SchemaBuilder
+from schema_core.types import DataTypes
+
+
+def everything() -> SchemaBuilder:
+    return (
+        Schema.new_builder()
+        .column("id", "BIGINT NOT NULL")
+        .with_comment("the 'id'")
+        .column("nm", DataTypes.STRING())
+        .column_by_expression("up", "UPPER(nm)")
+        .column_by_metadata("off", "BIGINT", "offset", True)
+        .column_by_metadata("part", DataTypes.INT())
+        .column("ts", "TIMESTAMP(3)")
+        .watermark("ts", "ts - INTERVAL '5' SECOND")
+        .primary_key("id", "nm")
+        .index_named("by`nm", "nm")
+        .immutable_columns("nm")
+    )
+
+
+PRINTED = """\
+(
+  `id` [BIGINT NOT NULL] COMMENT 'the ''id''',
+  `nm` STRING,
+  `up` AS [UPPER(nm)],
+  `off` [BIGINT] METADATA FROM 'offset' VIRTUAL,
+  `part` INT METADATA,
+  `ts` [TIMESTAMP(3)],
+  WATERMARK FOR `ts` AS [ts - INTERVAL '5' SECOND],
+  CONSTRAINT `PK_id_nm` PRIMARY KEY (`id`, `nm`) NOT ENFORCED,
+  INDEX `by``nm` (`nm`),
+  CONSTRAINT `IMMUTABLE_COLUMNS_nm` COLUMNS (`nm`) IMMUTABLE NOT ENFORCED
+)"""
+
+
+def test_every_member_is_printed() -> None:
+    assert PRINTED == str(everything().build())
+
+
+def test_schema_without_members() -> None:
+    assert "(\n\n)" == str(Schema.derived())
+    assert Schema.derived() == Schema.new_builder().build()
+
+
+def test_built_schema_does_not_follow_its_builder() -> None:
+    builder = Schema.new_builder().column("a", "INT")
+    built = builder.build()
+    builder.column("b", "INT").with_comment("late")
+
+    assert "(\n  `a` [INT]\n)" == str(built)
+
+
+def test_schemas_are_appended_to_each_other() -> None:
+    first = Schema.new_builder().column("a", "INT").primary_key("a").build()
+    second = Schema.new_builder().column("a", "STRING").watermark("t", "t").index("a").build()
+
+    both = Schema.new_builder().from_schema(first).from_schema(second).build()
+
+    assert (first.columns + second.columns) == both.columns
+    assert first.primary_key == both.primary_key
+    assert second.watermark_specs == both.watermark_specs
+    assert second.indexes == both.indexes
+
+
+def test_fields_of_a_row_become_columns_without_their_comments() -> None:
+    row = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT(), "lost"), DataTypes.STRING()])
+
+    schema = Schema.new_builder().from_row_data_type(row).build()
+
+    assert "(\n  `a` INT,\n  `f1` STRING\n)" == str(schema)
+
+
+@pytest.mark.parametrize(
+    ("code", "write"),
+    [
+        ("no-column",                lambda b: b.with_comment("of nothing")),
+        ("second-primary-key",       lambda b: b.primary_key("a").primary_key("a")),
+        ("blank-name",               lambda b: b.primary_key_named(" ", "a")),
+        ("no-key-columns",           lambda b: b.primary_key()),
+        ("no-key-columns",           lambda b: b.index()),
+        ("second-immutable-columns", lambda b: b.immutable_columns("a").immutable_columns("b")),
+        ("blank-name",               lambda b: b.immutable_columns_named("", "a")),
+        ("no-key-columns",           lambda b: b.immutable_columns_named("n")),
+        ("length-mismatch",          lambda b: b.from_fields(["a"], [])),
+        ("not-a-row",                lambda b: b.from_row_data_type(DataTypes.INT())),
+        ("not-a-type",               lambda b: b.column("a", 3)),
+        ("not-an-expression",        lambda b: b.column_by_expression("a", 3)),
+    ],
+)  # fmt: skip
+def test_refused_at_once(code: str, write: Callable[[SchemaBuilder], object]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        write(Schema.new_builder())
+
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda b: b.column("a", "nonsense"),
+        lambda b: b.column("a", "INT").column("a", "INT"),
+        lambda b: b.column_by_expression("a", "nonsense ("),
+        lambda b: b.primary_key("nowhere"),
+        lambda b: b.watermark("nowhere", "t").watermark("nowhere", "t"),
+        lambda b: b.index_named("", "a").index_named("", "a"),
+    ],
+)
+def test_judged_by_the_resolver_only(write: Callable[[SchemaBuilder], SchemaBuilder]) -> None:
+    write(Schema.new_builder()).build()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (lambda b: b.column("a", "INT"), lambda b: b.column("a", "INT"), True),
+        (lambda b: b.column("a", "INT"), lambda b: b.column("a", "int"), False),
+        (lambda b: b.column("a", "INT"), lambda b: b.column("a", DataTypes.INT()), False),
+        (lambda b: b.column("a", "INT"), lambda b: b.column("a", "INT").with_comment(""), False),
+        (
+            lambda b: b.column_by_metadata("m", "INT"),
+            lambda b: b.column_by_metadata("m", "INT", "m"),
+            False,
+        ),
+        (
+            lambda b: b.column_by_expression("c", "a+1"),
+            lambda b: b.column_by_expression("c", "a + 1"),
+            False,
+        ),
+        (lambda b: b.primary_key("a"), lambda b: b.primary_key_named("PK_a", "a"), True),
+        (lambda b: b.index("a", "b"), lambda b: b.index("b", "a"), False),
+    ],
+)
+def test_equal_when_written_equally(
+    one: Callable[[SchemaBuilder], SchemaBuilder],
+    other: Callable[[SchemaBuilder], SchemaBuilder],
+    equal: bool,
+) -> None:
+    left, right = one(Schema.new_builder()).build(), other(Schema.new_builder()).build()
+
+    assert equal == (left == right)
+    assert not equal or hash(left) == hash(right)

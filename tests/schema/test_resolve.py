@@ -1,0 +1,315 @@
+"""What a schema means: one row for every rule of the resolver, and all mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema, SchemaBuilder
+from schema_core.types import DataTypes, TimestampKind, UnresolvedType
+
+Write = Callable[[SchemaBuilder], SchemaBuilder]
+
+
+def resolve(write: Write, streaming: bool = True) -> ResolvedSchema:
+    return SchemaResolver(streaming).resolve(write(Schema.new_builder()).build())
+
+
+def summaries(schema: ResolvedSchema) -> dict[str, str]:
+    return {one.name: one.data_type.as_summary_string() for one in schema.columns}
+
+
+def on(type_: str, watermark: str) -> Write:
+    """A watermark on a column `ts` of a type."""
+    return lambda b: b.column("ts", type_).watermark("ts", watermark)
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def test_computed_columns_see_stored_columns_wherever_they_stand() -> None:
+    schema = resolve(
+        lambda b: (
+            b.column_by_expression("b", "a + m")
+            .column("a", "INT")
+            .column_by_metadata("m", "BIGINT NOT NULL")
+        )
+    )
+
+    assert {"b": "BIGINT", "a": "INT", "m": "BIGINT NOT NULL"} == summaries(schema)
+
+
+def test_computed_columns_reach_into_rows() -> None:
+    schema = resolve(
+        lambda b: b.column("a", "ROW<x INT, y ROW<z BIGINT NOT NULL>>").column_by_expression(
+            "b", "a.y.z"
+        )
+    )
+
+    assert "BIGINT" == summaries(schema)["b"]
+
+
+def test_expression_keeps_its_text_and_has_another_for_catalogs() -> None:
+    schema = resolve(lambda b: b.column("a", "INT").column_by_expression("b", "a  +  1"))
+    column = schema.get_column("b")
+
+    assert isinstance(column, ComputedColumn)
+    assert "a  +  1" == column.expression.as_summary_string()
+    assert "`a` + 1" == column.expression.as_serializable_string()
+
+
+def test_names_differ_by_case() -> None:
+    schema = resolve(lambda b: b.column("a", "INT").column("A", "STRING"))
+
+    assert {"a": "INT", "A": "STRING"} == summaries(schema)
+
+
+def test_user_defined_types_are_looked_up() -> None:
+    money = DataTypes.DECIMAL(12, 2)
+
+    def types(name: UnresolvedType) -> object:
+        assert ("Money",) == name.path
+        return money
+
+    schema = Schema.new_builder().column("m", "ARRAY<Money NOT NULL>").build()
+    resolved = SchemaResolver(types=types).resolve(schema)  # type: ignore[arg-type]
+
+    assert {"m": "ARRAY<DECIMAL(12, 2) NOT NULL>"} == summaries(resolved)
+
+
+# --- watermarks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("type_", "watermark", "streaming", "batch"),
+    [
+        ("TIMESTAMP(3) NOT NULL", "ts", "TIMESTAMP(3) NOT NULL *ROWTIME*", "TIMESTAMP(3) NOT NULL"),
+        ("TIMESTAMP(0)", "ts - INTERVAL '1' DAY", "TIMESTAMP(0) *ROWTIME*", "TIMESTAMP(0)"),
+        ("TIMESTAMP_LTZ(3)", "ts", "TIMESTAMP_LTZ(3) *ROWTIME*", "TIMESTAMP_LTZ(3)"),
+        ("TIMESTAMP(2)", "CAST(NULL AS TIMESTAMP(3))", "TIMESTAMP(2) *ROWTIME*", "TIMESTAMP(2)"),
+    ],
+)
+def test_watermark_makes_a_time_attribute_of_a_stream(
+    type_: str, watermark: str, streaming: str, batch: str
+) -> None:
+    assert {"ts": streaming} == summaries(resolve(on(type_, watermark)))
+    assert {"ts": batch} == summaries(resolve(on(type_, watermark), streaming=False))
+
+
+@pytest.mark.parametrize("type_", ["TIMESTAMP(2) NOT NULL", "TIMESTAMP_LTZ(3)"])
+def test_watermark_of_the_source_has_the_type_of_its_column(type_: str) -> None:
+    (watermark,) = resolve(on(type_, "SOURCE_WATERMARK()")).watermark_specs
+
+    assert type_ == watermark.watermark_expression.type.as_summary_string()
+
+
+def test_watermark_sees_computed_columns() -> None:
+    schema = resolve(
+        lambda b: (
+            b.column("text", "STRING")
+            .column_by_expression("ts", "TO_TIMESTAMP(text)")
+            .watermark("ts", "ts - INTERVAL '5' SECOND")
+        )
+    )
+
+    assert "TIMESTAMP(3) *ROWTIME*" == summaries(schema)["ts"]
+
+
+def test_processing_time_is_one_in_both_modes() -> None:
+    def write(b: SchemaBuilder) -> SchemaBuilder:
+        return b.column_by_expression("p", "PROCTIME()")
+
+    for streaming in (True, False):
+        schema = resolve(write, streaming)
+        assert {"p": "TIMESTAMP_LTZ(3) NOT NULL *PROCTIME*"} == summaries(schema)
+
+
+def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
+    rowtime = DataTypes.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
+
+    assert {"ts": "TIMESTAMP(3) *ROWTIME*"} == summaries(
+        resolve(lambda b: b.column("ts", rowtime), streaming=False)
+    )
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "place", "write"),
+    [
+        ("duplicate-column", None, lambda b: b.column("a", "INT").column("a", "INT")),
+        (
+            "duplicate-metadata-key",
+            None,
+            lambda b: b.column_by_metadata("k", "INT").column_by_metadata("m", "INT", "k"),
+        ),
+        ("syntax", "column 'a'", lambda b: b.column("a", "FOO BAR")),
+        ("unknown-type", "column 'a'", lambda b: b.column("a", "INTT")),
+        (
+            "unknown-column",
+            "column 'c'",
+            lambda b: (
+                b.column("a", "INT")
+                .column_by_expression("b", "a + 1")
+                .column_by_expression("c", "b + 1")
+            ),
+        ),
+        ("unknown-column", "column 'b'", lambda b: b.column_by_expression("b", "b")),
+        ("unknown-function", "column 'b'", lambda b: b.column_by_expression("b", "NOPE(1)")),
+        (
+            "several-watermarks",
+            None,
+            lambda b: b.column("t", "TIMESTAMP(3)").watermark("t", "t").watermark("x", "y"),
+        ),
+        (
+            "unknown-column",
+            "watermark of 'a.ts'",
+            lambda b: b.column("a", "ROW<ts TIMESTAMP(3)>").watermark("a.ts", "a.ts"),
+        ),
+        ("watermark-type", "watermark of 'ts'", on("INT", "ts")),
+        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(6)", "ts")),
+        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3) WITH TIME ZONE", "ts")),
+        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP(6))")),
+        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "1")),
+        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP_LTZ(3))")),
+        (
+            "watermark-type",
+            "watermark of 'p'",
+            lambda b: b.column_by_expression("p", "PROCTIME()").watermark("p", "p"),
+        ),
+        (
+            "repeated-column",
+            "primary key 'PK_a_a'",
+            lambda b: b.column("a", "INT NOT NULL").primary_key("a", "a"),
+        ),
+        ("unknown-column", "primary key 'PK_a'", lambda b: b.primary_key("a")),
+        (
+            "column-kind",
+            "primary key 'PK_m'",
+            lambda b: b.column_by_metadata("m", "INT NOT NULL").primary_key("m"),
+        ),
+        (
+            "nullable-key",
+            "primary key 'PK_a'",
+            lambda b: b.column("a", "INT").primary_key("a"),
+        ),
+        ("unknown-column", "index 'INDEX_a'", lambda b: b.index("a")),
+        (
+            "column-kind",
+            "index 'INDEX_c'",
+            lambda b: b.column_by_expression("c", "1").index("c"),
+        ),
+        (
+            "duplicate-index",
+            "index 'other'",
+            lambda b: b.column("a", "INT").index("a").index_named("other", "a"),
+        ),
+        (
+            "immutable-without-key",
+            "immutable columns 'IMMUTABLE_COLUMNS_a'",
+            lambda b: b.column("a", "INT").immutable_columns("a"),
+        ),
+        (
+            "column-kind",
+            "immutable columns 'IMMUTABLE_COLUMNS_m'",
+            lambda b: (
+                b.column("a", "INT NOT NULL")
+                .column_by_metadata("m", "INT")
+                .primary_key("a")
+                .immutable_columns("m")
+            ),
+        ),
+    ],
+)
+def test_refused(code: str, place: str | None, write: Write) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        resolve(write)
+
+    assert code == caught.value.code
+    assert () == caught.value.others
+    assert place == (caught.value.path[0] if caught.value.path else None)
+
+
+def test_metadata_columns_may_be_unsupported() -> None:
+    resolver = SchemaResolver(supports_metadata=False)
+    schema = Schema.new_builder().column_by_metadata("m", "INT").build()
+
+    assert not resolver.supports_metadata()
+    assert ["no-metadata"] == [one.code for one in resolver.check(schema)]
+
+
+def test_all_mistakes_are_told_in_the_order_of_the_steps() -> None:
+    schema = (
+        Schema.new_builder()
+        .column_by_expression("c", "nowhere + 1")
+        .column("a", "INT")
+        .column("a", "STRING")
+        .column_by_metadata("m", "NOPE")
+        .column_by_metadata("n", "INT", "m")
+        .watermark("later", "later")
+        .primary_key("a", "missing")
+        .index("c")
+        .build()
+    )
+
+    found = SchemaResolver().check(schema)
+
+    assert [
+        "duplicate-column",
+        "duplicate-metadata-key",
+        "unknown-type",
+        "unknown-column",
+        "unknown-column",
+        "nullable-key",
+        "unknown-column",
+    ] == [one.code for one in found]
+
+
+def test_what_follows_from_a_mistake_is_not_told() -> None:
+    schema = (
+        Schema.new_builder()
+        .column("a", "NOPE")
+        .column_by_expression("b", "a + 1")
+        .column_by_expression("ts", "CAST(b AS TIMESTAMP(3))")
+        .watermark("a", "a")
+        .primary_key("a")
+        .index("b")
+        .build()
+    )
+
+    found = SchemaResolver().check(schema)
+
+    assert [("column 'a'",), ("column 'ts'",)] == [one.path for one in found]
+
+
+def test_mistake_in_an_expression_shows_its_place_in_the_text() -> None:
+    with pytest.raises(SchemaError) as caught:
+        resolve(lambda b: b.column("amount", "INT").column_by_expression("b", "1 + amuont"))
+
+    (told,) = caught.value.diagnostics
+    assert ("1 + amuont", 1, 5) == (told.text, told.line, told.column)
+    assert "did you mean 'amount'?" == told.hint
+
+
+def test_written_again_it_resolves_to_the_same() -> None:
+    schema = resolve(
+        lambda b: (
+            b.column("id", "INT NOT NULL")
+            .with_comment("who")
+            .column_by_expression("up", "UPPER(CAST(id AS STRING))")
+            .column_by_metadata("ts", "TIMESTAMP(3)", "timestamp")
+            .watermark("ts", "ts - INTERVAL '5' SECOND")
+            .primary_key("id")
+            .index("ts")
+            .immutable_columns("id")
+        )
+    )
+    again = Schema.new_builder().from_resolved_schema(schema).build()
+
+    assert schema == again.resolve(SchemaResolver())
+    assert "`up` AS UPPER(CAST(id AS STRING))" in str(again)

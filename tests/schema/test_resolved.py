@@ -1,0 +1,123 @@
+"""Resolved schemas: columns and their copies, rows, positions of keys, printed forms."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.errors import SchemaError
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import (
+    Column,
+    Constraint,
+    ImmutableColumns,
+    ResolvedSchema,
+    UniqueConstraint,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataTypes
+
+RESOLVED = SchemaResolver().resolve(
+    Schema.new_builder()
+    .column_by_expression("total", "price * 2")
+    .with_comment("computed")
+    .column("ts", "TIMESTAMP(3)")
+    .column("price", "DECIMAL(10, 2) NOT NULL")
+    .column_by_metadata("offset", "BIGINT", None, True)
+    .column_by_metadata("when", "TIMESTAMP_LTZ(3)", "timestamp")
+    .column("id", "INT NOT NULL")
+    .watermark("ts", "ts - INTERVAL '5' SECOND")
+    .primary_key("id", "price")
+    .index("when")
+    .immutable_columns("price")
+    .build()
+)
+
+PRINTED = """\
+(
+  `total` DECIMAL(21, 2) NOT NULL AS price * 2 COMMENT 'computed',
+  `ts` TIMESTAMP(3) *ROWTIME*,
+  `price` DECIMAL(10, 2) NOT NULL,
+  `offset` BIGINT METADATA VIRTUAL,
+  `when` TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',
+  `id` INT NOT NULL,
+  WATERMARK FOR `ts`: TIMESTAMP(3) AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT `PK_id_price` PRIMARY KEY (`id`, `price`) NOT ENFORCED,
+  INDEX `INDEX_when` (`when`),
+  CONSTRAINT `IMMUTABLE_COLUMNS_price` COLUMNS (`price`) IMMUTABLE NOT ENFORCED
+)"""
+
+
+def test_every_member_is_printed() -> None:
+    assert PRINTED == str(RESOLVED)
+
+
+def test_rows_are_not_null_and_hold_plain_timestamps() -> None:
+    source = RESOLVED.to_source_row_data_type()
+
+    assert RESOLVED.get_column_names() == source.field_names()
+    assert not source.is_nullable
+    assert "TIMESTAMP(3)" == source["ts"].data_type.as_summary_string()
+
+
+def test_rows_of_physical_and_of_written_columns() -> None:
+    physical = RESOLVED.to_physical_row_data_type()
+    written = RESOLVED.to_sink_row_data_type()
+
+    assert ["ts", "price", "id"] == physical.field_names()
+    assert ["ts", "price", "when", "id"] == written.field_names()
+    assert written == RESOLVED.to_persisted_row_data_type()
+    assert RESOLVED.to_row_data_type() == RESOLVED.to_source_row_data_type()
+
+
+def test_keys_stand_at_positions_of_physical_columns_in_their_own_order() -> None:
+    assert [2, 1] == RESOLVED.get_primary_key_indexes()
+    assert [1] == RESOLVED.get_immutable_column_indexes()
+    assert [] == ResolvedSchema().get_primary_key_indexes()
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [(0, "total"), (5, "id"), (6, None), (-1, None), ("price", "price"), ("PRICE", None)],
+)
+def test_column_by_position_or_name(key: int | str, name: str | None) -> None:
+    column = RESOLVED.get_column(key)
+
+    assert name == (column and column.name)
+
+
+def test_columns_change_into_new_columns() -> None:
+    column = Column.metadata("ts", DataTypes.TIMESTAMP(3), "k", False).with_comment("it's")
+    changed = column.rename("t").copy(DataTypes.INT(nullable=False)).with_comment(None)
+
+    assert "`t` INT NOT NULL METADATA FROM 'k' COMMENT 'it''s'" == str(changed)
+    assert "`ts` TIMESTAMP(3) METADATA FROM 'k' COMMENT 'it''s'" == str(column)
+
+
+def test_metadata_without_key_means_its_name() -> None:
+    column = Column.metadata("a", DataTypes.INT(), None, False)
+
+    assert "a" == column.key
+    assert "b" == column.rename("b").key
+
+
+def test_constraints_tell_their_kind() -> None:
+    key = UniqueConstraint.primary_key("pk", ["a"])
+    immutable = ImmutableColumns.of("im", ["a"])
+
+    assert (Constraint.ConstraintType.PRIMARY_KEY, False) == (key.get_type(), key.is_enforced())
+    assert "PRIMARY KEY" == key.get_type_string()
+    assert Constraint.ConstraintType.IMMUTABLE_COLUMNS is immutable.get_type()
+
+
+def test_immutable_columns_need_a_key() -> None:
+    with pytest.raises(SchemaError) as caught:
+        ResolvedSchema(immutable_columns=ImmutableColumns.of("im", ["a"]))
+
+    assert "immutable-without-key" == caught.value.code
+
+
+def test_names_and_types_must_be_equally_many() -> None:
+    with pytest.raises(SchemaError) as caught:
+        ResolvedSchema.physical(["a"], [])
+
+    assert "length-mismatch" == caught.value.code
