@@ -166,7 +166,7 @@ class CatalogManager:
 
     def alterable(
         self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
-    ) -> FoundTable | None:
+    ) -> ResolvedTable | None:
         """The permanent object that an ALTER of this kind speaks about.
 
         None where there is none, or only a temporary one, and `if_exists` says that this is fine.
@@ -178,7 +178,8 @@ class CatalogManager:
         permanent = There.of(kind, self._permanent_kind(identifier))
         cell = matrix.ALTER[hidden, permanent]
         wanted = decide(cell, if_exists, NOUNS[kind], identifier)
-        return self.find_permanent(identifier) if wanted else None
+        found = self.find_permanent(identifier) if wanted else None
+        return found.table if found else None
 
     def alter(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
         """Put another definition in place of a permanent object of the same kind."""

@@ -1,0 +1,319 @@
+"""Where a session finds functions: temporary ones, those of modules, those of catalogs.
+
+The names of functions are not case-sensitive; those of catalogs and databases are. A class that a
+function names is never imported: what it takes and gives is declared in a table of classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from schema_core.catalog.modules import CORE, Modules
+from schema_core.catalog.objects import CatalogFunction
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.shelf import Shelf
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.signatures import Function, Kind, declare
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.text import Span
+from schema_core.types import DataType
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionClass:
+    """What a class is known to do: its kind and what it takes and gives.
+
+    `problem` says why it cannot be used; `is_function` is False for a class that is something else
+    entirely, which Flink notices only when it is called.
+    """
+
+    signatures: tuple[tuple[tuple[DataType, ...], DataType], ...] = ()
+    kind: Kind = Kind.SCALAR
+    problem: str | None = None
+    is_function: bool = True
+    deterministic: bool = field(default=True, kw_only=True)
+
+    def rows(self, name: str, path: tuple[str, ...]) -> tuple[Function, ...]:
+        """The rows by which a call of it is typed.
+
+        Raises:
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        if self.problem is not None:
+            raise SchemaError(self.problem, code="function-class")
+        return declare(
+            name, self.signatures, kind=self.kind, path=path, deterministic=self.deterministic
+        )
+
+
+#: What a function is made of: the name of a class, or what it does.
+Definition: TypeAlias = CatalogFunction | FunctionClass
+
+
+class Place(Enum):
+    """Where functions are."""
+
+    TEMPORARY_SYSTEM = "temporary system function"
+    SYSTEM = "system function"
+    TEMPORARY = "temporary function"
+    CATALOG = "catalog function"
+
+
+#: How many names a reference has -> where it is looked for, in order (FLIP-57).
+ORDER: dict[int, tuple[Place, ...]] = {
+    1: (Place.TEMPORARY_SYSTEM, Place.SYSTEM, Place.TEMPORARY, Place.CATALOG),
+    2: (Place.TEMPORARY, Place.CATALOG),
+    3: (Place.TEMPORARY, Place.CATALOG),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFunction:
+    """A function with the place and the full path under which it was found."""
+
+    place: Place
+    path: tuple[str, ...]
+    definition: Definition | tuple[Function, ...]
+
+
+def lowered(identifier: ObjectIdentifier) -> ObjectIdentifier:
+    """The path with the function's own name in lower case."""
+    return ObjectIdentifier(
+        identifier.catalog_name, identifier.database_name, identifier.object_name.lower()
+    )
+
+
+class FunctionCatalog:
+    """The functions of a session.
+
+    `classes` says what the classes do that functions are made of.
+    """
+
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        modules: Modules | None = None,
+        classes: Mapping[str, FunctionClass] | None = None,
+    ) -> None:
+        self.modules = modules or Modules()
+        self.classes: dict[str, FunctionClass] = dict(classes or {})
+        self.system: Shelf[str, Definition] = Shelf("temporary system function", str.lower)
+        self.temporary: Shelf[ObjectIdentifier, Definition] = Shelf("temporary function", lowered)
+        self._registry = registry
+        self._search: dict[Place, Callable[[UnresolvedPath], FoundFunction | None]] = {
+            Place.TEMPORARY_SYSTEM: self._find_temporary_system,
+            Place.SYSTEM: self._find_system,
+            Place.TEMPORARY: self._find_temporary,
+            Place.CATALOG: self._find_in_catalog,
+        }
+
+    # --- looking up ----------------------------------------------------------------------------
+
+    def find(self, path: UnresolvedPath) -> FoundFunction | None:
+        """The function that is meant, or None."""
+        found = (self._search[place](path) for place in ORDER[len(path.parts)])
+        return next(filter(None, found), None)
+
+    def get(self, path: UnresolvedPath) -> FoundFunction:
+        """The function that is meant.
+
+        Raises:
+            NotFoundError: with code `function-not-found`.
+        """
+        if found := self.find(path):
+            return found
+        raise NotFoundError(
+            f"there is no function {path}",
+            code="function-not-found",
+            hint=similar(path.object_name.lower(), self.list_functions()),
+        )
+
+    def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
+        """The rows by which a call is typed; None if there is no such function.
+
+        Raises:
+            SchemaError: with code `function-class` where its class cannot be used.
+        """
+        found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
+        if found is None:
+            return None
+        try:
+            return self.rows(found)
+        except SchemaError as error:
+            error.span = error.span or span
+            raise
+
+    def rows(self, found: FoundFunction) -> tuple[Function, ...]:
+        """The rows by which calls of a function that was found are typed."""
+        name, definition = found.path[-1], found.definition
+        match definition:
+            case tuple():
+                return definition
+            case FunctionClass():
+                return definition.rows(name, found.path)
+            case CatalogFunction():
+                return self.load(definition.class_name).rows(name, found.path)
+
+    def load(self, class_name: str) -> FunctionClass:
+        """What the class does.
+
+        Raises:
+            SchemaError: with code `function-class` where nobody declared it.
+        """
+        if known := self.classes.get(class_name):
+            return known
+        raise SchemaError(
+            f"nothing is known of the class {class_name!r}",
+            code="function-class",
+            hint="declare what it takes and gives: classes named in texts are never imported",
+        )
+
+    def check(self, definition: Definition) -> None:
+        """Refuse a definition that a temporary function is not made of.
+
+        Raises:
+            SchemaError: with code `function-class`.
+        """
+        loaded = self.load(definition.class_name) if isinstance(
+            definition, CatalogFunction
+        ) else definition  # fmt: skip
+        if loaded.is_function and loaded.problem is not None:
+            raise SchemaError(loaded.problem, code="function-class")
+
+    def _find_temporary_system(self, path: UnresolvedPath) -> FoundFunction | None:
+        name = path.object_name.lower()
+        definition = self.system.find(name)
+        return FoundFunction(Place.TEMPORARY_SYSTEM, (name,), definition) if definition else None
+
+    def _find_system(self, path: UnresolvedPath) -> FoundFunction | None:
+        if CORE not in self.modules.used:
+            return None
+        rows = BUILT_IN.get(path.object_name.upper())
+        return FoundFunction(Place.SYSTEM, (path.object_name,), tuple(rows)) if rows else None
+
+    def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
+        """The full path, or None where there is no current database to begin it with."""
+        try:
+            return lowered(self._registry.qualify(path))
+        except SchemaError:
+            return None
+
+    def _find_temporary(self, path: UnresolvedPath) -> FoundFunction | None:
+        identifier = self._qualify(path)
+        definition = self.temporary.find(identifier) if identifier else None
+        if identifier is None or definition is None:
+            return None
+        return FoundFunction(Place.TEMPORARY, tuple(identifier.to_list()), definition)
+
+    def _find_in_catalog(self, path: UnresolvedPath) -> FoundFunction | None:
+        identifier = self._qualify(path)
+        catalog = self._registry.find(identifier.catalog_name) if identifier else None
+        if identifier is None or catalog is None:
+            return None
+        if not catalog.function_exists(identifier.to_object_path()):
+            return None
+        definition = catalog.get_function(identifier.to_object_path())
+        return FoundFunction(Place.CATALOG, tuple(identifier.to_list()), definition)
+
+    # --- making and dropping -------------------------------------------------------------------
+
+    def create_temporary_system(
+        self, name: str, definition: Definition, ignore_if_exists: bool
+    ) -> bool:
+        """Keep a function for this session that hides built-in ones; tells whether it is new.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-system-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        self.check(definition)
+        return self.system.create(name, definition, ignore_if_exists)
+
+    def create_temporary(
+        self, identifier: ObjectIdentifier, definition: Definition, ignore_if_exists: bool
+    ) -> bool:
+        """Keep a function for this session, at any path; tells whether it is new.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        self.check(definition)
+        return self.temporary.create(identifier, definition, ignore_if_exists)
+
+    def create(
+        self, identifier: ObjectIdentifier, function: CatalogFunction, ignore_if_exists: bool
+    ) -> None:
+        """Keep a function in its catalog; whether its class is of use shows when it is called.
+
+        Raises:
+            AlreadyExistsError: with code `function-exists`.
+            NotFoundError: with code `catalog-not-found` or `database-not-found`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        catalog.create_function(identifier.to_object_path(), function, ignore_if_exists)
+
+    def alter(
+        self, identifier: ObjectIdentifier, function: CatalogFunction, ignore_if_not_exists: bool
+    ) -> None:
+        """Put another class in place of that of a permanent function.
+
+        Raises:
+            NotFoundError: with code `function-not-found`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        catalog.alter_function(identifier.to_object_path(), function, ignore_if_not_exists)
+
+    def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
+        """Drop a permanent function; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found` or `function-not-found`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        there = catalog.function_exists(identifier.to_object_path())
+        catalog.drop_function(identifier.to_object_path(), ignore_if_not_exists)
+        return there
+
+    def require_not_hidden(self, identifier: ObjectIdentifier) -> None:
+        """Refuse a path that a temporary function lies at.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`.
+        """
+        if identifier in self.temporary:
+            raise AlreadyExistsError(
+                f"a temporary function hides {identifier.as_summary_string()}",
+                code="temporary-function-exists",
+                hint="drop the temporary function first",
+            )
+
+    # --- listing -------------------------------------------------------------------------------
+
+    def list_user_defined(self, catalog: str | None, database: str | None) -> list[str]:
+        """The user's functions: those of the session and those of a database, sorted.
+
+        A name that is both a temporary system function and one of the database comes twice.
+        """
+        of_database = {
+            path.object_name
+            for path in self.temporary
+            if (path.catalog_name, path.database_name) == (catalog, database)
+        }
+        if catalog is not None and database is not None:
+            of_database |= set(self._registry.get(catalog).list_functions(database))
+        return sorted([*self.system, *of_database])
+
+    def list_system(self) -> list[str]:
+        """The functions of the modules in use, sorted, in lower case."""
+        names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
+        return sorted(name.lower() for name in names if name[0].isalpha())
+
+    def list_functions(self) -> list[str]:
+        """All functions that one name reaches, each once, sorted."""
+        current = (self._registry.current_catalog, self._registry.current_database)
+        return sorted({*self.list_user_defined(*current), *self.list_system()})

@@ -1,0 +1,338 @@
+"""Descriptors: tables and models said in Python rather than in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from schema_core.catalog.objects import (
+    CatalogModel,
+    CatalogTable,
+    Options,
+    TableDistribution,
+)
+from schema_core.environment.options import ConfigOption, masked
+from schema_core.errors import SchemaError
+from schema_core.schema.unresolved import Schema
+from schema_core.text import quote_identifier, quote_string
+
+CONNECTOR = "connector"
+FORMAT = "format"
+PROVIDER = "provider"
+
+
+def key_of(key: str | ConfigOption[Any]) -> str:
+    """The key of an option given by key or as an option."""
+    return key.key if isinstance(key, ConfigOption) else key
+
+
+def text_of(value: object) -> str:
+    """The value of an option as text: what SQL would have in quotes.
+
+    >>> text_of(True), text_of(3)
+    ('true', '3')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def with_clause(options: Mapping[str, str]) -> str:
+    """``WITH (...)`` with the keys sorted and every secret masked.
+
+    >>> print(with_clause({"path": "it's"}))
+    WITH (
+      'path' = 'it''s'
+    )
+    """
+    pairs = [f"  {quote_string(key)} = {quote_string(v)}" for key, v in masked(options).items()]
+    return "WITH (\n" + ",\n".join(pairs) + "\n)"
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FormatDescriptor:
+    """A format and its options, whose keys do not yet begin with the name of the format.
+
+    >>> FormatDescriptor.for_format("csv").option("field-delimiter", ";").build().get_options()
+    {'field-delimiter': ';'}
+    """
+
+    format: str
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+
+    @staticmethod
+    def for_format(format: str) -> FormatDescriptorBuilder:  # noqa: A002 - PyFlink's name
+        return FormatDescriptorBuilder(FormatDescriptor(format))
+
+    def get_format(self) -> str:
+        return self.format
+
+    def get_options(self) -> dict[str, str]:
+        return dict(self.options)
+
+    def __str__(self) -> str:
+        return f"{self.format}{masked(self.options)}"
+
+
+class FormatDescriptorBuilder:
+    """Collects the options of a format; every method gives the builder back."""
+
+    def __init__(self, descriptor: FormatDescriptor) -> None:
+        self._descriptor = descriptor
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> FormatDescriptorBuilder:
+        """Set an option; the key goes without the name of the format."""
+        options = Options({**self._descriptor.options, key_of(key): text_of(value)})
+        self._descriptor = replace(self._descriptor, options=options)
+        return self
+
+    def build(self) -> FormatDescriptor:
+        return self._descriptor
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescriptor:
+    """What CREATE TABLE would say: a schema if there is one, options, keys, a comment.
+
+    >>> descriptor = (
+    ...     TableDescriptor.for_connector("filesystem")
+    ...     .schema(Schema.new_builder().column("id", "BIGINT").build())
+    ...     .format("csv")
+    ...     .build()
+    ... )
+    >>> print(descriptor)
+    (
+      `id` [BIGINT]
+    )
+    WITH (
+      'connector' = 'filesystem',
+      'format' = 'csv'
+    )
+    """
+
+    schema: Schema | None = None
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+    partition_keys: tuple[str, ...] = ()
+    distribution: TableDistribution | None = None
+    comment: str | None = None
+
+    @staticmethod
+    def for_connector(connector: str) -> TableDescriptorBuilder:
+        """A builder of a descriptor of a table of this connector."""
+        return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
+
+    def to_builder(self) -> TableDescriptorBuilder:
+        """A builder that starts from this descriptor."""
+        return TableDescriptorBuilder(self)
+
+    def get_schema(self) -> Schema | None:
+        return self.schema
+
+    def get_options(self) -> dict[str, str]:
+        return dict(self.options)
+
+    def get_partition_keys(self) -> list[str]:
+        return list(self.partition_keys)
+
+    def get_distribution(self) -> TableDistribution | None:
+        return self.distribution
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+    def to_catalog_table(self) -> CatalogTable:
+        """The table as a catalog keeps it, not yet resolved.
+
+        Raises:
+            SchemaError: with code `no-schema` where the descriptor has none.
+        """
+        if self.schema is None:
+            raise SchemaError(
+                "the descriptor has no schema",
+                code="no-schema",
+                hint="call schema(...) on its builder",
+            )
+        return CatalogTable(
+            self.schema,
+            self.partition_keys,
+            options=self.options,
+            comment=self.comment,
+            distribution=self.distribution,
+        )
+
+    def __str__(self) -> str:
+        keys = ", ".join(map(quote_identifier, self.partition_keys))
+        return "\n".join(
+            [
+                str(self.schema) if self.schema is not None else "",
+                *([f"COMMENT '{self.comment}'"] if self.comment is not None else []),
+                *([str(self.distribution)] if self.distribution is not None else []),
+                *([f"PARTITIONED BY ({keys})"] if keys else []),
+                with_clause(self.options),
+            ]
+        )
+
+
+class TableDescriptorBuilder:
+    """Collects what a table is; every method gives the builder back."""
+
+    def __init__(self, descriptor: TableDescriptor) -> None:
+        self._descriptor = descriptor
+
+    def _with(self, **changes: Any) -> TableDescriptorBuilder:
+        self._descriptor = replace(self._descriptor, **changes)
+        return self
+
+    def schema(self, schema: Schema) -> TableDescriptorBuilder:
+        """Set the schema."""
+        return self._with(schema=schema)
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> TableDescriptorBuilder:
+        """Set an option."""
+        options = {**self._descriptor.options, key_of(key): text_of(value)}
+        return self._with(options=Options(options))
+
+    def format(
+        self,
+        format: str | FormatDescriptor,  # noqa: A002 - PyFlink's name
+        format_option: ConfigOption[str] | None = None,
+    ) -> TableDescriptorBuilder:
+        """Set the format, with its options where a descriptor is given.
+
+        `format_option` says under which key the format goes, such as ``key.format``; the options
+        of the format then begin with ``key.`` and its name.
+        """
+        key = FORMAT if format_option is None else format_option.key
+        if isinstance(format, str):
+            return self.option(key, format)
+        self.option(key, format.format)
+        for name, value in format.options.items():
+            self.option(f"{key.removesuffix(FORMAT)}{format.format}.{name}", value)
+        return self
+
+    def partitioned_by(self, *partition_keys: str) -> TableDescriptorBuilder:
+        """Append partition keys."""
+        keys = (*self._descriptor.partition_keys, *partition_keys)
+        return self._with(partition_keys=keys)
+
+    def distributed_by_hash(
+        self, bucket_keys: Iterable[str], bucket_count: int | None = None
+    ) -> TableDescriptorBuilder:
+        """Spread the rows over buckets by hash."""
+        return self.distributed(TableDistribution.of_hash(bucket_keys, bucket_count))
+
+    def distributed_by_range(
+        self, bucket_keys: Iterable[str], bucket_count: int | None = None
+    ) -> TableDescriptorBuilder:
+        """Spread the rows over buckets by ranges of values."""
+        return self.distributed(TableDistribution.of_range(bucket_keys, bucket_count))
+
+    def distributed_by(
+        self, bucket_keys: Iterable[str], bucket_count: int | None = None
+    ) -> TableDescriptorBuilder:
+        """Spread the rows over buckets as the connector chooses."""
+        return self.distributed(TableDistribution.of_unknown(bucket_keys, bucket_count))
+
+    def distributed_into(self, bucket_count: int) -> TableDescriptorBuilder:
+        """Spread the rows over so many buckets, without keys."""
+        return self.distributed(TableDistribution.of_unknown((), bucket_count))
+
+    def distributed(self, distribution: TableDistribution) -> TableDescriptorBuilder:
+        """Set how the rows are spread over buckets."""
+        return self._with(distribution=distribution)
+
+    def comment(self, comment: str) -> TableDescriptorBuilder:
+        """Set the comment."""
+        return self._with(comment=comment)
+
+    def build(self) -> TableDescriptor:
+        return self._descriptor
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescriptor:
+    """What CREATE MODEL would say: what goes in and out, and who provides it."""
+
+    options: Mapping[str, str] = field(default_factory=Options, hash=False)
+    input_schema: Schema | None = None
+    output_schema: Schema | None = None
+    comment: str | None = None
+
+    @staticmethod
+    def for_provider(provider: str) -> ModelDescriptorBuilder:
+        """A builder of a descriptor of a model of this provider."""
+        return ModelDescriptorBuilder(ModelDescriptor()).option(PROVIDER, provider)
+
+    def get_options(self) -> dict[str, str]:
+        return dict(self.options)
+
+    def get_input_schema(self) -> Schema | None:
+        return self.input_schema
+
+    def get_output_schema(self) -> Schema | None:
+        return self.output_schema
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+    def to_catalog_model(self) -> CatalogModel:
+        """The model as a catalog keeps it, not yet resolved.
+
+        Raises:
+            SchemaError: with code `no-schema` where an input or output schema is missing.
+        """
+        if self.input_schema is None or self.output_schema is None:
+            raise SchemaError(
+                "the descriptor needs an input schema and an output schema", code="no-schema"
+            )
+        return CatalogModel(
+            self.input_schema, self.output_schema, options=self.options, comment=self.comment
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            *([f"INPUT {self.input_schema}"] if self.input_schema is not None else []),
+            *([f"OUTPUT {self.output_schema}"] if self.output_schema is not None else []),
+            *([f"COMMENT '{self.comment}'"] if self.comment is not None else []),
+            with_clause(self.options),
+        ]
+        return "\n".join(lines)
+
+
+class ModelDescriptorBuilder:
+    """Collects what a model is; every method gives the builder back."""
+
+    def __init__(self, descriptor: ModelDescriptor) -> None:
+        self._descriptor = descriptor
+
+    def _with(self, **changes: Any) -> ModelDescriptorBuilder:
+        self._descriptor = replace(self._descriptor, **changes)
+        return self
+
+    def input_schema(self, input_schema: Schema) -> ModelDescriptorBuilder:
+        """Set the columns that go in."""
+        return self._with(input_schema=input_schema)
+
+    def output_schema(self, output_schema: Schema) -> ModelDescriptorBuilder:
+        """Set the columns that come out."""
+        return self._with(output_schema=output_schema)
+
+    def option(self, key: str | ConfigOption[Any], value: object) -> ModelDescriptorBuilder:
+        """Set an option."""
+        options = {**self._descriptor.options, key_of(key): text_of(value)}
+        return self._with(options=Options(options))
+
+    def comment(self, comment: str) -> ModelDescriptorBuilder:
+        """Set the comment."""
+        return self._with(comment=comment)
+
+    def build(self) -> ModelDescriptor:
+        return self._descriptor

@@ -1,0 +1,119 @@
+"""What a statement gives back: a schema and rows, of which those of a job come only when walked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from schema_core.environment.planner import Job
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.types import DataTypes
+
+#: How many characters a column of a printed table is wide at most.
+WIDEST = 40
+
+
+class ResultKind(Enum):
+    """Whether a statement gave nothing but its success, or rows."""
+
+    SUCCESS = "SUCCESS"
+    SUCCESS_WITH_CONTENT = "SUCCESS_WITH_CONTENT"
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """The outcome of a statement: a schema and rows.
+
+    `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
+    computed when they are walked, and can be walked once.
+    """
+
+    schema: ResolvedSchema
+    rows: Iterable[tuple[Any, ...]]
+    kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT
+    texts: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(default=None, repr=False)
+    job: Job | None = None
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self.schema
+
+    def get_result_kind(self) -> ResultKind:
+        return self.kind
+
+    def get_job_client(self) -> Job | None:
+        """The job that the statement ran, if it ran one."""
+        return self.job
+
+    def wait(self, timeout_ms: int | None = None) -> None:
+        """Do nothing: a statement that runs a job returns when the job has ended."""
+        del timeout_ms
+
+    def collect(self) -> Iterator[tuple[Any, ...]]:
+        """The rows as tuples of Python values."""
+        return iter(self.rows)
+
+    def shown(self) -> Iterator[tuple[str | None, ...]]:
+        """The rows as tuples of texts, None for NULL."""
+        if self.texts is not None:
+            return iter(self.texts())
+        return (tuple(map(_text, row)) for row in self.rows)
+
+    def print(self) -> None:
+        """Print the rows as a table."""
+        print(as_table(self.schema.get_column_names(), list(self.shown())))  # noqa: T201
+
+
+#: DDL that went well.
+OK = TableResult(
+    ResolvedSchema.physical(["result"], [DataTypes.STRING()]), [("OK",)], ResultKind.SUCCESS
+)
+
+
+def texts(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> TableResult:
+    """Rows of text columns: what SHOW and DESCRIBE give back."""
+    schema = ResolvedSchema.physical(list(columns), [DataTypes.STRING()] * len(columns))
+    return TableResult(schema, list(rows))
+
+
+def as_table(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+    """Rows as a table of text.
+
+    >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
+    +----+--------+
+    | id |   name |
+    +----+--------+
+    |  1 |    Ann |
+    |  2 | <NULL> |
+    +----+--------+
+    2 rows in set
+    """
+    if not rows:
+        return "Empty set"
+    cells = [names, *([cell if cell is not None else "<NULL>" for cell in row] for row in rows)]
+    cut = [[_cut(cell) for cell in row] for row in cells]
+    widths = [max(len(row[i]) for row in cut) for i in range(len(names))]
+    line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    head, *body = (_line(row, widths) for row in cut)
+    count = f"{len(rows)} row{'s' if len(rows) != 1 else ''} in set"
+    return "\n".join([line, head, line, *body, line, count])
+
+
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 3]}..."
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f" {cell.rjust(width)} " for cell, width in zip(cells, widths, strict=True))
+    return f"|{'|'.join(padded)}|"
