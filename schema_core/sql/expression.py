@@ -210,12 +210,12 @@ def _and(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _comparison(stack: Operands, operator: Infix) -> bool:
-    """``a = b``, or ``a = SOME (..)`` over a list or a query."""
+    """``a = b``, or ``a = SOME (..)`` over a list or a query, which binds like IN."""
     cursor = stack.cursor
     quantifier = cursor.peek().key
     if quantifier not in QUANTIFIERS or cursor.peek(2).key != "(":
         return _binary(stack, operator)
-    stack.join(operator.left)
+    stack.join(32)
     cursor.index += 2
     stack.wrap(f"{operator.name} {QUANTIFIERS[quantifier]}", *operands.items(cursor))
     return False
@@ -292,13 +292,19 @@ def _like(stack: Operands, operator: Infix) -> bool:
     """``a LIKE b``, to the right: ``a LIKE (b LIKE c)``; and ``SIMILAR TO``."""
     cursor = stack.cursor
     stack.join(operator.left)
-    if isinstance(last := stack.values[-1], Call) and last.name in ("IN", "NOT IN"):
+    last = stack.values[-1]
+    if isinstance(last, Call) and last.name in ("IN", "NOT IN") and _is_open(stack):
         raise refuse(cursor, "the operand of LIKE in parentheses")
     cursor.index += 1
     if operator.name.endswith("SIMILAR TO"):
         cursor.expect("TO")
     stack.pending.append(Pending(operator.right, operator.name, 2))
     return True
+
+
+def _is_open(stack: Operands) -> bool:
+    """Whether the last operand is not in parentheses."""
+    return stack.values[-1].span.start == stack.starts[-1]
 
 
 def _escape(stack: Operands, operator: Infix) -> bool | None:

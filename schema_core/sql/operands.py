@@ -235,7 +235,7 @@ def items(cursor: Cursor) -> tuple[Expression, ...]:
     cursor.expect("(")
     cursor.descend()
     found = [_query_or_expression(cursor)]
-    while cursor.key == "," and not isinstance(found[0], Subquery):
+    while cursor.key == ",":
         cursor.index += 1
         found.append(grammar.expression(cursor))
     cursor.depth -= 1
@@ -379,7 +379,9 @@ def _interval(cursor: Cursor) -> Expression:
     if token.kind in literals.NUMBERS:
         value = literals.number(cursor)
     elif token.key == "(":
-        value = parenthesis(cursor)
+        cursor.index += 1
+        value = grammar.inner(cursor)
+        cursor.expect(")")
     else:
         value = Name(path(cursor), cursor.span_from(token.start))
     if sign == "-":

@@ -1,0 +1,165 @@
+"""Names, literals and types as Flink writes them in an expression."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from schema_core.sql.literals import shown
+from schema_core.sql.syntax import Interval, Literal, LiteralKind, TypeName
+from schema_core.text import quote_identifier, quote_string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def print_path(parts: tuple[str, ...]) -> str:
+    """Each name in back-ticks, with dots between."""
+    return ".".join(map(quote_identifier, parts))
+
+
+# ------------------------------------------------------------------------------------ literals
+
+
+def print_string(text: str) -> str:
+    r"""The text in quotes; with control characters or beyond ASCII it is ``u&'..'``.
+
+    >>> print(print_string("it's"), print_string("bär"))
+    'it''s' u&'b\00e4r'
+    """
+    if text.isascii() and all(char >= " " or char in "\r\n" for char in text):
+        return quote_string(text)
+    units = text.encode("utf-16-be", "surrogatepass")
+    found = []
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = high * 256 + low
+        plain = {"'": "''", "\\": "\\\\"}.get(chr(code), chr(code))
+        found.append(plain if 32 <= code < 128 else f"\\{code:04x}")
+    return f"u&'{''.join(found)}'"
+
+
+def _string(literal: Literal) -> str:
+    """A string, in several pieces if it was written so; the character set stands only once."""
+    pieces = literal.pieces or (literal.text,)
+    if literal.charset is None:
+        return "\n".join(map(print_string, pieces))
+    return f"_{literal.charset}" + "\n".join(map(quote_string, pieces))
+
+
+def _hex(literal: Literal) -> str:
+    return "X" + "\n".join(f"'{piece}'" for piece in literal.pieces or (literal.text,))
+
+
+def _exact(literal: Literal) -> str:
+    """Digits without an exponent: ``.5`` is printed ``0.5``."""
+    value = Decimal(literal.text)
+    return f"{abs(value) if value.is_zero() else value:f}"
+
+
+def _approximate(literal: Literal) -> str:
+    """One digit before the point, at most twenty in all: ``150e-2`` is printed ``1.50E0``.
+
+    Zeros at the end go only where nothing was written after the point.
+    """
+    sign, digits, exponent = Decimal(literal.text).as_tuple()
+    power = len(digits) + int(exponent) - 1
+    kept = "".join(map(str, digits[:20]))
+    if exponent == 0:
+        kept = kept[0] + kept[1:].rstrip("0")
+    fraction = f".{kept[1:]}" if len(kept) > 1 else ""
+    return f"{'-' if sign and any(digits) else ''}{kept[0]}{fraction}E{power}"
+
+
+def _timestamp(literal: Literal) -> str:
+    zone = " WITH LOCAL TIME ZONE" if literal.charset == "LOCAL" else ""
+    return f"TIMESTAMP{zone} {print_string(literal.text)}"
+
+
+def print_literal(literal: Literal) -> str:
+    """The constant as Flink prints it.
+
+    >>> (
+    ...     print_literal(Literal(LiteralKind.EXACT, ".50")),
+    ...     print_literal(Literal(LiteralKind.APPROXIMATE, "150e-2")),
+    ... )
+    ('0.50', '1.50E0')
+    """
+    return LITERALS[literal.kind](literal)
+
+
+#: Kind -> how it is printed.
+LITERALS: Mapping[LiteralKind, Callable[[Literal], str]] = {
+    LiteralKind.NULL: lambda literal: "NULL",
+    LiteralKind.BOOLEAN: lambda literal: literal.text,
+    LiteralKind.UNKNOWN: lambda literal: "UNKNOWN",
+    LiteralKind.EXACT: _exact,
+    LiteralKind.APPROXIMATE: _approximate,
+    LiteralKind.STRING: _string,
+    LiteralKind.BINARY: _hex,
+    LiteralKind.DATE: lambda literal: f"DATE {print_string(literal.text)}",
+    LiteralKind.TIME: lambda literal: f"TIME {print_string(literal.text)}",
+    LiteralKind.TIMESTAMP: _timestamp,
+}
+
+
+def print_interval(literal: Interval) -> str:
+    """``INTERVAL -'5' DAY(3)``."""
+    sign = "-" if literal.negative else ""
+    return f"INTERVAL {sign}{quote_string(literal.text)} {shown(literal)}"
+
+
+# --------------------------------------------------------------------------------------- types
+
+
+def print_type(written: TypeName) -> str:
+    """The type as Flink prints it in a cast.
+
+    >>> from schema_core.sql.tokens import cursor_over
+    >>> from schema_core.sql.type_name import cast_target
+    >>> print(print_type(cast_target(cursor_over("ROW<a INT NOT NULL, b BYTES ARRAY>"))))
+    ROW< `a` INTEGER NOT NULL, `b` BYTES ARRAY >
+    """
+    arguments = written.arguments
+    if written.path:
+        return print_path(written.path)
+    if written.interval is not None:
+        return f"INTERVAL {shown(written.interval)}"
+    match written.keyword:
+        case "ARRAY" | "MULTISET" if written.postfix:
+            return f"{_nullable_type(arguments[0])} {written.keyword}"
+        case "ARRAY" | "MULTISET":
+            return f"{written.keyword}< {_nullable_type(arguments[0])} >"
+        case "MAP":
+            return f"MAP< {print_type(arguments[0])}, {print_type(arguments[1])} >"
+        case "ROW":
+            fields = _fields(written)
+            if written.postfix:
+                return f"ROW({', '.join(fields)})"
+            return f"ROW< {', '.join(fields)} >" if fields else "ROW<>"
+        case "STRUCTURED":
+            return f"STRUCTURED< {', '.join([quote_string(written.texts[0]), *_fields(written)])} >"
+        case "RAW":
+            return f"RAW({', '.join(map(quote_string, written.texts))})"
+        case _:
+            return _atomic_type(written)
+
+
+def _nullable_type(written: TypeName) -> str:
+    """A type with NOT NULL if that was said; the key and value of a map lose it."""
+    return print_type(written) + (" NOT NULL" if written.nullable is False else "")
+
+
+def _fields(written: TypeName) -> list[str]:
+    return [
+        f"{quote_identifier(field.name)} {_nullable_type(field.type)}"
+        + ("" if field.comment is None else f" {quote_string(field.comment)}")
+        for field in written.fields
+    ]
+
+
+def _atomic_type(written: TypeName) -> str:
+    """The keyword and its numbers, which stand before what is said about a time zone."""
+    keyword, blank, zone = written.keyword.partition(" WITH")
+    numbers = f"({', '.join(map(str, written.parameters))})" if written.parameters else ""
+    charset = f" CHARACTER SET {quote_identifier(written.charset)}" if written.charset else ""
+    return f"{keyword}{numbers}{blank}{zone}{charset}"
