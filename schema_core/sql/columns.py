@@ -186,7 +186,7 @@ def like(cursor: Cursor) -> Like:
     """The source of a LIKE clause and its options; LIKE itself is already stepped over."""
     start = cursor.token.start
     source = path_name(cursor)
-    found = []
+    found: list[LikeOption] = []
     if cursor.accept("("):
         while not found or not cursor.accept(")"):
             found.append(_like_option(cursor))

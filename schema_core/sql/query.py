@@ -48,8 +48,8 @@ def parse_query(text: str) -> Query:
     Raises:
         ParseError: for a text outside the grammar, with the place.
 
-    >>> parse_query("SELECT a FROM t LIMIT 1").fetch
-    Literal(kind=<LiteralKind.EXACT: 'EXACT'>, text='1', charset=None)
+    >>> parse_query("SELECT a FROM t LIMIT 1").fetch.text
+    '1'
     """
     cursor = cursor_over(text)
     found = query(cursor)

@@ -89,11 +89,15 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
 
     >>> len(parse_statements("USE a; SHOW TABLES;"))
     2
-    >>> try:
-    ...     parse_statements("USE 1; SHOW TABELS; SHOW TABLES")
-    ... except ParseError as error:
-    ...     print([found.column for found in error.diagnostics])
-    [5, 13]
+    >>> parse_statements("USE 1; SHOW TABELS; SHOW TABLES")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ParseError: expected a name, found '1'
+        USE 1; SHOW TABELS; SHOW TABLES
+            ^
+    expected what to show, found 'TABELS'
+        USE 1; SHOW TABELS; SHOW TABLES
+                    ^^^^^^
     """
     found = list(read_statements(text))
     gathering = Gathering()

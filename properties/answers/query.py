@@ -1,0 +1,71 @@
+"""Answers about queries: the names and types of the columns that a SELECT returns."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from properties.answers.attempt import Operation
+from properties.answers.identifier import HOME
+from properties.recorded import Answer, Question
+from schema_core.environment.operations.definitions import schema_of, with_key_not_null
+from schema_core.errors import NotFoundError, SchemaError
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Column, Table, result_columns
+from schema_core.query.resolve import resolve_query
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.query import parse_query
+from schema_core.sql.statement import parse_statement
+from schema_core.sql.statement_syntax import CreateTable
+from schema_core.text import Span
+from schema_core.types import LocalZonedTimestampType, TimestampKind, TimestampType
+
+
+@lru_cache(maxsize=256)
+def schema(elements: str, *, streaming: bool) -> ResolvedSchema:
+    """The schema of a table from what stands between its parentheses."""
+    text = f"CREATE TABLE t ({elements})"
+    statement = parse_statement(text)
+    assert isinstance(statement, CreateTable)
+    written = schema_of(statement.elements, text)
+    key = written.primary_key.column_names if written.primary_key else ()
+    columns = with_key_not_null(written.columns, key)
+    found = Schema(columns, written.watermark_specs, written.primary_key)
+    return SchemaResolver(streaming=streaming).resolve(found)
+
+
+class Told:
+    """The tables that a question tells, all in the home database."""
+
+    def __init__(self, question: Question, *, streaming: bool) -> None:
+        self.tables = question["tables"]
+        self.streaming = streaming
+
+    def table(self, path: tuple[str, ...], span: Span) -> Table:
+        *home, name = path
+        if len(path) > 3 or tuple(home) != HOME[len(HOME) - len(home) :] or name not in self.tables:
+            raise NotFoundError(f"there is no table {'.'.join(path)!r}", span=span)
+        found = schema(self.tables[name], streaming=self.streaming)
+        return Table(ObjectIdentifier.of(*HOME, name), found)
+
+
+def column_answer(column: Column) -> Answer:
+    kind = TimestampKind.REGULAR
+    if isinstance(column.type, TimestampType | LocalZonedTimestampType):
+        kind = column.type.kind
+    attribute = None if kind is TimestampKind.REGULAR else kind.value.lower()
+    return {"name": column.name, "type": str(column.type), "time_attribute": attribute}
+
+
+def answer(question: Question) -> Answer:
+    streaming = question.get("mode", "streaming") == "streaming"
+    query = parse_query(question["sql"])
+    relation = resolve_query(query, Told(question, streaming=streaming), streaming=streaming)
+    columns = result_columns(relation)
+    if not columns:
+        raise SchemaError("a query has columns", code="no-columns")
+    return {"columns": [column_answer(column) for column in columns]}
+
+
+OPS: dict[str, Operation] = {"query": answer}

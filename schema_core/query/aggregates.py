@@ -1,0 +1,131 @@
+"""Where aggregates and window functions may stand, and what may stand beside them.
+
+SQL standard, "query specification": a grouped block can say only what is the same in all rows of a
+group; aggregates do not nest, and are not known yet where rows are still being chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.typed import Access, Apply, Ref, Typed
+from schema_core.query.scope import Block
+from schema_core.sql.rewrite import parts, walk
+from schema_core.sql.syntax import Call, Expression
+
+#: Functions that only have a meaning OVER a window.
+ONLY_OVER = frozenset(
+    {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
+)
+
+#: Functions of a group window -> the grouping function whose arguments they repeat.
+AUXILIARY = {
+    f"{window}_{part}": window
+    for window in ("TUMBLE", "HOP", "SESSION")
+    for part in ("START", "END", "ROWTIME", "PROCTIME")
+}
+
+
+def is_aggregate(scope: Block, call: Call) -> bool:
+    """Whether the call is one of an aggregate; unknown functions are told later, by typing."""
+    try:
+        functions = scope.function(call.path or (call.name,), call.span)
+    except SchemaError:
+        return False
+    return any(function.kind is Kind.AGGREGATE for function in functions)
+
+
+def aggregates(scope: Block, expression: Expression) -> Iterator[Call]:
+    """The outermost calls of aggregates that read the rows of a group, not those of a window."""
+    rest = [expression]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Call) and one.over is None and is_aggregate(scope, one):
+            yield one
+        else:
+            rest.extend(parts(one))
+
+
+def windowed(expression: Expression) -> Iterator[Call]:
+    """The calls with OVER."""
+    return (one for one in walk(expression) if isinstance(one, Call) and one.over is not None)
+
+
+def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None:
+    """Refuse aggregates and window functions where rows are still being chosen.
+
+    Raises:
+        SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
+    """
+    for call in aggregates(scope, expression):
+        raise SchemaError(
+            f"{call.name} reads groups of rows, which {clause} does not know yet",
+            code="misplaced-aggregate",
+            hint="put the condition into HAVING" if clause == "WHERE" else None,
+            span=call.span,
+        )
+    for call in windowed(expression):
+        raise SchemaError(
+            f"{call.name} OVER a window cannot stand in {clause}",
+            code="misplaced-window",
+            hint="compute it in a sub-query first, or use QUALIFY",
+            span=call.span,
+        )
+
+
+def check_over(scope: Block, expression: Expression) -> None:
+    """Refuse functions that lack their OVER.
+
+    Raises:
+        SchemaError: with code `missing-over`.
+    """
+    for call in aggregates(scope, expression):
+        if call.name in ONLY_OVER:
+            raise SchemaError(
+                f"{call.name} needs an OVER clause", code="missing-over", span=call.span
+            )
+
+
+def check_grouped(typed: Typed, keys: Sequence[Typed], own: frozenset[str]) -> None:
+    """Require everything outside of aggregates to be made of the keys of a grouped block.
+
+    `own` are the aliases of the block; columns of the blocks around it are constants here.
+
+    Raises:
+        SchemaError: with code `not-grouped`.
+    """
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        if one in keys:
+            continue
+        match one:
+            case Ref(name=name, relation=relation, span=span) if relation in own:
+                raise SchemaError(
+                    f"column {name!r} is neither grouped nor aggregated",
+                    code="not-grouped",
+                    hint="add it to GROUP BY",
+                    span=span,
+                )
+            case Access(value=value):
+                rest.append(value)
+            case Apply() if _reads_group(one, keys):
+                continue
+            case Apply(arguments=arguments, filter=condition, over=over):
+                rest.extend(arguments)
+                rest.extend([condition] if condition is not None else [])
+                if over is not None:
+                    rest.extend((*over.partition_by, *(key.value for key in over.order_by)))
+
+
+def _reads_group(call: Apply, keys: Sequence[Typed]) -> bool:
+    """Whether the call stands for a value of the whole group."""
+    if call.function.kind is Kind.AGGREGATE:
+        return call.over is None
+    window = AUXILIARY.get(call.function.name)
+    return window is not None and any(
+        isinstance(key, Apply) and key.function.name == window and key.arguments == call.arguments
+        for key in keys
+    )

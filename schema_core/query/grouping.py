@@ -1,0 +1,143 @@
+"""GROUP BY resolved: the keys, and the sets of them that ROLLUP, CUBE and GROUPING SETS list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.typed import Ref, Typed
+from schema_core.query import relation as rel
+from schema_core.query.aggregates import refuse_aggregates
+from schema_core.query.relation import Column
+from schema_core.query.scope import Block, Origin
+from schema_core.query.typing import Merged, nullable, unmerged, value
+from schema_core.sql.query_syntax import GroupingSets, GroupItem
+from schema_core.sql.syntax import Call, Expression
+
+#: Grouping sets of one block; CUBE doubles them with every key.
+MAX_SETS = 4096
+
+Sets = list[tuple[Expression, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A grouped block: its GROUP BY, and its scope and keys as they are from there on."""
+
+    grouping: rel.Grouping
+    scope: Block
+    keys: tuple[Typed, ...]
+
+
+def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) -> Groups:
+    """The groups of a block; None stands for a block that aggregates without GROUP BY.
+
+    Keys that some grouping set lacks are nullable from there on.
+
+    Raises:
+        SchemaError: with code `too-many-grouping-sets`, or whatever the keys refuse.
+    """
+    sets = _product([_sets_of(item) for item in items or ()])
+    keys: list[Typed] = []
+    positions = [
+        tuple(_position(keys, scope, unmerged(key, merged)) for key in one) for one in sets
+    ]
+    plain = all(not isinstance(item, GroupingSets) for item in items or ())
+    grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
+    always = [index for index in range(len(keys)) if all(index in one for one in positions)]
+    missing = {keys[index] for index in range(len(keys)) if index not in always}
+    count = sum(not _is_empty(item) for item in items or ())
+    inner = replace(scope, group_count=count, origins=tuple(_seen(scope.origins, missing)))
+    return Groups(grouping, inner, tuple(_as_seen(key, missing) for key in keys))
+
+
+def _is_empty(item: GroupItem) -> bool:
+    return isinstance(item, GroupingSets) and item.kind == "()"
+
+
+def _position(keys: list[Typed], scope: Block, expression: Expression) -> int:
+    """Where a key stands among all keys; a new one is put behind them."""
+    refuse_aggregates(scope, expression, "GROUP BY")
+    key = value(scope, expression)
+    if key not in keys:
+        keys.append(key)
+    return keys.index(key)
+
+
+def _seen(origins: Iterable[Origin], missing: set[Typed]) -> Iterable[Origin]:
+    """The sources with the columns nullable that some grouping set lacks."""
+    names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
+    for origin in origins:
+        columns = tuple(
+            Column(one.name, nullable(one.type)) if (origin.alias, one.name) in names else one
+            for one in origin.columns
+        )
+        yield replace(origin, columns=columns)
+
+
+def _as_seen(key: Typed, missing: set[Typed]) -> Typed:
+    return replace(key, type=nullable(key.type)) if key in missing else key
+
+
+# ------------------------------------------------------------------------------- grouping sets
+
+
+def _sets_of(item: GroupItem) -> Sets:
+    """The sets that one item of GROUP BY stands for."""
+    match item:
+        case GroupingSets(kind="ROLLUP", sets=sets):
+            elements = [_flat(one) for one in sets]
+            return [_joined(elements[:count]) for count in range(len(elements), -1, -1)]
+        case GroupingSets(kind="CUBE", sets=sets, span=span):
+            if 2 ** len(sets) > MAX_SETS:
+                raise SchemaError(
+                    f"CUBE of {len(sets)} keys has more than {MAX_SETS:,} grouping sets",
+                    code="too-many-grouping-sets",
+                    hint="list the GROUPING SETS that are needed",
+                    span=span,
+                )
+            choices = product((True, False), repeat=len(sets))
+            elements = [_flat(one) for one in sets]
+            return [
+                _joined(one for one, taken in zip(elements, choice, strict=True) if taken)
+                for choice in choices
+            ]
+        case GroupingSets(sets=sets):
+            return [
+                one
+                for inner in sets
+                for one in (_sets_of(inner) if isinstance(inner, GroupingSets) else [inner])
+            ]
+        case Call(name="ROW", arguments=keys):
+            return [keys]
+        case _:
+            return [(item,)]
+
+
+def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, ...]:
+    if isinstance(element, GroupingSets):
+        raise SchemaError(
+            f"{element.kind} cannot stand within ROLLUP or CUBE",
+            code="nested-grouping-sets",
+            span=element.span,
+        )
+    return element
+
+
+def _joined(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
+    return tuple(key for element in elements for key in element)
+
+
+def _product(items: list[Sets]) -> Sets:
+    """Each combination of one set from every item."""
+    found: Sets = [()]
+    for sets in items:
+        if len(found) * len(sets) > MAX_SETS:
+            raise SchemaError(
+                f"GROUP BY has more than {MAX_SETS:,} grouping sets",
+                code="too-many-grouping-sets",
+            )
+        found = [(*one, *other) for one in found for other in sets]
+    return found

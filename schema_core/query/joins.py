@@ -1,0 +1,128 @@
+"""Joins resolved: conditions, merged columns, and which side may have no row to give."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+from schema_core.errors import SchemaError, similar
+from schema_core.query import relation as rel
+from schema_core.query.relation import Column, Columns
+from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.sources import Rows, StarItem, resolve_source
+from schema_core.query.typing import nullable, row_condition
+from schema_core.sql import query_syntax as written
+from schema_core.sql.query_syntax import JoinKind
+from schema_core.sql.syntax import Call, Expression
+from schema_core.text import Span
+
+#: Kind -> whether the columns of its left and right side may be missing.
+MAY_MISS = {
+    JoinKind.COMMA: (False, False),
+    JoinKind.CROSS: (False, False),
+    JoinKind.INNER: (False, False),
+    JoinKind.LEFT: (False, True),
+    JoinKind.RIGHT: (True, False),
+    JoinKind.FULL: (True, True),
+}
+
+#: Kinds that say which rows belong together.
+CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
+
+
+def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows:
+    """Two sources as one.
+
+    Raises:
+        SchemaError: with code `join-condition` where a condition lacks or is too many,
+            `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
+    """
+    left = resolve_source(source.left, place, before)
+    right = resolve_source(source.right, place, (*before, *left.origins))
+    _check_form(source)
+    merged = _merged(source, left, right)
+    condition = _condition(source, merged, left, right)
+    scope = Block(place, (*left.origins, *right.origins))
+    typed = None if condition is None else row_condition(scope, condition, "ON")
+    left_misses, right_misses = MAY_MISS[source.kind]
+    origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
+    columns = tuple(column for origin in origins for column in origin.columns)
+    relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
+    together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
+    return Rows(
+        relation,
+        origins,
+        _star(together, left, right),
+        {**left.merged, **right.merged, **together},
+    )
+
+
+def _check_form(source: written.Join) -> None:
+    says = source.natural or bool(source.using) or source.condition is not None
+    problem = None
+    if source.kind in CONDITIONAL and not says:
+        problem = f"{source.kind.value} needs a condition"
+    elif source.kind not in CONDITIONAL and says:
+        problem = f"{source.kind.value} takes no condition"
+    elif source.natural and (source.using or source.condition is not None):
+        problem = "NATURAL is a condition already"
+    if problem:
+        hint = "write ON condition, USING (columns) or NATURAL"
+        raise SchemaError(problem, code="join-condition", hint=hint, span=source.span)
+
+
+def _side(rows: Rows, *, misses: bool) -> tuple[Origin, ...]:
+    """The sources of one side, their columns nullable where a row may be missing."""
+    if not misses:
+        return rows.origins
+    return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.origins)
+
+
+def _nullable(columns: Columns) -> Columns:
+    return tuple(Column(name, nullable(type_)) for name, type_ in columns)
+
+
+# --------------------------------------------------------------------------- USING and NATURAL
+
+Pairs = dict[str, tuple[Expression, Expression]]
+
+
+def _merged(source: written.Join, left: Rows, right: Rows) -> Pairs:
+    """Column -> what it is on the left and on the right, for each that both sides share."""
+    if source.natural:
+        theirs = {item.name for item in right.star}
+        names = [(item.name, source.span) for item in left.star if item.name in theirs]
+    else:
+        names = [(name.parts[0], name.span) for name in source.using]
+    return {name: (_only(left, name, span), _only(right, name, span)) for name, span in names}
+
+
+def _only(rows: Rows, name: str, span: Span) -> Expression:
+    """The one column of that name on a side."""
+    found = [item.expression for item in rows.star if item.name == name]
+    if not found:
+        raise SchemaError(
+            f"one side of the join has no column {name!r}",
+            code="unknown-column",
+            hint=similar(name, [item.name for item in rows.star]),
+            span=span,
+        )
+    if len(found) > 1:
+        raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=span)
+    return found[0]
+
+
+def _condition(source: written.Join, merged: Pairs, left: Rows, right: Rows) -> Expression | None:
+    if source.condition is not None or not merged:
+        return source.condition
+    equations: list[Expression] = [Call("=", pair, span=source.span) for pair in merged.values()]
+    return reduce(lambda one, other: Call("AND", (one, other), span=source.span), equations)
+
+
+def _star(together: dict[str, Call], left: Rows, right: Rows) -> tuple[StarItem, ...]:
+    """Merged columns first, then the others of the left and of the right."""
+    return (
+        *(StarItem(name, call) for name, call in together.items()),
+        *(item for item in left.star if item.name not in together),
+        *(item for item in right.star if item.name not in together),
+    )

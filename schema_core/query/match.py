@@ -1,0 +1,86 @@
+"""MATCH_RECOGNIZE resolved: what the measures of a row pattern are.
+
+Flink documentation, "Pattern Recognition".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from schema_core.errors import SchemaError, similar
+from schema_core.query import relation as rel
+from schema_core.query.relation import Column
+from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.sources import Rows, made_up, named, resolve_source
+from schema_core.query.typing import condition, value
+from schema_core.sql import query_syntax as written
+from schema_core.sql.rewrite import rewrite, walk
+from schema_core.sql.syntax import Call, Expression, Name
+
+#: Functions that pick one row of a match: the value is that of their first argument.
+NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
+
+
+def match_recognize(
+    source: written.MatchRecognize, place: Place, before: tuple[Origin, ...]
+) -> Rows:
+    """One row a match: the partition keys, then the measures.
+
+    Raises:
+        SchemaError: with code `unknown-pattern-variable`, or whatever the parts refuse.
+    """
+    inner = resolve_source(source.source, place, before)
+    variables = set(_variables(source))
+    scope = replace(Block(place, tuple(_as_variables(inner, variables))), group_count=1)
+    for define in source.defines:
+        if define.name not in variables:
+            raise SchemaError(
+                f"the pattern has no variable {define.name!r}",
+                code="unknown-pattern-variable",
+                hint=similar(define.name, variables),
+                span=define.span,
+            )
+        condition(scope, _plain(define.expression), "DEFINE")
+    rows = Block(place, inner.origins)
+    keys = [value(rows, key) for key in source.partition_by]
+    for key in source.order_by:
+        value(rows, key.expression)
+    measures = tuple(
+        rel.Item(measure.name, value(scope, _plain(measure.expression)))
+        for measure in source.measures
+    )
+    columns = (
+        *map(Column, map(_name, source.partition_by), (typed.type for typed in keys)),
+        *(Column(item.name, item.expression.type) for item in measures),
+    )
+    relation = rel.Match(inner.relation, source, measures, columns)
+    return named(relation, made_up(before), columns)
+
+
+def _variables(source: written.MatchRecognize) -> Iterator[str]:
+    if source.pattern is not None:
+        yield from (one.parts[0] for one in walk(source.pattern) if isinstance(one, Name))
+    yield from (name for name, _ in source.subsets)
+
+
+def _as_variables(inner: Rows, variables: set[str]) -> Iterator[Origin]:
+    """The input under its own alias and, column by column, under each variable of the pattern."""
+    yield from inner.origins
+    columns = tuple(column for origin in inner.origins for column in origin.columns)
+    yield from (Origin(variable, columns, hidden=True) for variable in sorted(variables))
+
+
+def _plain(expression: Expression) -> Expression:
+    """The expression with each function that picks a row replaced by what it picks."""
+
+    def change(node: Expression) -> Expression | None:
+        if isinstance(node, Call) and node.name in NAVIGATION and node.arguments:
+            return rewrite(node.arguments[0], change)
+        return None
+
+    return rewrite(expression, change)
+
+
+def _name(key: Expression) -> str:
+    return key.parts[-1] if isinstance(key, Name) else "EXPR$0"

@@ -1,0 +1,196 @@
+"""What names mean at a place in a query: sources by alias, columns, common tables, outer blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from schema_core.errors import SchemaError, similar
+from schema_core.expressions.scope import Functions, find_function
+from schema_core.expressions.signatures import Function
+from schema_core.expressions.typed import Ref
+from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
+from schema_core.sql import syntax
+from schema_core.sql.query_syntax import Query
+from schema_core.text import Span
+from schema_core.types import DataType, RowType
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What stays the same in all of a query: tables, functions, and whether it streams."""
+
+    tables: Tables
+    functions: Functions | None = None
+    streaming: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a query stands: the common tables it may read, and the block around it, if any."""
+
+    world: World
+    common: Mapping[str, CommonScan] = field(default_factory=dict)
+    outer: Block | None = None
+
+    def with_common(self, table: CommonScan) -> Place:
+        """The place behind one more common table."""
+        return replace(self, common={**self.common, table.name: table})
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A source of a FROM clause as names see it.
+
+    `path` is the full path of a table without an alias of its own, so that more than its last name
+    may qualify a column. Columns of a `hidden` source must be qualified.
+    """
+
+    alias: str
+    columns: Columns
+    path: tuple[str, ...] = ()
+    hidden: bool = False
+
+    def answers_to(self, qualifier: tuple[str, ...]) -> bool:
+        """Whether the names before a column mean this source."""
+        if len(qualifier) == 1:
+            return qualifier[0] == self.alias
+        return self.path[-len(qualifier) :] == qualifier
+
+    def find(self, name: str) -> list[tuple[Column, tuple[str, ...]]]:
+        """The columns of that name; where there is none, rows that have a field of that name.
+
+        Each comes with the fields that lead from the column to what was named.
+        """
+        direct = [(column, ()) for column in self.columns if column.name == name]
+        if direct:
+            return [*direct]
+        return [
+            (column, fields) for column in self.columns for fields in _within(column.type, name)
+        ]
+
+
+def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
+    """The ways to a field of that name through rows; the nearest one where it is on the way."""
+    if not isinstance(type_, RowType):
+        return []
+    if any(one.name == name for one in type_.fields):
+        return [(name,)]
+    return [(one.name, *rest) for one in type_.fields for rest in _within(one.data_type, name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The scope of one SELECT block: its sources, then those of the blocks around it.
+
+    `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
+    are not grouped at all.
+    """
+
+    place: Place
+    origins: tuple[Origin, ...] = ()
+    windows: Mapping[str, syntax.Window] = field(default_factory=dict)
+    group_count: int = -1
+    in_query: bool = True
+
+    @property
+    def streaming(self) -> bool:
+        return self.place.world.streaming
+
+    def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
+        """All functions of that name: the user's, else the built-in ones.
+
+        Raises:
+            SchemaError: with code `unknown-function`.
+        """
+        return find_function(path, span, self.place.world.functions)
+
+    def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
+        """The column that a name means, and the names that are left over as fields.
+
+        Raises:
+            SchemaError: with code `unknown-column` or `ambiguous-column`.
+        """
+        found = self._qualified(parts, span) or self._plain(parts, span)
+        if found is not None:
+            return found
+        if self.place.outer is not None:
+            return self.place.outer.lookup(parts, span)
+        raise self._unknown(parts, span)
+
+    def _qualified(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
+        """The column behind the longest prefix that means a source."""
+        for length in range(len(parts) - 1, 0, -1):
+            for origin in self.origins:
+                if origin.answers_to(parts[:length]):
+                    found = _one(
+                        parts[length], [(origin, *hit) for hit in origin.find(parts[length])], span
+                    )
+                    if found is not None:
+                        ref, fields = found
+                        return ref, (*fields, *parts[length + 1 :])
+        return None
+
+    def _plain(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
+        """The only column of that name in all sources."""
+        seen = (origin for origin in self.origins if not origin.hidden)
+        hits = [(origin, *hit) for origin in seen for hit in origin.find(parts[0])]
+        found = _one(parts[0], hits, span)
+        return None if found is None else (found[0], (*found[1], *parts[1:]))
+
+    def _unknown(self, parts: tuple[str, ...], span: Span) -> SchemaError:
+        known = [column.name for origin in self.origins for column in origin.columns]
+        for origin in self.origins:
+            if len(parts) > 1 and origin.answers_to(parts[:1]):
+                return SchemaError(
+                    f"{origin.alias!r} has no column {parts[1]!r}",
+                    code="unknown-column",
+                    hint=similar(parts[1], [column.name for column in origin.columns]),
+                    span=span,
+                )
+        return SchemaError(
+            f"there is no column {'.'.join(parts)!r}",
+            code="unknown-column",
+            hint=similar(parts[0], [*known, *(origin.alias for origin in self.origins)]),
+            span=span,
+        )
+
+    def window(self, name: str, span: Span) -> syntax.Window:
+        """The window that the WINDOW clause names so.
+
+        Raises:
+            SchemaError: with code `unknown-window`.
+        """
+        found = self.windows.get(name)
+        if found is None:
+            raise SchemaError(
+                f"there is no window {name!r}",
+                code="unknown-window",
+                hint=similar(name, self.windows),
+                span=span,
+            )
+        return found
+
+    def subquery(self, query: Query, span: Span) -> Relation:
+        """The relation of a query within an expression; it sees the columns of this block."""
+        from schema_core.query.resolve import resolve
+
+        return resolve(query, replace(self.place, outer=self))
+
+
+Hit = tuple[Origin, Column, tuple[str, ...]]
+
+
+def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
+    """The only hit, or None; two of them are refused."""
+    if len(hits) > 1:
+        raise SchemaError(
+            f"column {name!r} is ambiguous",
+            code="ambiguous-column",
+            hint=f"write one of {', '.join(f'{origin.alias}.{name}' for origin, *_ in hits[:3])}",
+            span=span,
+        )
+    if not hits:
+        return None
+    ((origin, column, fields),) = hits
+    return Ref(column.name, column.type, origin.alias, span), fields

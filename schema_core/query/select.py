@@ -1,0 +1,195 @@
+"""A SELECT block resolved: sources, conditions, groups, then the columns it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from schema_core.errors import SchemaError, at, similar
+from schema_core.expressions.typed import Typed
+from schema_core.query import relation as rel
+from schema_core.query.aggregates import aggregates, check_grouped, check_over
+from schema_core.query.grouping import Groups, group_by
+from schema_core.query.scope import Block, Place
+from schema_core.query.sources import Rows, StarItem, from_clause, star_of
+from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
+from schema_core.sql import query_syntax as written
+from schema_core.sql.syntax import Call, Expression, Name, Star
+from schema_core.types import RowType
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A block with what an ORDER BY behind it needs: its scope, its groups, what USING merged."""
+
+    relation: rel.Select
+    scope: Block
+    groups: Groups | None
+    merged: Merged
+
+    def sorted_by(self, expression: Expression) -> Typed:
+        """An expression over the rows or groups of the block."""
+        return _value(self.scope, unmerged(expression, self.merged), self.groups)
+
+
+def select(query: written.Select, place: Place) -> Built:
+    """A SELECT block.
+
+    Raises:
+        SchemaError: whatever its clauses refuse.
+    """
+    rows = from_clause(query.source, place) if query.source else None
+    scope = Block(place, rows.origins if rows else (), dict(query.windows))
+    merged = rows.merged if rows else {}
+    items = tuple(_items(query, scope, rows, merged))
+    where = _row_condition(scope, query.where, merged)
+    groups = _groups(query, scope, items, merged)
+    inner = groups.scope if groups else scope
+    columns = tuple(_item(inner, name, one, groups) for name, one in items)
+    having = _condition(inner, query.having, merged, groups, "HAVING")
+    qualify = _condition(inner, query.qualify, merged, groups, "QUALIFY")
+    relation = rel.Select(
+        columns,
+        rows.relation if rows else None,
+        where,
+        groups.grouping if groups else None,
+        having,
+        qualify,
+        query.distinct,
+        query.hints,
+    )
+    return Built(relation, inner, groups, merged)
+
+
+def _groups(
+    query: written.Select, scope: Block, items: tuple[StarItem, ...], merged: Merged
+) -> Groups | None:
+    """The groups of a block that has GROUP BY, HAVING or an aggregate; else None."""
+    aggregating = (
+        query.group_by is not None
+        or query.having is not None
+        or any(True for item in items for _ in aggregates(scope, item.expression))
+    )
+    return group_by(query.group_by, scope, merged) if aggregating else None
+
+
+def _row_condition(scope: Block, expression: Expression | None, merged: Merged) -> Typed | None:
+    if expression is None:
+        return None
+    return row_condition(scope, unmerged(expression, merged), "WHERE")
+
+
+def _condition(
+    scope: Block,
+    expression: Expression | None,
+    merged: Merged,
+    groups: Groups | None,
+    clause: str,
+) -> Typed | None:
+    if expression is None:
+        return None
+    expression = unmerged(expression, merged)
+    check_over(scope, expression)
+    typed = condition(scope, expression, clause)
+    _check_groups(typed, groups)
+    return typed
+
+
+def _item(scope: Block, name: str, expression: Expression, groups: Groups | None) -> rel.Item:
+    with at(f"column {name!r}"):
+        return rel.Item(name, _value(scope, expression, groups))
+
+
+def _value(scope: Block, expression: Expression, groups: Groups | None) -> Typed:
+    """A value of a row, or of a group, where it may only speak about the keys."""
+    check_over(scope, expression)
+    typed = value(scope, expression)
+    _check_groups(typed, groups)
+    if groups is None:
+        return typed
+    missing = [key for key in groups.keys if key.type.is_nullable]
+    plain = replace(typed, type=nullable(typed.type))
+    return plain if plain in missing else typed
+
+
+def _check_groups(typed: Typed, groups: Groups | None) -> None:
+    if groups is not None:
+        own = frozenset(origin.alias for origin in groups.scope.origins)
+        check_grouped(typed, groups.keys, own)
+
+
+# ------------------------------------------------------------------------------------- columns
+
+
+def _items(
+    query: written.Select, scope: Block, rows: Rows | None, merged: Merged
+) -> Iterator[StarItem]:
+    """The columns by name, ``*`` spelled out.
+
+    Flink numbers unnamed columns by the different names before them, and makes only the names
+    that come out of ``*`` unique within the block.
+    """
+    taken: set[str] = set()
+    for item in query.items:
+        if isinstance(item.expression, Star):
+            for name, expression in _star(item.expression, scope, rows):
+                unique = _unique(name, taken)
+                taken.add(unique)
+                yield StarItem(unique, expression)
+        else:
+            name = item.alias or _own_name(item.expression) or f"EXPR${len(taken)}"
+            taken.add(name)
+            yield StarItem(name, unmerged(item.expression, merged))
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    unique, attempt = name, 0
+    while unique in taken:
+        unique, attempt = f"{name}{attempt}", attempt + 1
+    return unique
+
+
+def _own_name(expression: Expression) -> str | None:
+    """The name of a column that was given none: that of what it reads, if it only reads."""
+    match expression:
+        case Name(parts=parts):
+            return parts[-1]
+        case Call(symbol="BARE", name=name):
+            return name
+        case _:
+            return None
+
+
+def _star(star: Star, scope: Block, rows: Rows | None) -> Iterator[StarItem]:
+    """What ``*`` or ``source.*`` or ``row.*`` stands for."""
+    if rows is None:
+        raise SchemaError(
+            "there is nothing that * could stand for", code="no-source", span=star.span
+        )
+    if not star.prefix:
+        yield from rows.star
+        return
+    for origin in rows.origins:
+        if origin.answers_to(star.prefix):
+            yield from star_of(origin)
+            return
+    yield from _fields(star, scope)
+
+
+def _fields(star: Star, scope: Block) -> Iterator[StarItem]:
+    """The fields of a row."""
+    try:
+        typed = value(scope, Name(star.prefix, star.span))
+    except SchemaError as error:
+        raise SchemaError(
+            f"there is no source {'.'.join(star.prefix)!r}",
+            code="unknown-source",
+            hint=similar(star.prefix[0], [origin.alias for origin in scope.origins]),
+            span=star.span,
+        ) from error
+    if not isinstance(typed.type, RowType):
+        raise SchemaError(
+            f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
+        )
+    for one in typed.type.fields:
+        yield StarItem(one.name, Name((*star.prefix, one.name), star.span))

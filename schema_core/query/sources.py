@@ -1,0 +1,208 @@
+"""What stands behind FROM, resolved: the relation, and what names mean over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, assert_never
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.scope import in_sql
+from schema_core.query import relation as rel
+from schema_core.query.relation import Column, Columns, Relation
+from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.typing import value
+from schema_core.sql import query_syntax as written
+from schema_core.sql.syntax import Expression, Name
+from schema_core.text import Span
+from schema_core.types import DataType
+from schema_core.types.temporal import LocalZonedTimestampType, TimestampKind, TimestampType
+
+
+class StarItem(NamedTuple):
+    """One column of ``*``: its name and what it reads."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged."""
+
+    relation: Relation
+    origins: tuple[Origin, ...]
+    star: tuple[StarItem, ...]
+    merged: Mapping[str, Expression] = field(default_factory=dict)
+
+
+def from_clause(source: written.Source, place: Place) -> Rows:
+    """All that stands behind FROM.
+
+    Raises:
+        SchemaError: with code `duplicate-alias` where two sources answer to one name, or whatever
+            the sources refuse.
+    """
+    rows = resolve_source(source, place, ())
+    seen: set[str] = set()
+    for origin in rows.origins:
+        if origin.alias in seen:
+            raise SchemaError(
+                f"two sources are called {origin.alias!r}",
+                code="duplicate-alias",
+                hint="give one of them another name with AS",
+                span=source.span,
+            )
+        seen.add(origin.alias)
+    return rows
+
+
+def resolve_source(source: written.Source, place: Place, before: tuple[Origin, ...]) -> Rows:
+    """One source; `before` are those on its left, which lateral ones see."""
+    from schema_core.query.joins import join
+    from schema_core.query.match import match_recognize
+    from schema_core.query.table_functions import table_function
+    from schema_core.query.unnest import unnest
+
+    match source:
+        case written.TableName():
+            return _table(source, place, before)
+        case written.Derived():
+            return _derived(source, place, before)
+        case written.Aliased():
+            return _aliased(source, place, before)
+        case written.Join():
+            return join(source, place, before)
+        case written.Unnest():
+            return unnest(source, beside(place, before), before)
+        case written.TableFunction():
+            return table_function(source, beside(place, before), before)
+        case written.Sample():
+            return _sample(source, place, before)
+        case written.MatchRecognize():
+            return match_recognize(source, place, before)
+        case _:
+            assert_never(source)
+
+
+def beside(place: Place, before: tuple[Origin, ...]) -> Block:
+    """The scope of a source that sees those on its left."""
+    return Block(place, before)
+
+
+def named(
+    relation: Relation,
+    alias: str,
+    columns: Columns,
+    path: tuple[str, ...] = (),
+    *,
+    lateral: bool = False,
+) -> Rows:
+    """A relation as a source of its own."""
+    origin = Origin(alias, columns, path)
+    return Rows(rel.Named(relation, alias, columns, lateral), (origin,), tuple(star_of(origin)))
+
+
+def star_of(origin: Origin) -> Iterator[StarItem]:
+    """What ``alias.*`` stands for."""
+    for column in origin.columns:
+        yield StarItem(column.name, Name((origin.alias, column.name)))
+
+
+def made_up(before: Iterable[Origin]) -> str:
+    """The alias of a source that was given none."""
+    return f"EXPR${len(tuple(before))}"
+
+
+# ------------------------------------------------------------------------------ kinds of source
+
+
+def _table(source: written.TableName, place: Place, before: tuple[Origin, ...]) -> Rows:
+    parts = source.name.parts
+    common = place.common.get(parts[0]) if len(parts) == 1 else None
+    if common is not None:
+        return named(common, parts[0], common.columns)
+    table = place.world.tables.table(parts, source.name.span)
+    columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
+    period = None
+    if source.period is not None:
+        period = value(beside(place, before), _moment(source.period))
+    scan = rel.Scan(table, columns, source.hints, period)
+    return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
+
+
+def _readable(type_: DataType) -> DataType:
+    """The type of a table's column in a query: a time attribute counts milliseconds there."""
+    readable = in_sql(type_)
+    match readable:
+        case (
+            TimestampType(kind=TimestampKind.ROWTIME)
+            | LocalZonedTimestampType(kind=TimestampKind.ROWTIME)
+        ):
+            return type(readable)(3, readable.is_nullable, kind=readable.kind)
+        case _:
+            return readable
+
+
+def _moment(period: Expression) -> Expression:
+    """The column that says as of when a row of the other side is looked up."""
+    if not isinstance(period, Name):
+        raise SchemaError(
+            "a table cannot be read as of a fixed moment",
+            code="time-travel",
+            hint="FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join",
+            span=period.span,
+        )
+    return period
+
+
+def _derived(source: written.Derived, place: Place, before: tuple[Origin, ...]) -> Rows:
+    from schema_core.query.resolve import resolve
+
+    inner = replace(place, outer=beside(place, before)) if source.lateral else place
+    relation = resolve(source.query, inner)
+    return named(relation, made_up(before), relation.columns, lateral=source.lateral)
+
+
+def _aliased(source: written.Aliased, place: Place, before: tuple[Origin, ...]) -> Rows:
+    rows = resolve_source(source.source, place, before)
+    if isinstance(rows.relation, rel.Named):
+        inner = rows.relation
+        columns = renamed(inner.columns, source.columns, source.span)
+        if not source.columns and isinstance(inner.input, rel.Unnest) and len(columns) == 1:
+            columns = (Column(source.name, columns[0].type),)
+        return named(inner.input, source.name, columns, lateral=inner.lateral)
+    columns = renamed(rows.relation.columns, source.columns, source.span)
+    return named(rows.relation, source.name, columns)
+
+
+def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
+    """The columns under other names, if there are any.
+
+    Raises:
+        SchemaError: with code `alias-count` for another number of names, `duplicate-column` for
+            one that comes twice.
+    """
+    if not names:
+        return columns
+    if len(names) != len(columns):
+        raise SchemaError(
+            f"{len(names)} names for {len(columns)} columns", code="alias-count", span=span
+        )
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise SchemaError(f"{name!r} is listed twice", code="duplicate-column", span=span)
+    return tuple(map(Column, names, (column.type for column in columns)))
+
+
+def _sample(source: written.Sample, place: Place, before: tuple[Origin, ...]) -> Rows:
+    rows = resolve_source(source.source, place, before)
+    percentage = value(Block(place), source.percentage)
+    match rows.relation:
+        case rel.Named(input=inner) as outer:
+            sample = rel.Sample(inner, source.method, percentage, inner.columns)
+            return replace(rows, relation=replace(outer, input=sample))
+        case other:
+            return replace(
+                rows, relation=rel.Sample(other, source.method, percentage, other.columns)
+            )

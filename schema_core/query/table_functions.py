@@ -1,0 +1,196 @@
+"""Table functions resolved: the windows of Flink, and functions of catalogs and modules.
+
+Flink documentation, "Windowing table-valued functions".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from schema_core.errors import SchemaError, at, similar
+from schema_core.expressions.infer import infer
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.typed import Ref, Typed
+from schema_core.query import relation as rel
+from schema_core.query.relation import Column, Columns, Relation
+from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.sources import Rows, made_up, named, resolve_source
+from schema_core.query.typing import value
+from schema_core.sql import query_syntax as written
+from schema_core.sql.syntax import Call, Expression, Name, Named, Subquery
+from schema_core.types import DataType, RowType, TimestampType
+from schema_core.types.temporal import (
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+)
+
+
+class WindowFunction(NamedTuple):
+    """The parameters of a window function by name, and how many of them must be given."""
+
+    parameters: tuple[str, ...]
+    required: int
+
+
+WINDOWS = {
+    "TUMBLE":   WindowFunction(("DATA", "TIMECOL", "SIZE", "OFFSET"), 3),
+    "HOP":      WindowFunction(("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"), 4),
+    "CUMULATE": WindowFunction(("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"), 4),
+    "SESSION":  WindowFunction(("DATA", "TIMECOL", "GAP"), 3),
+}  # fmt: skip
+
+
+def table_function(source: written.TableFunction, scope: Block, before: tuple[Origin, ...]) -> Rows:
+    """The rows of a table function; the scope is that of the sources on the left."""
+    name = source.call.name.upper()
+    if name in WINDOWS and len(source.call.path) < 2:
+        with at(f"window function {name}", source.call.span):
+            relation: Relation = _window(name, source.call, scope)
+        return named(relation, made_up(before), relation.columns)
+    relation = _function(source.call, scope)
+    return named(relation, made_up(before), relation.columns, lateral=True)
+
+
+# ------------------------------------------------------------------------------------- windows
+
+
+def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
+    given = _arguments(name, call)
+    data, partition_by = _input(given["DATA"], scope.place)
+    columns = data.columns
+    origin = Block(scope.place, (Origin("", columns),))
+    time = _time_column(given["TIMECOL"], origin)
+    partition = tuple(_column(key, origin) for key in partition_by)
+    sizes = tuple(
+        _interval(given[one], origin) for one in WINDOWS[name].parameters[2:] if one in given
+    )
+    return rel.WindowTable(name, data, time, sizes, partition, (*columns, *_added(time.type)))
+
+
+def _arguments(name: str, call: Call) -> dict[str, Expression]:
+    """Parameter -> argument, given by position or by name.
+
+    Raises:
+        SchemaError: with code `argument-count`, `unknown-argument` or `argument-twice`.
+    """
+    function = WINDOWS[name]
+    given: dict[str, Expression] = {}
+    for parameter, argument in zip(function.parameters, call.arguments, strict=False):
+        key, expression = parameter, argument
+        if isinstance(argument, Named):
+            key, expression = argument.name.upper(), argument.value
+        if key not in function.parameters:
+            hint = similar(key, function.parameters)
+            problem = f"there is no argument {key}"
+            raise SchemaError(problem, code="unknown-argument", hint=hint, span=argument.span)
+        if key in given:
+            problem = f"argument {key} is given twice"
+            raise SchemaError(problem, code="argument-twice", span=argument.span)
+        given[key] = expression
+    missing = [one for one in function.parameters[: function.required] if one not in given]
+    if missing or len(call.arguments) > len(function.parameters):
+        problem = f"it takes {', '.join(function.parameters)}"
+        raise SchemaError(problem, code="argument-count", span=call.span)
+    return given
+
+
+def _input(argument: Expression, place: Place) -> tuple[Relation, tuple[Expression, ...]]:
+    """The table that a function reads, and the keys it is partitioned by."""
+    from schema_core.query.resolve import resolve
+
+    match argument:
+        case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
+            return _input(Subquery(inner, argument.span), place)[0], keys
+        case Subquery(query=written.ExplicitTable(name=name)):
+            rows = resolve_source(written.TableName(name, span=name.span), place, ())
+            return _bare(rows.relation), ()
+        case Subquery(query=query):
+            return resolve(query, place), ()
+        case _:
+            raise SchemaError(
+                "expected a table",
+                code="argument-type",
+                hint="write TABLE name or a query in parentheses",
+                span=argument.span,
+            )
+
+
+def _bare(relation: Relation) -> Relation:
+    """A table without the alias that only a FROM clause needs."""
+    return relation.input if isinstance(relation, rel.Named) else relation
+
+
+def _column(key: Expression, scope: Block) -> Ref:
+    """A column of the input; it needs no alias."""
+    if not isinstance(key, Name):
+        raise SchemaError("expected a column", code="argument-type", span=key.span)
+    ref, fields = scope.lookup(key.parts, key.span)
+    if fields:
+        raise SchemaError("expected a column, not a field", code="argument-type", span=key.span)
+    return Ref(ref.name, ref.type, None, key.span)
+
+
+def _time_column(argument: Expression, scope: Block) -> Ref:
+    match argument:
+        case Call(name="DESCRIPTOR", arguments=(Name() as name,)):
+            column = _column(name, scope)
+        case _:
+            raise SchemaError(
+                "expected the time column",
+                code="argument-type",
+                hint="write DESCRIPTOR(column)",
+                span=argument.span,
+            )
+    if not isinstance(column.type, TimestampType | LocalZonedTimestampType):
+        raise SchemaError(
+            f"{column.name!r} is no time column: {column.type.as_summary_string()}",
+            code="argument-type",
+            hint="a window needs a TIMESTAMP or TIMESTAMP_LTZ column",
+            span=argument.span,
+        )
+    return column
+
+
+def _interval(argument: Expression, scope: Block) -> Typed:
+    typed = value(scope, argument)
+    if not isinstance(typed.type, DayTimeIntervalType):
+        raise SchemaError(
+            f"expected an interval, got {typed.type.as_summary_string()}",
+            code="argument-type",
+            hint="write INTERVAL '10' MINUTES",
+            span=argument.span,
+        )
+    return typed
+
+
+def _added(time: DataType) -> Columns:
+    """The columns of the window; its time is a time attribute where the time column is one."""
+    bound = TimestampType(3, nullable=False)
+    moment: DataType = bound
+    if isinstance(time, TimestampType | LocalZonedTimestampType):
+        moment = type(time)(3, nullable=False, kind=time.kind)
+    return (
+        Column("window_start", bound),
+        Column("window_end", bound),
+        Column("window_time", moment),
+    )
+
+
+# ----------------------------------------------------------------------------- other functions
+
+
+def _function(call: Call, scope: Block) -> rel.FunctionTable:
+    functions = scope.function(call.path or (call.name,), call.span)
+    if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
+        raise SchemaError(
+            f"{call.name} gives no table", code="not-a-table-function", span=call.span
+        )
+    typed = infer(scope, call)
+    return rel.FunctionTable(typed, _row_columns(typed.type))
+
+
+def _row_columns(type_: DataType) -> Columns:
+    """The columns of what a function gives: the fields of a row, or the value itself."""
+    if isinstance(type_, RowType):
+        return tuple(Column(one.name, one.data_type) for one in type_.fields)
+    return (Column("EXPR$0", type_),)
