@@ -87,22 +87,30 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
 
 
 def reason(error: BaseException) -> str:
-    """The cause of a failure in a line: the message that a check of ours raised, if it was one."""
-    text = str(error).strip()
+    """The cause of a failure in a line: what a check of ours raised, else the innermost cause."""
     mark = "[USER_RAISED_EXCEPTION] "
-    if mark in text:
-        return text.partition(mark)[2].partition(" SQLSTATE:")[0]
-    return text.splitlines()[0] if text else type(error).__name__
+    texts = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
+    for text in texts:
+        if mark in text:
+            return text.partition(mark)[2].partition(" SQLSTATE:")[0]
+    told = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
+    return told[-1] if told else type(error).__name__
+
+
+def causes(error: BaseException) -> Iterator[Any]:
+    """The exceptions of Java behind an error, from the outermost."""
+    cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None and hasattr(cause, "getCause"):
+        yield cause
+        cause = cause.getCause()
 
 
 def was_canceled(error: BaseException) -> bool:
     """Whether a job ended because somebody asked it to."""
     if isinstance(error, KeyboardInterrupt):
         return True
-    cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    while cause is not None and hasattr(cause, "getCause"):
+    for cause in causes(error):
         condition = cause.getCondition() if hasattr(cause, "getCondition") else None
         if isinstance(condition, str) and condition.startswith("SPARK_JOB_CANCELLED"):
             return True
-        cause = cause.getCause()
     return "SPARK_JOB_CANCELLED" in str(error)

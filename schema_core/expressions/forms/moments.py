@@ -10,7 +10,6 @@ from __future__ import annotations
 from schema_core.expressions.forms.words import (
     MAX_PRECISION,
     bind,
-    null_or,
     sql_type,
     string,
 )
@@ -158,20 +157,20 @@ def _micro_part(text: str, shape: str, group: int) -> str:
 def date_of_text(text: str) -> str:
     """A text as a date: a year, maybe with month and day; NULL for anything else."""
     parts = ", ".join(_part(text, _DATE, group, "1") for group in (1, 2, 3))
-    return null_or(f"NOT rlike({text}, '{_DATE}')", f"make_date({parts})")
+    return f"if(rlike({text}, '{_DATE}'), make_date({parts}), NULL)"
 
 
 def time_of_text(text: str, target: TimeType) -> str:
     """A text as a time: hours, maybe with minutes, seconds and a fraction, of which 3 digits."""
     hours, minutes, seconds = (_part(text, _TIME, group) for group in (1, 2, 3))
-    bad = f"NOT rlike({text}, '{_TIME}') OR {hours} > 23 OR {minutes} > 59 OR {seconds} > 59"
+    good = f"rlike({text}, '{_TIME}') AND {hours} < 24 AND {minutes} < 60 AND {seconds} < 60"
     count = (
         f"(({hours} * 60 + {minutes}) * 60 + {seconds}) * 1000L"
         f" + CAST(rpad(regexp_extract({text}, '{_TIME}', 4), 3, '0') AS INT)"
     )
     unit = 10 ** max(0, 3 - target.precision)
     cut = f"({count}) DIV {unit} * {unit}" if unit > 1 else count
-    return null_or(bad, f"CAST(time_from_millis({cut}) AS {sql_type(target)})")
+    return f"if({good}, CAST(time_from_millis({cut}) AS {sql_type(target)}), NULL)"
 
 
 def timestamp_of_text(text: str, target: TimestampType) -> str:
@@ -184,9 +183,9 @@ def timestamp_of_text(text: str, target: TimestampType) -> str:
     micro = _micro_part(text, _STAMP, 7)
     first = f"make_date({year}, {month}, 1)"
     midnight = f"{hours} = 24 AND {minutes} = 0 AND {seconds} = 0 AND {micro} = 0"
-    bad = (
-        f"NOT rlike({text}, '{_STAMP}') OR {day} NOT BETWEEN 1 AND 31 OR {minutes} > 59"
-        f" OR {seconds} > 59 OR ({hours} > 23 AND NOT ({midnight}))"
+    good = (
+        f"rlike({text}, '{_STAMP}') AND {day} BETWEEN 1 AND 31 AND {minutes} < 60"
+        f" AND {seconds} < 60 AND ({hours} < 24 OR {midnight})"
     )
     date = f"date_add({first}, least({day}, day(last_day({first}))) - 1)"
     count = (
@@ -194,7 +193,7 @@ def timestamp_of_text(text: str, target: TimestampType) -> str:
         f" + {seconds} * 1000000L + {micro}"
     )
     value = of_micros(count, target)
-    return null_or(bad, truncated(value, MAX_PRECISION, target.precision, target))
+    return f"if({good}, {truncated(value, MAX_PRECISION, target.precision, target)}, NULL)"
 
 
 def printed(text: str, source: DataType, zone: str) -> str:

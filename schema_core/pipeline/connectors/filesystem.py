@@ -61,13 +61,18 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
     )
 )  # fmt: skip
 
+_PLACE = "regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
+
+
+def _decoded(text: str) -> str:
+    """A path without the escapes of a URI."""
+    return f"url_decode(replace({text}, '+', '%2B'))"
+
+
 #: Metadata key -> its type and its text in Spark.
 METADATA: dict[str, tuple[DataType, str]] = {
-    "file.path": (
-        VarCharType(MAX_LENGTH, nullable=False),
-        r"regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')",
-    ),
-    "file.name": (VarCharType(MAX_LENGTH, nullable=False), "_metadata.file_name"),
+    "file.path": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_PLACE)),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded("_metadata.file_name")),
     "file.size": (BigIntType(nullable=False), "_metadata.file_size"),
     "file.modification-time": (
         LocalZonedTimestampType(3, nullable=False),
@@ -197,7 +202,8 @@ class Layout:
             return exact(name, type_)
         if not is_scalar(type_):
             return name
-        return to_carrier(parsed(name, column.name, type_, self.options), type_)
+        text = self.form.known(name, self.options)
+        return to_carrier(parsed(text, column.name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:
         """A column as it goes into the files."""

@@ -13,7 +13,7 @@ from typing import Any
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
-from schema_core.expressions.forms.words import FLOATS, INTEGERS, bind, fail, sql_type
+from schema_core.expressions.forms.words import FLOATS, INTEGERS, bind, fail, sql_type, string
 from schema_core.types import (
     MAX_LENGTH,
     AnyTimestampType,
@@ -37,8 +37,9 @@ Options = Mapping[str, str]
 class Format:
     """A file format.
 
-    `options` may be set on the table. `is_text` tells whether values are texts in the file;
-    `reading` and `writing` translate the table's options to those of Spark's reader and writer.
+    `options` may be set on the table. `is_text` tells whether values are texts in the file, and
+    `known` makes NULL of the texts that stand for it; `reading` and `writing` translate the table's
+    options to those of Spark's reader and writer.
     """
 
     identifier: str
@@ -46,6 +47,7 @@ class Format:
     is_text: bool = False
     reading: Callable[[Options], dict[str, str]] = lambda _: {}
     writing: Callable[[Options], dict[str, str]] = lambda _: {}
+    known: Callable[[str, Options], str] = lambda text, _: text
 
 
 # --- csv ---------------------------------------------------------------------------------------
@@ -71,25 +73,30 @@ HEADER = ConfigOption(
 
 
 def _csv(options: Options) -> dict[str, str]:
-    given = {
+    return {
         "sep": DELIMITER.of(options) or ",",
         "quote": "" if NO_QUOTE.of(options) else QUOTE.of(options) or '"',
         "escape": ESCAPE.of(options) or QUOTE.of(options) or '"',
         "header": str(bool(HEADER.of(options))).lower(),
         "emptyValue": "",
     }
-    null = NULL.of(options)
-    return given if null is None else {**given, "nullValue": null}
+
+
+def _write_csv(options: Options) -> dict[str, str]:
+    return {**_csv(options), "nullValue": NULL.of(options) or ""}
 
 
 def _read_csv(options: Options) -> dict[str, str]:
-    given = {**_csv(options), "enforceSchema": "false", "multiLine": "false"}
-    if NULL.of(options) is None:  # without a literal nothing is NULL, an empty text least of all
-        given["nullValue"] = "\x00\x00"
-    if COMMENTS.of(options):
-        given["comment"] = "#"
-    given["mode"] = "PERMISSIVE" if CSV_ERRORS.of(options) else "FAILFAST"
-    return given
+    mode = "PERMISSIVE" if CSV_ERRORS.of(options) else "FAILFAST"
+    comment = {"comment": "#"} if COMMENTS.of(options) else {}
+    return {**_csv(options), **comment, "enforceSchema": "false", "mode": mode}
+
+
+def _known_csv(text: str, options: Options) -> str:
+    """Spark reads an empty field as NULL; here it is an empty text, and the literal is NULL."""
+    field = f"coalesce({text}, '')"
+    null = NULL.of(options)
+    return field if null is None else f"nullif({field}, {string(null)})"
 
 
 # --- json --------------------------------------------------------------------------------------
@@ -128,7 +135,8 @@ FORMATS: dict[str, Format] = {
             (DELIMITER, NO_QUOTE, QUOTE, ESCAPE, COMMENTS, CSV_ERRORS, NULL, HEADER),
             is_text=True,
             reading=_read_csv,
-            writing=_csv,
+            writing=_write_csv,
+            known=_known_csv,
         ),
         Format("json", (JSON_ERRORS, STANDARD), is_text=True, reading=_read_json, writing=_json),
         Format("parquet"),
