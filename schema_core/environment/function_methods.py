@@ -1,0 +1,146 @@
+"""The methods of an environment that are about functions and modules."""
+
+from __future__ import annotations
+
+from schema_core.catalog.functions import Definition, FunctionClass
+from schema_core.catalog.objects import CatalogFunction
+from schema_core.environment.session import Session
+from schema_core.paths import parse_path
+
+
+class FunctionMethods:
+    """What a `TableEnvironment` does with functions and modules."""
+
+    _session: Session
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def declare_function_class(self, class_name: str, declaration: FunctionClass) -> None:
+        """Say what a class does that functions name: no class named in a text is ever imported."""
+        self._session.functions.classes[class_name] = declaration
+
+    def create_function(self, path: str, class_name: str, ignore_if_exists: bool = False) -> None:
+        """Keep a function in its catalog; its class must be declared and usable.
+
+        Raises:
+            AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
+                temporary one hides it.
+            SchemaError: with code `function-class`.
+        """
+        identifier, functions = (
+            self._session.registry.qualify(parse_path(path)),
+            self._session.functions,
+        )
+        function = CatalogFunction.create_instance(class_name, "Java")
+        functions.check(function)
+        if not ignore_if_exists or identifier not in functions.temporary:
+            functions.require_not_hidden(identifier)
+            functions.create(identifier, function, ignore_if_exists)
+
+    def create_temporary_system_function(self, name: str, function: str | FunctionClass) -> None:
+        """Keep a function for this session that hides built-in ones.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-system-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        definition = _definition(function)
+        self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
+
+    def create_temporary_function(self, path: str, function: str | FunctionClass) -> None:
+        """Keep a function for this session.
+
+        FLIP-64: a path of one part makes a temporary system function.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`, or
+                `temporary-system-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        parsed = parse_path(path)
+        if len(parsed.parts) == 1:
+            self.create_temporary_system_function(parsed.object_name, function)
+            return
+        identifier = self._session.registry.qualify(parsed)
+        definition = _definition(function)
+        self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
+
+    def drop_function(self, path: str) -> bool:
+        """Drop a permanent function; tells whether there was one.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists` where a temporary one hides
+                it.
+        """
+        identifier = self._session.registry.qualify(parse_path(path))
+        self._session.functions.require_not_hidden(identifier)
+        return self._session.functions.drop(identifier, ignore_if_not_exists=True)
+
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Drop a temporary system function; tells whether there was one."""
+        return self._session.functions.system.drop(name, ignore_if_not_exists=True)
+
+    def drop_temporary_function(self, path: str) -> bool:
+        """Drop a temporary function; tells whether there was one.
+
+        FLIP-64: a path of one part means a temporary system function.
+        """
+        parsed = parse_path(path)
+        if len(parsed.parts) == 1:
+            return self.drop_temporary_system_function(parsed.object_name)
+        identifier = self._session.registry.qualify(parsed)
+        return self._session.functions.temporary.drop(identifier, ignore_if_not_exists=True)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """The user's functions, temporary ones too, sorted, in lower case."""
+        registry = self._session.registry
+        place = (registry.current_catalog, registry.current_database)
+        return self._session.functions.list_user_defined(*place)
+
+    def list_functions(self) -> list[str]:
+        """The permanent functions that one name reaches, built-in ones too, sorted (FLIP-64)."""
+        functions, (catalog, database) = (
+            self._session.functions,
+            self._session.registry.qualify_database(()),
+        )
+        kept = self._session.registry.get(catalog).list_functions(database)
+        return sorted({*kept, *functions.list_system()})
+
+    def list_temporary_functions(self) -> list[str]:
+        """The temporary functions that one name reaches, sorted (FLIP-64)."""
+        functions, place = self._session.functions, self._session.registry.qualify_database(())
+        here = [
+            path.object_name
+            for path in functions.temporary
+            if (path.catalog_name, path.database_name) == place
+        ]
+        return sorted({*functions.system, *here})
+
+    # --- modules -------------------------------------------------------------------------------
+
+    def load_module(self, module_name: str) -> None:
+        """Load a module and use it after all others."""
+        self._session.functions.modules.load(module_name)
+
+    def unload_module(self, module_name: str) -> None:
+        """Forget a module."""
+        self._session.functions.modules.unload(module_name)
+
+    def use_modules(self, *module_names: str) -> None:
+        """Use these modules, in this order, and no others."""
+        self._session.functions.modules.use(module_names)
+
+    def list_modules(self) -> list[str]:
+        """The modules in use, in order."""
+        return list(self._session.functions.modules.used)
+
+    def list_full_modules(self) -> list[tuple[str, bool]]:
+        """All modules, and whether each is in use."""
+        return self._session.functions.modules.listed()
+
+
+def _definition(function: str | FunctionClass) -> Definition:
+    """A class by name, or what it does."""
+    if isinstance(function, str):
+        return CatalogFunction.create_instance(function, "Java")
+    return function

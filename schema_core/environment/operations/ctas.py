@@ -1,0 +1,207 @@
+"""CREATE TABLE AS SELECT: the table that is derived from a query, and the job that fills it.
+
+FLIP-218, FLIP-305. The columns of the query are the columns of the table; columns that the
+statement declares come first, or replace a column of the query at its place.
+"""
+
+from __future__ import annotations
+
+from schema_core.catalog.manager import FoundTable
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.operations.data import check_assignment, job_result
+from schema_core.environment.operations.definitions import (
+    distribution_of,
+    keys_of,
+    options_of,
+    require,
+    schema_of,
+    with_key_not_null,
+)
+from schema_core.environment.options import ATOMICITY
+from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.result import TableResult
+from schema_core.environment.session import Session, placed
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Columns, Relation, result_columns
+from schema_core.schema.members import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.statement_syntax import CreateTable
+from schema_core.sql.syntax import Name
+from schema_core.types import DataType, TypeRoot
+from schema_core.types.casts import supports_implicit_cast
+
+
+def create_table_as(
+    session: Session, statement: CreateTable, query: Query, text: str
+) -> TableResult:
+    """Make the table and run the query into it."""
+    identifier = session.identifier(statement.path)
+    relation = session.query(query, text)
+    table = derived_table(statement, result_columns(relation), text)
+    resolved = resolve_table(table, session.resolver)
+    old = session.tables.find_permanent(identifier)
+    with placed(statement.path.span):
+        _check_old(session, statement, identifier, old)
+    columns = [column.name for column in result_columns(relation)]
+    if old is not None and statement.if_not_exists:
+        return _insert(session, relation, identifier)
+    job = session.planner.create_as(
+        session.executable(relation),
+        BoundTable(identifier, resolved),
+        _registration(session, identifier, resolved, replaces=old is not None),
+        columns=columns,
+    )
+    return job_result(identifier, job)
+
+
+def _registration(
+    session: Session, identifier: ObjectIdentifier, table: ResolvedCatalogTable, *, replaces: bool
+) -> Registration:
+    def create() -> None:
+        if replaces:
+            session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
+        session.tables.create(identifier, table, ignore_if_exists=False)
+
+    def drop() -> None:
+        session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
+
+    atomic = ATOMICITY.of(session.config.get_configuration())
+    return Registration(create, drop, atomic=bool(atomic))
+
+
+def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> TableResult:
+    """IF NOT EXISTS keeps the table that is there; the query still runs into it."""
+    target = session.bound(identifier)
+    check_assignment(result_columns(relation), target.table.resolved_schema)
+    job = session.planner.insert(session.executable(relation), target)
+    return job_result(identifier, job)
+
+
+def _check_old(
+    session: Session, statement: CreateTable, identifier: ObjectIdentifier, old: FoundTable | None
+) -> None:
+    """Whether what lies at the path already allows the statement."""
+    shown = identifier.as_summary_string()
+    session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
+    if statement.or_replace or not statement.create:
+        if old is None and not statement.create:
+            raise NotFoundError(f"there is no table {shown}", code="table-not-found")
+        if old is not None and old.kind is not TableKind.TABLE:
+            raise SchemaError(f"{shown} is no table", code="not-a-table")
+        if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
+            raise SchemaError(
+                f"a temporary table hides {shown}",
+                code="hidden-by-temporary",
+                hint="drop the temporary table first",
+            )
+    elif old is not None and not statement.if_not_exists:
+        raise AlreadyExistsError(f"there is already something called {shown}", code="table-exists")
+
+
+# --- the derived table ---------------------------------------------------------------------------
+
+
+def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:
+    """The table that the statement and the columns of its query describe.
+
+    Raises:
+        SchemaError: with code `untyped-null` for a column of the query that is just NULL,
+            `column-order` for a list of names that is not a permutation, `unknown-column`,
+            `column-kind`, `no-default` or `not-assignable` for a declared column.
+    """
+    for column in query:
+        if column.type.is_(TypeRoot.NULL):
+            raise SchemaError(
+                f"column {column.name!r} is NULL without a type",
+                code="untyped-null",
+                hint="write CAST(NULL AS ...)",
+            )
+    own = schema_of(statement.elements, text)
+    key = own.primary_key
+    written = with_key_not_null(own.columns, key.column_names if key else ())
+    names = statement.elements.names
+    columns = reordered(names, query) if names else merged(written, query)
+    known = [column.name for column in columns]
+    if len(known) > len(set(known)):
+        raise SchemaError("a column is defined twice", code="duplicate-column")
+    require(statement.partition_keys, known, "partition key")
+    return CatalogTable(
+        Schema(columns, own.watermark_specs, key),
+        keys_of(statement.partition_keys),
+        options=options_of(statement.options),
+        comment=statement.comment,
+        distribution=distribution_of(statement.distribution),
+    )
+
+
+def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+    """The columns of the query in the order of the names, which name each of them once."""
+    types = {column.name: column.type for column in query}
+    require(names, types, "column")
+    order = [name.parts[-1] for name in names]
+    if len(set(order)) < len(order) or len(order) != len(query):
+        raise SchemaError(
+            f"the list names {len(order)} columns, the query gives {len(query)}",
+            code="column-order",
+            span=names[0].span,
+            hint="name every column of the query once, or declare types",
+        )
+    return tuple(UnresolvedPhysicalColumn(name, types[name]) for name in order)
+
+
+def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
+    """Declared columns that the query does not give, then those it gives, some re-declared."""
+    given = {column.name: column.type for column in query}
+    replaced: dict[str, UnresolvedColumn] = {}
+    extra: list[UnresolvedColumn] = []
+    for position, column in enumerate(declared, start=1):
+        with at(f"column {column.name!r}", column.span):
+            if column.name in given:
+                replaced[column.name] = _replacement(column, given[column.name], position)
+            else:
+                extra.append(_extra(column))
+    taken = (
+        replaced.get(column.name, UnresolvedPhysicalColumn(column.name, column.type))
+        for column in query
+    )
+    return (*extra, *taken)
+
+
+def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
+    """A declared column in place of one that the query gives."""
+    if isinstance(column, UnresolvedComputedColumn):
+        raise SchemaError("a computed column cannot take what the query gives", code="column-kind")
+    if isinstance(column, UnresolvedMetadataColumn) and column.is_virtual:
+        raise SchemaError("a virtual column cannot take what the query gives", code="column-kind")
+    target = column.data_type
+    if not isinstance(target, str) and not supports_implicit_cast(given, target):
+        raise SchemaError(
+            f"declared column {position} is {target}, but the query gives {given}",
+            code="not-assignable",
+            hint="add a CAST to the query",
+        )
+    return column
+
+
+def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
+    """A declared column that the query does not give: it is filled with NULL."""
+    stored = isinstance(column, UnresolvedPhysicalColumn) or (
+        isinstance(column, UnresolvedMetadataColumn) and not column.is_virtual
+    )
+    if stored and not isinstance(column, UnresolvedComputedColumn):
+        type_ = column.data_type
+        if not isinstance(type_, str) and not type_.is_nullable:
+            raise SchemaError(
+                "the column is NOT NULL and the query gives nothing for it",
+                code="no-default",
+                hint="declare it nullable, or select a value for it",
+            )
+    return column

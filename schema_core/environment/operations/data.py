@@ -1,0 +1,269 @@
+"""Statements that read and write rows: they are resolved here and run by the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schema_core.environment.planner import BoundTable, Job
+from schema_core.environment.result import TableResult, texts
+from schema_core.environment.session import Session, placed
+from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.expressions.typed import Constant, Ref
+from schema_core.paths import ObjectIdentifier
+from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.sql.definition_syntax import Partition
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.statement_syntax import (
+    AnalyzeTable,
+    CallProcedure,
+    Delete,
+    Execute,
+    Explain,
+    Insert,
+    SelectStatement,
+    StatementSet,
+    TruncateTable,
+    Update,
+)
+from schema_core.sql.syntax import Literal, LiteralKind, Name
+from schema_core.types import CharType, DataTypes
+from schema_core.types.casts import supports_implicit_cast
+
+#: What a query is called while constants are put beside its columns.
+ALIAS = "EXPR$0"
+
+
+def select(session: Session, statement: SelectStatement, text: str) -> TableResult:
+    """Run a query and hand out its rows."""
+    return run_query(session, session.query(statement.query, text))
+
+
+def run_query(session: Session, relation: Relation) -> TableResult:
+    """Run a resolved query and hand out its rows."""
+    columns = result_columns(relation)
+    rows = session.planner.select(session.executable(relation))
+    schema = ResolvedSchema.physical(
+        [column.name for column in columns], [column.type for column in columns]
+    )
+    return TableResult(schema, rows.rows, texts=rows.shown)
+
+
+def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
+    """What a statement that writes gives back: the number of rows, -1 for unknown, as in Flink."""
+    name = identifier.as_summary_string()
+    schema = ResolvedSchema.physical([name], [DataTypes.BIGINT(nullable=False)])
+    return TableResult(schema, [(-1,)], job=job)
+
+
+# --- INSERT --------------------------------------------------------------------------------------
+
+
+def insert(session: Session, statement: Insert, text: str) -> TableResult:
+    """Write a query into a table and wait for the end."""
+    with placed(statement.path.span):
+        target = session.bound(session.identifier(statement.path))
+    return write(session, session.query(statement.query, text), target, as_said(statement))
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How rows go into a table: into which columns, into which partition, beside what was there."""
+
+    columns: tuple[Name, ...] = ()
+    partition: Partition | None = None
+    overwrite: bool = False
+
+
+def as_said(statement: Insert) -> Writing:
+    """How an INSERT wants its rows written."""
+    return Writing(statement.columns, statement.partition, statement.overwrite)
+
+
+def write(session: Session, relation: Relation, target: BoundTable, how: Writing) -> TableResult:
+    """Write a resolved query into a table and wait for the end.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `column-count` or `not-assignable`.
+    """
+    schema, fixed = target.table.resolved_schema, how.partition
+    _check_partition(target, fixed)
+    names = [".".join(name.parts) for name in how.columns]
+    chosen = names or [
+        name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
+    ]
+    _check_names(how.columns, chosen, schema)
+    check_assignment(result_columns(relation), schema, chosen)
+    if fixed is not None:
+        relation, chosen = _with_partition(relation, fixed), [*chosen, *dict(fixed.values)]
+    job = session.planner.insert(
+        session.executable(relation),
+        target,
+        columns=chosen if names or fixed else None,
+        overwrite=how.overwrite,
+    )
+    return job_result(target.identifier, job)
+
+
+def persisted(schema: ResolvedSchema) -> list[str]:
+    """The columns that are written."""
+    return [column.name for column in schema.columns if column.is_persisted()]
+
+
+def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
+    for key, _ in fixed.values if fixed else ():
+        if key not in target.table.partition_keys:
+            raise SchemaError(
+                f"{key!r} is no partition key of {target.identifier.as_summary_string()}",
+                code="unknown-column",
+                span=fixed.span if fixed else None,
+                hint=similar(key, target.table.partition_keys),
+            )
+
+
+def _check_names(written: Sequence[Name], chosen: Sequence[str], schema: ResolvedSchema) -> None:
+    known = persisted(schema)
+    for position, name in enumerate(chosen):
+        span = written[position].span if written else None
+        if name not in known:
+            raise SchemaError(
+                f"the table has no column {name!r} that is written",
+                code="unknown-column",
+                span=span,
+                hint=similar(name, known),
+            )
+        if name in chosen[:position]:
+            raise SchemaError(f"column {name!r} is named twice", code="duplicate-column", span=span)
+
+
+def check_assignment(
+    given: Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
+) -> None:
+    """Require that the columns of a query go into the chosen columns of a table, in order.
+
+    NULL into NOT NULL is not a matter of types: it is refused row by row when the job runs.
+
+    Raises:
+        SchemaError: with code `column-count` or `not-assignable`.
+    """
+    names = persisted(schema) if chosen is None else chosen
+    if len(names) != len(given):
+        raise SchemaError(
+            f"the query gives {len(given)} columns, the table takes {len(names)}",
+            code="column-count",
+        )
+    types = {column.name: column.data_type for column in schema.columns}
+    for column, name in zip(given, names, strict=True):
+        target = types[name]
+        if not supports_implicit_cast(column.type.nullable(), target.nullable()):
+            raise SchemaError(
+                f"column {name!r} is {target}, but the query gives {column.type}",
+                code="not-assignable",
+                hint="add a CAST to the query",
+            )
+
+
+def _with_partition(relation: Relation, fixed: Partition) -> Relation:
+    """The relation with the values of the partition behind its columns."""
+    columns = result_columns(relation)
+    read = [Item(name, Ref(name, type_, ALIAS)) for name, type_ in columns]
+    values = [Item(key, _constant(value)) for key, value in fixed.values]
+    return Select((*read, *values), Named(relation, ALIAS, columns))
+
+
+def _constant(value: str | None) -> Constant:
+    if value is None:
+        raise UnsupportedError(
+            "a partition without a value has no place in INSERT", code="partition-value"
+        )
+    literal = Literal(LiteralKind.STRING, value)
+    return Constant(literal, CharType(max(1, len(value)), nullable=False))
+
+
+# --- the others ----------------------------------------------------------------------------------
+
+
+def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
+    """Run the inserts one after the other; every one is checked before the first runs."""
+    checked = []
+    for one in statement.inserts:
+        with placed(one.path.span):
+            target = session.bound(session.identifier(one.path))
+        checked.append((session.query(one.query, text), target, as_said(one)))
+    results = [write(session, *each) for each in checked]
+    return results[-1]
+
+
+def execute(session: Session, statement: Execute, text: str) -> TableResult:
+    """EXECUTE in front of a statement changes nothing."""
+    match statement.statement:
+        case Insert() as inner:
+            return insert(session, inner, text)
+        case SelectStatement() as inner:
+            return select(session, inner, text)
+
+
+def explain(session: Session, statement: Explain, text: str) -> TableResult:
+    """How the engine would run a query."""
+    return texts(["result"], [(explained(session, query_in(statement), text),)])
+
+
+def query_in(statement: Explain) -> Query:
+    """The query of the statement that is explained.
+
+    Raises:
+        UnsupportedError: with code `not-explainable` for a statement without one.
+    """
+    match statement.statement:
+        case SelectStatement(query) | Insert(query=query):
+            return query
+        case _:
+            raise UnsupportedError(
+                "EXPLAIN is for queries and INSERT", code="not-explainable", span=statement.span
+            )
+
+
+def explained(session: Session, query: Query, text: str) -> str:
+    """How the engine would run a query, as text."""
+    return session.planner.explain(session.executable(session.query(query, text)))
+
+
+def delete(session: Session, statement: Delete, text: str) -> TableResult:
+    """Refused: rows are appended or replaced, never changed in place."""
+    return _refuse(session, statement, "DELETE")
+
+
+def update(session: Session, statement: Update, text: str) -> TableResult:
+    """Refused, as DELETE."""
+    return _refuse(session, statement, "UPDATE")
+
+
+def truncate(session: Session, statement: TruncateTable, text: str) -> TableResult:
+    """Refused, as DELETE."""
+    return _refuse(session, statement, "TRUNCATE TABLE")
+
+
+def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult:
+    """Refused: no catalog here keeps statistics."""
+    return _refuse(session, statement, "ANALYZE TABLE")
+
+
+def _refuse(
+    session: Session, statement: Delete | Update | TruncateTable | AnalyzeTable, words: str
+) -> TableResult:
+    found = session.found(statement.path)
+    raise UnsupportedError(
+        f"{words} is not supported for {found.identifier.as_summary_string()}",
+        code="statement-not-supported",
+        span=statement.path.span,
+    )
+
+
+def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
+    """Refused: no catalog here keeps procedures."""
+    raise UnsupportedError(
+        f"there is no procedure {'.'.join(statement.path.parts)}",
+        code="procedure-not-found",
+        span=statement.path.span,
+    )

@@ -1,0 +1,183 @@
+"""From the syntax of a definition to the parts of a catalog object: schema, options, distribution.
+
+Names and expressions keep their places in the statement, so that a mistake found later is shown
+where it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from schema_core.catalog.objects import DistributionKind, TableDistribution
+from schema_core.errors import SchemaError, similar
+from schema_core.schema.expression import SqlExpression
+from schema_core.schema.members import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql import syntax
+from schema_core.sql.definition_syntax import (
+    Column,
+    ComputedColumn,
+    Constraint,
+    Distribution,
+    Elements,
+    MetadataColumn,
+    Option,
+    PhysicalColumn,
+    Watermark,
+)
+from schema_core.sql.printer import print_expression
+from schema_core.sql.type_name import data_type
+
+
+def written(expression: syntax.Expression, text: str) -> SqlExpression:
+    """An expression of the statement `text` as a schema keeps it."""
+    return SqlExpression(print_expression(expression), expression, text)
+
+
+def column_of(column: Column, text: str) -> UnresolvedColumn:
+    """A column of a statement as a schema keeps it."""
+    match column:
+        case PhysicalColumn(name, type_, comment, span):
+            return UnresolvedPhysicalColumn(name, data_type(type_, as_cast=False), comment, span)
+        case ComputedColumn(name, expression, comment, span):
+            return UnresolvedComputedColumn(name, written(expression, text), comment, span)
+        case MetadataColumn(name, type_, key, virtual, comment, span):
+            type_of = data_type(type_, as_cast=False)
+            return UnresolvedMetadataColumn(name, type_of, key, virtual, comment, span)
+
+
+def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
+    """A watermark of a statement as a schema keeps it; a path to a field is no column's name."""
+    name = ".".join(watermark.column.parts)
+    return UnresolvedWatermarkSpec(name, written(watermark.expression, text), watermark.span)
+
+
+def primary_key_of(constraint: Constraint) -> UnresolvedPrimaryKey:
+    """A primary key; one without a name is called ``PK_`` and its columns."""
+    columns = tuple(".".join(column.parts) for column in constraint.columns)
+    name = constraint.name or "_".join(("PK", *columns))
+    return UnresolvedPrimaryKey(name, columns, constraint.span)
+
+
+def schema_of(elements: Elements, text: str) -> Schema:
+    """The schema that the parentheses behind a table's name spell."""
+    columns = tuple(column_of(column, text) for column in elements.columns)
+    watermark = elements.watermark
+    keys = [primary_key_of(one) for one in elements.constraints]
+    return Schema(
+        columns,
+        (watermark_of(watermark, text),) if watermark else (),
+        keys[0] if keys else None,
+    )
+
+
+def with_key_not_null(
+    columns: Iterable[UnresolvedColumn], names: Collection[str]
+) -> tuple[UnresolvedColumn, ...]:
+    """The columns, those of the primary key NOT NULL: SQL takes that as said with the key."""
+    return tuple(
+        UnresolvedPhysicalColumn(
+            column.name, column.data_type.not_null(), column.comment, column.span
+        )
+        if isinstance(column, UnresolvedPhysicalColumn)
+        and column.name in names
+        and not isinstance(column.data_type, str)
+        else column
+        for column in columns
+    )
+
+
+def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = ()) -> None:
+    """Refuse a computed column that reads what a statement does not let it see.
+
+    In a statement it sees all physical columns, wherever they stand, but of the metadata columns
+    only those before it; of the columns of a LIKE source only the physical ones (`hidden` names the
+    others).
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
+    known = list(columns)
+    visible = {one.name for one in known if isinstance(one, UnresolvedPhysicalColumn)}
+    every = {one.name for one in known} | set(hidden)
+    for column in known:
+        if isinstance(column, UnresolvedMetadataColumn) and column.name not in hidden:
+            visible.add(column.name)
+        if isinstance(column, UnresolvedComputedColumn):
+            _check_names(column, every - visible)
+
+
+def _check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
+    if not isinstance(column.expression, SqlExpression) or column.expression.syntax is None:
+        return
+    for name in names_in(column.expression.syntax):
+        if name.parts[0] in unseen:
+            raise SchemaError(
+                f"column {column.name!r} cannot see column {name.parts[0]!r}",
+                code="unknown-column",
+                span=name.span,
+                text=column.expression.source,
+                hint="a computed column sees physical columns, and metadata columns before it",
+            )
+
+
+def names_in(node: Any) -> Iterator[syntax.Name]:
+    """Every name of a column in an expression.
+
+    >>> from schema_core.sql.expression import parse_expression
+    >>> [name.parts for name in names_in(parse_expression("a + UPPER(b.c)"))]
+    [('a',), ('b', 'c')]
+    """
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case syntax.Name() as name:
+                yield name
+            case tuple() as parts:
+                waiting += reversed(parts)
+            case found if is_dataclass(found):
+                waiting += [getattr(found, one.name) for one in reversed(fields(found))]
+
+
+def options_of(options: Iterable[Option]) -> dict[str, str]:
+    """Options by key; of a key that is given twice the last value counts."""
+    return {option.key: option.value for option in options}
+
+
+def distribution_of(distribution: Distribution | None) -> TableDistribution | None:
+    """A distribution as a catalog keeps it."""
+    if distribution is None:
+        return None
+    keys = (".".join(key.parts) for key in distribution.keys)
+    kind = DistributionKind[distribution.kind]
+    return TableDistribution.of(kind, distribution.buckets, keys)
+
+
+def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:
+    """Names of columns."""
+    return tuple(".".join(name.parts) for name in names)
+
+
+def require(names: Iterable[syntax.Name], known: Collection[str], what: str) -> None:
+    """Require that every name is known.
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
+    for name in names:
+        if ".".join(name.parts) not in known:
+            raise SchemaError(
+                f"{what} {'.'.join(name.parts)!r} is no column of the table",
+                code="unknown-column",
+                span=name.span,
+                hint=similar(".".join(name.parts), known),
+            )

@@ -1,0 +1,230 @@
+"""CREATE TABLE LIKE: what is taken from the source, by feature and strategy.
+
+Physical columns of the source come first and in order, with their comments. Its table comment is
+never taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from schema_core.catalog.objects import CatalogTable, TableDistribution
+from schema_core.environment.operations.definitions import (
+    check_sight,
+    distribution_of,
+    keys_of,
+    options_of,
+    schema_of,
+    with_key_not_null,
+)
+from schema_core.environment.session import Session
+from schema_core.errors import SchemaError, at
+from schema_core.schema.members import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
+)
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.definition_syntax import Like
+from schema_core.sql.statement_syntax import CreateTable
+
+
+class Strategy(Enum):
+    """What becomes of a feature of the source."""
+
+    INCLUDING = "INCLUDING"
+    EXCLUDING = "EXCLUDING"
+    OVERWRITING = "OVERWRITING"
+
+
+INCLUDING, EXCLUDING, OVERWRITING = Strategy
+
+# fmt: off
+#: feature -> what becomes of it where the statement says nothing
+DEFAULTS: dict[str, Strategy] = {
+    "OPTIONS":      OVERWRITING,
+    "CONSTRAINTS":  INCLUDING,
+    "DISTRIBUTION": INCLUDING,
+    "PARTITIONS":   INCLUDING,
+    "GENERATED":    INCLUDING,
+    "METADATA":     INCLUDING,
+    "WATERMARKS":   INCLUDING,
+}
+# fmt: on
+
+#: kind of column -> the feature that it belongs to; physical columns are always taken
+FEATURES: dict[type[UnresolvedColumn], str] = {
+    UnresolvedComputedColumn: "GENERATED",
+    UnresolvedMetadataColumn: "METADATA",
+}
+
+
+def strategies_of(like: Like) -> dict[str, Strategy]:
+    """The strategy of every feature: ALL first, then what is said of each."""
+    said = {option.feature: Strategy[option.strategy] for option in like.options}
+    chosen = {feature: said.get("ALL", default) for feature, default in DEFAULTS.items()}
+    return chosen | {feature: one for feature, one in said.items() if feature != "ALL"}
+
+
+def create_table_like(
+    session: Session, statement: CreateTable, like: Like, text: str
+) -> CatalogTable:
+    """The table that the statement describes together with its source.
+
+    Raises:
+        SchemaError: with code `like-source` where the source is no table, `like-conflict` where
+            both have what only one may have.
+    """
+    source = session.found(like.source).table
+    if not isinstance(source, CatalogTable):
+        raise SchemaError(
+            "LIKE takes a table, not a view", code="like-source", span=like.source.span
+        )
+    strategies = strategies_of(like)
+    own = schema_of(statement.elements, text)
+    key = _one("CONSTRAINTS", strategies, source.schema.primary_key, own.primary_key)
+    columns = merged_columns(source.schema, own, strategies)
+    if own.primary_key is not None:
+        written = own.primary_key.column_names
+        fresh = {column.name for column in own.columns}
+        columns = with_key_not_null(columns, [name for name in written if name in fresh])
+    return CatalogTable(
+        Schema(columns, merged_watermarks(source.schema, own, strategies), key),
+        _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
+        options=merged_options(source.options, options_of(statement.options), strategies),
+        comment=statement.comment,
+        distribution=_distribution(source, distribution_of(statement.distribution), strategies),
+    )
+
+
+def _conflict(feature: str) -> SchemaError:
+    return SchemaError(
+        f"both the table and its LIKE source have {feature.lower()}",
+        code="like-conflict",
+        hint=f"write LIKE ... (EXCLUDING {feature})",
+    )
+
+
+def _one(
+    feature: str,
+    strategies: Mapping[str, Strategy],
+    inherited: UnresolvedPrimaryKey | None,
+    own: UnresolvedPrimaryKey | None,
+) -> UnresolvedPrimaryKey | None:
+    if strategies[feature] is EXCLUDING or inherited is None:
+        return own
+    if own is not None:
+        raise _conflict(feature)
+    return inherited
+
+
+def _kept(
+    feature: str,
+    strategies: Mapping[str, Strategy],
+    inherited: tuple[str, ...],
+    own: tuple[str, ...],
+) -> tuple[str, ...]:
+    """What partitions a table: EXCLUDING lets the table have its own, but drops nothing."""
+    if own and inherited and strategies[feature] is not EXCLUDING:
+        raise _conflict(feature)
+    return own or inherited
+
+
+def _distribution(
+    source: CatalogTable, own: TableDistribution | None, strategies: Mapping[str, Strategy]
+) -> TableDistribution | None:
+    inherited = source.distribution
+    if own and inherited and strategies["DISTRIBUTION"] is not EXCLUDING:
+        raise _conflict("DISTRIBUTION")
+    return own or inherited
+
+
+def merged_options(
+    inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
+) -> dict[str, str]:
+    """The options of both, or of the table alone.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a key of both under INCLUDING.
+    """
+    match strategies["OPTIONS"]:
+        case Strategy.EXCLUDING:
+            return dict(own)
+        case Strategy.OVERWRITING:
+            return {**inherited, **own}
+        case Strategy.INCLUDING:
+            if twice := sorted(inherited.keys() & own.keys()):
+                raise SchemaError(
+                    f"both the table and its LIKE source set {', '.join(twice)}",
+                    code="like-conflict",
+                    hint="write LIKE ... (OVERWRITING OPTIONS)",
+                )
+            return {**inherited, **own}
+
+
+def merged_columns(
+    source: Schema, own: Schema, strategies: Mapping[str, Strategy]
+) -> tuple[UnresolvedColumn, ...]:
+    """The columns of the source that are taken, then the table's own; some replaced in place.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a name of both, `unknown-column` for a computed
+            column that reads what it cannot see.
+    """
+    kept = [
+        column
+        for column in source.columns
+        if strategies.get(FEATURES.get(type(column), ""), INCLUDING) is not EXCLUDING
+    ]
+    merged: dict[str, UnresolvedColumn] = {column.name: column for column in kept}
+    for column in own.columns:
+        with at(f"column {column.name!r}", column.span):
+            _require_replaceable(merged.get(column.name), column, strategies)
+        merged[column.name] = column
+    _check_own(own, [c for c in kept if c.name not in {one.name for one in own.columns}])
+    return tuple(merged.values())
+
+
+def _require_replaceable(
+    old: UnresolvedColumn | None, new: UnresolvedColumn, strategies: Mapping[str, Strategy]
+) -> None:
+    if old is None:
+        return
+    feature = FEATURES.get(type(old))
+    if feature is None or type(old) is not type(new) or strategies[feature] is not OVERWRITING:
+        raise SchemaError(
+            "the LIKE source has a column of this name",
+            code="like-conflict",
+            hint=f"write LIKE ... (OVERWRITING {feature})" if type(old) is type(new) else None,
+        )
+
+
+def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
+    """New computed columns see the physical columns of the source, but no others of it."""
+    names = [column.name for column in own.columns]
+    if len(names) > len(set(names)):
+        raise SchemaError("a column is defined twice", code="duplicate-column")
+    hidden = [one.name for one in inherited if not isinstance(one, UnresolvedPhysicalColumn)]
+    physical = [one for one in inherited if isinstance(one, UnresolvedPhysicalColumn)]
+    check_sight([*physical, *own.columns], hidden)
+
+
+def merged_watermarks(
+    source: Schema, own: Schema, strategies: Mapping[str, Strategy]
+) -> tuple[UnresolvedWatermarkSpec, ...]:
+    """The watermarks of the source that are taken, and the table's own.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a column that both have one for.
+    """
+    strategy = strategies["WATERMARKS"]
+    kept = {} if strategy is EXCLUDING else {one.column_name: one for one in source.watermark_specs}
+    for one in own.watermark_specs:
+        if one.column_name in kept and strategy is not OVERWRITING:
+            raise _conflict("WATERMARKS")
+        kept[one.column_name] = one
+    return tuple(kept.values())

@@ -1,0 +1,68 @@
+"""Models: made and changed."""
+
+from __future__ import annotations
+
+from schema_core.catalog.objects import CatalogModel
+from schema_core.environment.operations.definitions import column_of, options_of
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, placed
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.paths import UnresolvedPath
+from schema_core.query.relation import result_columns
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.definition_syntax import RenameTo, ResetOptions, SetOptions
+from schema_core.sql.statement_syntax import Alter, CreateModel
+
+
+def create_model(session: Session, statement: CreateModel, text: str) -> TableResult:
+    """Keep a model.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for a model made of a query.
+    """
+    identifier = session.identifier(statement.path)
+    if statement.query is not None:
+        result_columns(session.query(statement.query, text))
+        raise UnsupportedError("no model is made of a query", code="statement-not-supported")
+    model = CatalogModel(
+        Schema(tuple(column_of(column, text) for column in statement.input)),
+        Schema(tuple(column_of(column, text) for column in statement.output)),
+        options=options_of(statement.options),
+        comment=statement.comment,
+    )
+    with placed(statement.path.span):
+        keep = session.models.create_temporary if statement.temporary else session.models.create
+        keep(identifier, model, statement.if_not_exists)
+    return OK
+
+
+def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
+    """Rename a permanent model or change its options; a temporary one cannot be changed."""
+    identifier = session.identifier(statement.path)
+    shown = identifier.as_summary_string()
+    with placed(statement.path.span):
+        path = identifier.to_object_path()
+        catalog = session.registry.find(identifier.catalog_name)
+        hidden = session.models.is_temporary(identifier)
+        if catalog is None or hidden or not catalog.model_exists(path):
+            if statement.if_exists:
+                return OK
+            raise NotFoundError(f"there is no permanent model {shown}", code="model-not-found")
+        old = catalog.get_model(path)
+        match statement.change:
+            case RenameTo(new):
+                name = UnresolvedPath(new.parts).object_name
+                catalog.rename_model(path, name, ignore_if_not_exists=False)
+            case SetOptions(options):
+                merged = {**old.options, **options_of(options)}
+                catalog.alter_model(path, old.copy(merged), ignore_if_not_exists=False)
+            case ResetOptions(keys):
+                if not keys:
+                    raise SchemaError("no option is given", code="no-options")
+                kept = {key: value for key, value in old.options.items() if key not in keys}
+                catalog.alter_model(path, old.copy(kept), ignore_if_not_exists=False)
+            case _:
+                raise UnsupportedError(
+                    "a model cannot be changed so", code="statement-not-supported"
+                )
+    return OK

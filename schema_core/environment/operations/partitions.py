@@ -1,0 +1,36 @@
+"""ALTER TABLE ... ADD and DROP PARTITION."""
+
+from __future__ import annotations
+
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.environment.operations.definitions import options_of
+from schema_core.environment.session import Session, placed
+from schema_core.errors import SchemaError
+from schema_core.paths import ObjectIdentifier
+from schema_core.sql.definition_syntax import AddPartitions, DropPartitions, Partition
+
+
+def _spec(partition: Partition) -> CatalogPartitionSpec:
+    values = {key: value for key, value in partition.values if value is not None}
+    if len(values) < len(partition.values):
+        raise SchemaError(
+            "every key of the partition needs a value", code="partition-spec", span=partition.span
+        )
+    return CatalogPartitionSpec(values)
+
+
+def add_partitions(session: Session, identifier: ObjectIdentifier, change: AddPartitions) -> None:
+    """Add partitions, one after the other."""
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    for one in change.partitions:
+        with placed(one.span):
+            partition = CatalogPartition.create_instance(options_of(one.options))
+            catalog.create_partition(path, _spec(one), partition, change.if_not_exists)
+
+
+def drop_partitions(session: Session, identifier: ObjectIdentifier, change: DropPartitions) -> None:
+    """Drop partitions, one after the other."""
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    for one in change.partitions:
+        with placed(one.span):
+            catalog.drop_partition(path, _spec(one), change.if_exists)

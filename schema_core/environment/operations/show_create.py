@@ -1,0 +1,182 @@
+"""SHOW CREATE: the statement that would make an object again. Options are shown as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from schema_core.catalog.manager import FoundTable
+from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
+from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.environment.result import TableResult, texts
+from schema_core.environment.session import Session, placed
+from schema_core.errors import SchemaError
+from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
+from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
+from schema_core.text import quote_identifier, quote_string
+
+
+def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
+    """The statement as one row.
+
+    Raises:
+        SchemaError: with code `object-kind` where the object is of another kind.
+    """
+    with placed(statement.path.span):
+        written = _written(session, statement)
+    return texts(["result"], [(written,)])
+
+
+def _written(session: Session, statement: ShowCreate) -> str:
+    match statement.kind:
+        case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
+            return table_statement(_of_kind(session.found(statement.path), statement.kind))
+        case ObjectKind.CATALOG:
+            return catalog_statement(session, statement.path.parts[-1])
+        case ObjectKind.MODEL:
+            return model_statement(session, statement)
+        case ObjectKind.DATABASE | ObjectKind.FUNCTION:
+            raise SchemaError(f"SHOW CREATE {statement.kind.value} does not exist", code="syntax")
+        case _:
+            assert_never(statement.kind)
+
+
+def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
+    if found.kind.value.replace("_", " ") != kind.value:
+        right = found.kind.value.replace("_", " ")
+        raise SchemaError(
+            f"{found.identifier.as_summary_string()} is a {right.lower()}",
+            code="object-kind",
+            hint=f"write SHOW CREATE {right}",
+        )
+    return found
+
+
+# --- tables and views ----------------------------------------------------------------------------
+
+
+def table_statement(found: FoundTable) -> str:
+    """The statement that makes a table, a view or a materialized table."""
+    temporary = "TEMPORARY " if found.is_temporary else ""
+    path = found.identifier.as_serializable_string()
+    match found.table:
+        case ResolvedCatalogTable() as table:
+            head = f"CREATE {temporary}TABLE {path} "
+            clauses = _table_clauses(table)
+        case ResolvedCatalogView() as view:
+            head = f"CREATE {temporary}VIEW {path} "
+            names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
+            clauses = [block(names), *_comment(view.comment), f"AS {view.expanded_query}"]
+        case ResolvedCatalogMaterializedTable() as materialized:
+            head = f"CREATE MATERIALIZED TABLE {path} "
+            clauses = _materialized_clauses(materialized)
+        case _:
+            assert_never(found.table)
+    return head + "\n".join(clauses) + "\n"
+
+
+def block(lines: Iterable[str]) -> str:
+    """Lines between parentheses, each indented, with commas between them.
+
+    >>> print(block(["`a` INT"]))
+    (
+      `a` INT
+    )
+    """
+    return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+
+
+def _table_clauses(table: ResolvedCatalogTable) -> list[str]:
+    return [
+        block(schema_lines(table.resolved_schema)),
+        *_comment(table.comment),
+        *([str(table.distribution)] if table.distribution is not None else []),
+        *_partitioned(table.partition_keys),
+        *_with(table.options),
+    ]
+
+
+def _materialized_clauses(table: ResolvedCatalogMaterializedTable) -> list[str]:
+    return [
+        block(schema_lines(table.resolved_schema)),
+        *_comment(table.comment),
+        *([str(table.distribution)] if table.distribution is not None else []),
+        *_partitioned(table.partition_keys),
+        *_with(table.options),
+        *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
+        *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
+        *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
+        f"AS {table.expanded_query}",
+    ]
+
+
+def schema_lines(schema: ResolvedSchema) -> list[str]:
+    """Columns, watermark and key as a statement has them."""
+    key = schema.primary_key
+    return [
+        *(column_line(column) for column in schema.columns),
+        *(
+            f"WATERMARK FOR {quote_identifier(spec.rowtime_attribute)} "
+            f"AS {spec.watermark_expression.as_serializable_string()}"
+            for spec in schema.watermark_specs
+        ),
+        *([str(key)] if key is not None else []),
+    ]
+
+
+def column_line(column: AnyColumn) -> str:
+    """A column as a statement has it: a computed one without its type."""
+    name = quote_identifier(column.name)
+    if isinstance(column, ComputedColumn):
+        said = f"AS {column.expression.as_serializable_string()}"
+    else:
+        extras = column.explain_extras()
+        type_ = column.data_type.as_serializable_string()
+        said = f"{type_} {extras}" if extras else type_
+    return f"{name} {said}{_remark(column.comment)}"
+
+
+def _remark(comment: str | None) -> str:
+    return f" COMMENT {quote_string(comment)}" if comment else ""
+
+
+def _comment(comment: str | None) -> list[str]:
+    return [f"COMMENT {quote_string(comment)}"] if comment else []
+
+
+def _partitioned(keys: Iterable[str]) -> list[str]:
+    names = ", ".join(map(quote_identifier, keys))
+    return [f"PARTITIONED BY ({names})"] if names else []
+
+
+def _with(options: Mapping[str, str]) -> list[str]:
+    pairs = [f"{quote_string(key)} = {quote_string(options[key])}" for key in sorted(options)]
+    return [f"WITH {block(pairs)}"] if pairs else []
+
+
+# --- catalogs and models -------------------------------------------------------------------------
+
+
+def catalog_statement(session: Session, name: str) -> str:
+    """The statement that makes a catalog."""
+    descriptor = session.registry.descriptor(name)
+    clauses = [*_comment(descriptor.comment), *_with(descriptor.configuration)]
+    return "\n".join([f"CREATE CATALOG {quote_identifier(name)}", *clauses]) + "\n"
+
+
+def model_statement(session: Session, statement: ShowCreate) -> str:
+    """The statement that makes a model."""
+    identifier = session.identifier(statement.path)
+    model = session.models.get(identifier)
+    temporary = "TEMPORARY " if session.models.is_temporary(identifier) else ""
+    sides = [
+        f"{word} ({', '.join(map(column_line, schema.columns))})"
+        for word, schema in (
+            ("INPUT", model.resolved_input_schema),
+            ("OUTPUT", model.resolved_output_schema),
+        )
+        if schema.columns
+    ]
+    clauses = [*sides, *_comment(model.comment), *_with(model.options)]
+    head = f"CREATE {temporary}MODEL {identifier.as_serializable_string()}"
+    return "\n".join([head, *clauses]) + "\n"

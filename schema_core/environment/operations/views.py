@@ -1,0 +1,104 @@
+"""Views: made, renamed and given another query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from schema_core.catalog.objects import CatalogView, ResolvedCatalogView, TableKind
+from schema_core.environment.operations.alter_table import renamed
+from schema_core.environment.operations.definitions import options_of
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, placed
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.query.relation import Columns, result_columns
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import unresolve
+from schema_core.sql.definition_syntax import RenameTo, SetOptions, SetQuery
+from schema_core.sql.query_printer import print_query
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.statement_syntax import Alter, CreateView
+from schema_core.sql.syntax import Name
+
+
+def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
+    """Keep a query under a name.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for OR REPLACE.
+    """
+    identifier = session.identifier(statement.path)
+    if statement.or_replace:
+        raise UnsupportedError(
+            "a view cannot be replaced",
+            code="statement-not-supported",
+            span=statement.path.span,
+            hint="write ALTER VIEW ... AS",
+        )
+    view = view_of(session, statement.query, text, statement.columns)
+    view = replace(view, comment=statement.comment, options=options_of(statement.options))
+    with placed(statement.path.span):
+        keep = session.tables.create_temporary if statement.temporary else session.tables.create
+        keep(identifier, view, statement.if_not_exists)
+    return OK
+
+
+def view_of(
+    session: Session, query: Query, text: str | None, names: Sequence[Name] = ()
+) -> ResolvedCatalogView:
+    """The view of a query, whose columns take the names that are given.
+
+    Raises:
+        SchemaError: with code `column-count` unless the names are as many as the columns,
+            `duplicate-column` for a name that comes twice.
+    """
+    relation = session.query(query, text)
+    columns = relation.columns if not names else result_columns(relation)
+    schema = _named(columns if names else tuple(relation.columns), names)
+    return ResolvedCatalogView(
+        unresolve(schema),
+        print_query(query),
+        print_query(session.expanded(query, text)),
+        resolved_schema=schema,
+    )
+
+
+def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
+    chosen = [".".join(name.parts) for name in names] or [column.name for column in columns]
+    if len(chosen) != len(columns):
+        raise SchemaError(
+            f"the query gives {len(columns)} columns, but {len(chosen)} are named",
+            code="column-count",
+            span=names[0].span.to(names[-1].span),
+        )
+    for position, name in enumerate(chosen):
+        if name in chosen[:position]:
+            raise SchemaError(
+                f"the view has two columns called {name!r}",
+                code="duplicate-column",
+                span=names[position].span if names else None,
+                hint="name the columns behind the view's name, or in the query by AS",
+            )
+    return ResolvedSchema.physical(chosen, [column.type for column in columns])
+
+
+def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
+    """Rename a view or give it another query."""
+    identifier = session.identifier(statement.path)
+    with placed(statement.path.span):
+        old = session.tables.alterable(TableKind.VIEW, identifier, statement.if_exists)
+    if not isinstance(old, CatalogView):
+        return OK
+    match statement.change:
+        case RenameTo(path):
+            renamed(session, identifier, path)
+        case SetQuery(query):
+            view = view_of(session, query, text)
+            changed = replace(view, options=old.options, comment=old.comment)
+            session.tables.alter(identifier, changed)
+        case SetOptions(options):
+            merged = {**old.options, **options_of(options)}
+            session.tables.alter(identifier, old.copy(merged))
+        case _:
+            raise UnsupportedError("a view cannot be changed so", code="statement-not-supported")
+    return OK

@@ -1,0 +1,200 @@
+"""A session: what the statements of one environment share, and how they find things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from schema_core.catalog.functions import FunctionCatalog
+from schema_core.catalog.manager import CatalogManager, FoundTable
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.model_manager import ModelManager
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+)
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.resolve import (
+    resolve_materialized_table,
+    resolve_model,
+    resolve_table,
+    resolve_view,
+)
+from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
+from schema_core.environment.config import TableConfig
+from schema_core.environment.options import PLANNER
+from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.views import inline_views
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.query.expand import expand_query
+from schema_core.query.relation import Relation, Table, result_columns
+from schema_core.query.resolve import resolve_query
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.sql.query import parse_query
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Name
+from schema_core.text import Span
+from schema_core.types import DataType
+
+
+@contextmanager
+def placed(span: Span | None) -> Iterator[None]:
+    """Say where in the statement an error that passes is, unless it knows."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        error.span = error.span or span
+        raise
+
+
+class Session:
+    """Everything that the statements of one environment share."""
+
+    def __init__(self, settings: EnvironmentSettings, planner: Planner | None = None) -> None:
+        name, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
+        self.streaming = settings.is_streaming_mode()
+        self.config = TableConfig(settings.configuration)
+        built_in = InMemoryCatalog(name, database)
+        self.registry = CatalogRegistry(name, built_in, settings.catalog_store)
+        self.temporary = TemporaryObjects()
+        self.functions = FunctionCatalog(self.registry)
+        self.resolver = SchemaResolver(streaming=self.streaming, functions=self.functions.function)
+        self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
+        self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
+        self._planner = planner
+
+    # --- what is meant -------------------------------------------------------------------------
+
+    def identifier(self, name: Name) -> ObjectIdentifier:
+        """The object that a name in a statement means.
+
+        Raises:
+            SchemaError: with code `path-length` for a name of more than three parts,
+                `no-current-catalog` or `no-current-database` where it leaves one open.
+        """
+        with placed(name.span):
+            return self.registry.qualify(UnresolvedPath(name.parts))
+
+    def database(self, name: Name | None) -> tuple[str, str]:
+        """The catalog and database that a name in a statement means; without one, the current."""
+        with placed(name.span if name else None):
+            return self.registry.qualify_database(name.parts if name else ())
+
+    def found(self, name: Name) -> FoundTable:
+        """The table or view that a name in a statement means.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+        """
+        with placed(name.span):
+            return self.tables.get(self.identifier(name))
+
+    # --- what it resolves to -------------------------------------------------------------------
+
+    def resolve(self, table: CatalogBaseTable) -> ResolvedTable:
+        """The resolved twin of a table, view or materialized table."""
+        match table:
+            case CatalogTable():
+                return resolve_table(table, self.resolver)
+            case CatalogView():
+                return resolve_view(table, self.resolver, self.columns_of)
+            case CatalogMaterializedTable():
+                return resolve_materialized_table(table, self.resolver)
+            case _:
+                raise UnsupportedError(
+                    f"a catalog gave a {type(table).__name__}", code="unknown-table-kind"
+                )
+
+    def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
+        """The resolved twin of a model."""
+        return resolve_model(model, self.resolver)
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def query(self, query: Query, text: str | None) -> Relation:
+        """What a query returns, which stands in `text`.
+
+        Raises:
+            SchemaCoreError: for a query that is not valid.
+        """
+        with within(text):
+            return resolve_query(
+                query, self, streaming=self.streaming, functions=self.functions.function
+            )
+
+    def expanded(self, query: Query, text: str | None) -> Query:
+        """The query with every name in it spelled out: it means the same wherever it is read."""
+        with within(text):
+            return expand_query(
+                query, self, streaming=self.streaming, functions=self.functions.function
+            )
+
+    def table(self, path: tuple[str, ...], span: Span) -> Table:
+        """What a name in a query stands for; a view only while its query still holds."""
+        found = self.found(Name(path, span))
+        if isinstance(found.table, CatalogView):
+            with placed(span):
+                self.query_of(found.identifier, found.table)
+        return Table(found.identifier, found.table.resolved_schema, found.kind.value)
+
+    def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
+        """Names and types of what a query gives."""
+        return tuple(result_columns(self.query(parse_query(text), text)))
+
+    def query_of(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
+        """The query behind a view.
+
+        Raises:
+            SchemaCoreError: where what it reads is not there any more, or no longer fits.
+        """
+        text = view.expanded_query
+        with at(f"view {identifier.as_summary_string()}"):
+            return self.query(parse_query(text), text)
+
+    def executable(self, relation: Relation) -> Relation:
+        """The relation as engines take it: with the queries of views in place of their names."""
+
+        def behind(identifier: ObjectIdentifier) -> Relation | None:
+            table = self.tables.get(identifier).table
+            if not isinstance(table, CatalogView):
+                return None
+            return inline_views(self.query_of(identifier, table), behind)
+
+        return inline_views(relation, behind)
+
+    # --- jobs ----------------------------------------------------------------------------------
+
+    @property
+    def planner(self) -> Planner:
+        """The engine that runs jobs, found at first use.
+
+        Raises:
+            NotFoundError: where it is not installed.
+        """
+        if self._planner is None:
+            options = self.config.get_configuration()
+            context = PlannerContext(options, self.bound)
+            self._planner = find_planner(PLANNER.of(options) or "", context)
+        return self._planner
+
+    def bound(self, identifier: ObjectIdentifier) -> BoundTable:
+        """The table at a path, for an engine to read or write.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            SchemaError: with code `not-a-table` for a view.
+        """
+        found = self.tables.get(identifier)
+        if not isinstance(found.table, ResolvedCatalogTable):
+            raise SchemaError(
+                f"{identifier.as_summary_string()} is no table but a {found.kind.value}",
+                code="not-a-table",
+            )
+        return BoundTable(identifier, found.table)

@@ -1,0 +1,60 @@
+"""`StatementSet`: INSERTs that are checked as they come and run together."""
+
+from __future__ import annotations
+
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.operations.data import as_said
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session
+from schema_core.environment.table import Table, TablePipeline
+from schema_core.errors import SchemaError, within
+from schema_core.sql.statement import parse_statement
+from schema_core.sql.statement_syntax import Insert
+
+
+class StatementSet:
+    """INSERTs that run one after the other when the set is executed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._pipelines: list[TablePipeline] = []
+
+    def add_insert_sql(self, stmt: str) -> StatementSet:
+        """Add an INSERT statement.
+
+        Raises:
+            SchemaError: with code `not-an-insert` for any other statement.
+        """
+        statement = parse_statement(stmt)
+        if not isinstance(statement, Insert):
+            raise SchemaError("a statement set takes INSERT alone", code="not-an-insert")
+        with within(stmt):
+            target = self._session.bound(self._session.identifier(statement.path))
+            relation = self._session.query(statement.query, stmt)
+        return self.add(TablePipeline(self._session, relation, target, as_said(statement)))
+
+    def add_insert(
+        self,
+        target_path_or_descriptor: str | TableDescriptor,
+        table: Table,
+        overwrite: bool = False,
+    ) -> StatementSet:
+        """Add a query that goes into a table."""
+        return self.add(table.insert_into(target_path_or_descriptor, overwrite))
+
+    def add(self, table_pipeline: TablePipeline) -> StatementSet:
+        """Add a query together with the table that it goes into."""
+        self._pipelines.append(table_pipeline)
+        return self
+
+    def explain(self) -> str:
+        """How the engine would run the queries."""
+        return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
+
+    def execute(self) -> TableResult:
+        """Run all of it, and forget it."""
+        result = OK
+        for pipeline in self._pipelines:
+            result = pipeline.execute()
+        self._pipelines = []
+        return result

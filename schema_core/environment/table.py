@@ -1,0 +1,186 @@
+"""`Table`: a query that has been resolved but not yet run."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from schema_core.catalog.objects import ResolvedCatalogView
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
+from schema_core.environment.operations.data import Writing, run_query, write
+from schema_core.environment.operations.views import view_of
+from schema_core.environment.planner import BoundTable
+from schema_core.environment.result import TableResult
+from schema_core.environment.session import Session
+from schema_core.errors import UnsupportedError
+from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
+from schema_core.query.relation import Column, Named, Relation, Scan, result_columns
+from schema_core.query.relation import Table as Source
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
+from schema_core.sql.syntax import Name, Star
+
+#: Numbers the tables that have no path.
+_NUMBERS = count(1)
+
+
+class Table:
+    """A query, typed and ready to run. Made by `sql_query`, `from_path` and `from_descriptor`.
+
+    FLIP-64 calls it what it is: a view that has no name yet.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        relation: Relation,
+        schema: ResolvedSchema | None = None,
+        query: Query | None = None,
+    ) -> None:
+        self._session = session
+        self._relation = relation
+        self._schema = schema or _schema_of(relation)
+        self._query = query
+
+    @property
+    def relation(self) -> Relation:
+        """The typed tree of the query."""
+        return self._relation
+
+    # --- schema --------------------------------------------------------------------------------
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self._schema
+
+    def print_schema(self) -> None:
+        """Print the resolved schema."""
+        print(self._schema)  # noqa: T201
+
+    def __str__(self) -> str:
+        return str(self._schema)
+
+    # --- running -------------------------------------------------------------------------------
+
+    def execute(self) -> TableResult:
+        """Run the query; its rows come when they are collected."""
+        return run_query(self._session, self._relation)
+
+    def execute_insert(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TableResult:
+        """Run the query into a table and wait for the end.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            SchemaError: with code `column-count` or `not-assignable`.
+        """
+        return self.insert_into(table_path_or_descriptor, overwrite).execute()
+
+    def insert_into(
+        self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
+    ) -> TablePipeline:
+        """The query and the table that it is to go into, not yet run."""
+        if isinstance(table_path_or_descriptor, TableDescriptor):
+            target = inline(self._session, table_path_or_descriptor)
+        else:
+            path = parse_path(table_path_or_descriptor)
+            target = self._session.bound(self._session.registry.qualify(path))
+        return TablePipeline(self._session, self._relation, target, Writing(overwrite=overwrite))
+
+    def explain(self) -> str:
+        """How the engine would run the query."""
+        return self._session.planner.explain(self._session.executable(self._relation))
+
+    def print_explain(self) -> None:
+        """Print how the engine would run the query."""
+        print(self.explain())  # noqa: T201
+
+    # --- as a view -----------------------------------------------------------------------------
+
+    def to_view(self) -> ResolvedCatalogView:
+        """The view of this query.
+
+        Raises:
+            UnsupportedError: with code `no-sql` where the query cannot be written in SQL, since it
+                reads a table that has no path.
+        """
+        if self._query is None:
+            raise UnsupportedError(
+                "a table made from a descriptor has no path that a view could read",
+                code="no-sql",
+                hint="create a temporary table from the descriptor",
+            )
+        return view_of(self._session, self._query, None)
+
+
+class TablePipeline:
+    """A query and the table that it is to go into."""
+
+    def __init__(
+        self, session: Session, relation: Relation, target: BoundTable, how: Writing
+    ) -> None:
+        self._session = session
+        self._relation = relation
+        self._target = target
+        self._how = how
+
+    def execute(self) -> TableResult:
+        """Run the query into the table and wait for the end."""
+        return write(self._session, self._relation, self._target, self._how)
+
+    def explain(self) -> str:
+        """How the engine would run the query."""
+        return self._session.planner.explain(self._session.executable(self._relation))
+
+    def get_sink_identifier(self) -> ObjectIdentifier | None:
+        """The path of the table, or None if it has none."""
+        identifier = self._target.identifier
+        return None if identifier.catalog_name == UNKNOWN else identifier
+
+
+def _schema_of(relation: Relation) -> ResolvedSchema:
+    columns = result_columns(relation)
+    names, types = [one.name for one in columns], [one.type for one in columns]
+    return ResolvedSchema.physical(names, types)
+
+
+def of_query(session: Session, query: Query, text: str | None) -> Table:
+    """The table of a query; it keeps meaning the same when the current path changes."""
+    relation = session.query(query, text)
+    return Table(session, relation, query=session.expanded(query, text))
+
+
+def of_path(session: Session, path: str) -> Table:
+    """All of a table or view.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+    """
+    found = session.tables.get(session.registry.qualify(parse_path(path)))
+    source = TableName(Name(tuple(found.identifier.to_list())))
+    query = Select((SelectItem(Star()),), source)
+    return Table(session, session.query(query, None), found.table.resolved_schema, query)
+
+
+def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
+    """The table of a descriptor under a name that no path can spell.
+
+    Raises:
+        SchemaError: with code `no-schema` where the descriptor has none.
+    """
+    table = resolve_table(descriptor.to_catalog_table(), session.resolver)
+    connector = descriptor.options.get(CONNECTOR)
+    word = f"anonymous_{connector}" if connector else "anonymous"
+    identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${next(_NUMBERS)}*")
+    session.temporary.tables.create(identifier, table, ignore_if_exists=False)
+    return BoundTable(identifier, table)
+
+
+def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
+    """All of the table that a descriptor describes."""
+    bound = inline(session, descriptor)
+    schema = bound.table.resolved_schema
+    columns = tuple(Column(one.name, one.data_type) for one in schema.columns)
+    source = Source(bound.identifier, schema)
+    relation = Named(Scan(source, columns), bound.identifier.object_name, columns)
+    return Table(session, relation, schema)
