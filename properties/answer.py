@@ -12,12 +12,12 @@ import io
 import json
 import sys
 
-from properties.answers import identifier, told, types
+from properties.answers import expressions, identifier, told, types
 from properties.answers.attempt import UNSUPPORTED, Operation, attempt
 from properties.recorded import Answer, Question
 
 #: The families of questions; each has its table of ops.
-FAMILIES = (told, types, identifier)
+FAMILIES = (told, types, identifier, expressions)
 
 #: Op -> what answers it.
 OPERATIONS: dict[str, Operation] = {

@@ -1,23 +1,22 @@
-"""The vocabulary of the function tables: what a row says about a function.
+"""What a row of the function tables says about a function.
 
-A row tells what a function takes, what it gives, when its result may be NULL, how Flink prints it
-and how Spark computes it. The algorithms that read rows are `infer` (types), `sql.printer` (text) and
-`expressions.spark`; none of them knows a function by name.
+A row tells what a function takes, what it gives, when its result may be NULL and how Flink prints
+it. The algorithms that read rows (`infer`, `to_sql`) know no function by name. The words in which
+rows are written are in `vocabulary`; how Spark computes a function is in `forms`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Typed
-
-Types: TypeAlias = Sequence[DataType]
+    from schema_core.expressions.typed import Apply, Typed
+    from schema_core.sql import syntax
 
 
 class Kind(Enum):
@@ -29,13 +28,162 @@ class Kind(Enum):
     PROCESS_TABLE = "process table"
 
 
+class Rules(Enum):
+    """Whose rules type a call; Flink has two sets that disagree.
+
+    SQL takes arguments as they are, refuses an untyped NULL and looks into rows for what may be
+    NULL. The Table API, by whose rules Flink also types the functions it brings over into SQL,
+    casts arguments to what the function asks for.
+    """
+
+    SQL = "SQL"
+    TABLE_API = "TABLE API"
+
+
+class Empty(Enum):
+    """What an aggregate makes of no rows at all."""
+
+    VALUE = "a value, such as the 0 of COUNT"
+    NULL = "NULL"
+    NULL_IN_QUERY = "NULL, which Flink forgets for an expression outside of any query"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call: their types, and the trees for rules that look at literals."""
+
+    types: tuple[DataType, ...]
+    trees: tuple[Typed, ...]
+
+
+#: The type under which an argument goes in, or None where it does not fit.
+Accepts: TypeAlias = Callable[[Given, int], DataType | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Arg:
-    """What may stand in one place: a name for messages and a test of the type."""
+    """What may stand in one place: a name for messages, and the type an argument goes in under."""
 
     shown: str
-    fits: Callable[[DataType], bool]
+    accepts: Accepts
 
 
-#: When the result may be NULL, from the nullability of the arguments: `any` and `all` are two.
+#: What the result is, apart from the row's `nulls`; refuses by a SchemaError.
+Gives: TypeAlias = Callable[[Given], DataType]
+
+#: When the result may be NULL, from which arguments may be: `any` and `all` are two such rules.
 Nulls: TypeAlias = Callable[[Iterable[bool]], bool]
+
+#: How Spark computes a user's function: a template ("upper({0})"), or a function of the call and
+#: its rendered arguments. Built-in ones have their words in `forms`.
+Spark: TypeAlias = "str | Callable[[Apply, Sequence[str]], str] | None"
+
+#: Another way to write a call, taken before anything is typed (``NULLIF`` is a ``CASE``).
+Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function or operator.
+
+    Of the arguments it `takes`, the last `optional` ones may be left out and the last `repeats`
+    ones may come again, together; `also` holds further forms. `nulls` is None where `gives` says
+    all. `aligns` marks constructors, whose arguments are cast where they differ in anything at all.
+    Behind OVER, a function without `frames`
+    looks at the order of rows alone, unless it only `counts_rows`. `bare_names` says that names
+    among the arguments are no columns, `many_rows` that a query among them gives a list of values.
+    `quoted` says that Flink prints the name in back-ticks, `path` is the full name of a function
+    that a user registered.
+    """
+
+    name: str
+    takes: tuple[Arg, ...]
+    gives: Gives
+    optional: int = 0
+    repeats: int = 0
+    also: tuple[tuple[Arg, ...], ...] = ()
+    nulls: Nulls | None = any
+    kind: Kind = Kind.SCALAR
+    rules: Rules = Rules.SQL
+    empty: Empty = Empty.VALUE
+    deterministic: bool = True
+    aligns: bool = False
+    frames: bool = True
+    counts_rows: bool = False
+    bare_names: bool = False
+    many_rows: bool = False
+    quoted: bool = False
+    aliases: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    rewrite: Rewrite | None = None
+    spark: Spark = None
+
+    @property
+    def forms(self) -> tuple[tuple[Arg, ...], ...]:
+        """Every list of arguments it can be called with; repetition is not written out."""
+        least = len(self.takes) - self.optional
+        step = self.repeats or 1
+        counts = range(len(self.takes), least - 1, -step)
+        return (*(self.takes[:count] for count in counts), *self.also)
+
+    def form(self, form: tuple[Arg, ...], count: int) -> tuple[Arg, ...] | None:
+        """The form for so many arguments, repetition written out, or None where it has others."""
+        extra = count - len(form)
+        if extra == 0:
+            return form
+        whole = form == self.takes or form in self.also
+        if self.repeats and whole and extra > 0 and extra % self.repeats == 0:
+            return (*form, *form[-self.repeats :] * (extra // self.repeats))
+        return None
+
+    def shown(self, form: tuple[Arg, ...]) -> str:
+        """How a form is called: ``SUBSTRING(<CHARACTER>, <INTEGER>)``, ``<NUMERIC> + <NUMERIC>``.
+
+        >>> from schema_core.expressions.functions import BUILT_IN
+        >>> str(BUILT_IN["REPEAT"][0])
+        'REPEAT(<CHARACTER>, <INTEGER>)'
+        """
+        words = [one.shown for one in form]
+        if len(words) == 2 and not self.name[0].isalpha():
+            return f"{words[0]} {self.name} {words[1]}"
+        more = ", ..." if self.repeats and form == self.takes else ""
+        return f"{self.name}({', '.join(words)}{more})"
+
+    def __str__(self) -> str:
+        return self.shown(self.takes)
+
+
+def declare(
+    name: str,
+    signatures: Sequence[tuple[Sequence[DataType], DataType]],
+    *,
+    kind: Kind = Kind.SCALAR,
+    path: tuple[str, ...] = (),
+    deterministic: bool = True,
+    spark: Spark = None,
+) -> tuple[Function, ...]:
+    """A user's function, one row a signature: the types of its arguments, and of its result.
+
+    Arguments are cast to the declared types where they cast by themselves.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> [str(row) for row in declare("PlusOne", [([T.INT()], T.INT())])]
+    ['PlusOne(INT)']
+    """
+    from schema_core.expressions.vocabulary import exactly, explicit
+
+    return tuple(
+        Function(
+            name,
+            tuple(map(explicit, takes)),
+            exactly(gives),
+            nulls=None,
+            kind=kind,
+            rules=Rules.TABLE_API,
+            deterministic=deterministic,
+            quoted=True,
+            path=path or (name,),
+            spark=spark,
+        )
+        for takes, gives in signatures
+    )

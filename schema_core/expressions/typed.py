@@ -8,13 +8,15 @@ are done.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE
 from schema_core.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from schema_core.expressions.signatures import Function
     from schema_core.types import DataType
 
@@ -67,25 +69,95 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class SortedBy:
+    """One item of an ORDER BY; `nulls_last` is None where nothing was said."""
+
+    value: Typed
+    descending: bool = False
+    nulls_last: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where a frame begins or ends: ``CURRENT ROW``, or ``PRECEDING`` at a distance."""
+
+    words: str
+    distance: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows around one that an aggregate reads: ``ROWS`` or ``RANGE`` between two bounds."""
+
+    unit: str
+    lower: Bound
+    upper: Bound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """What stands behind OVER, a named window looked up."""
+
+    partition_by: tuple[Typed, ...] = ()
+    order_by: tuple[SortedBy, ...] = ()
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
-    """A function over typed arguments. `written` keeps what only an aggregate call carries."""
+    """A function over typed arguments.
+
+    `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter` and `over` belong
+    to aggregates. `written` is the call as written, for its name and what has no type.
+    """
 
     function: Function
     arguments: tuple[Typed, ...]
     type: DataType
     implicit: bool = False
-    path: tuple[str, ...] = ()
-    written: syntax.Call | None = None
+    symbol: str | None = None
+    filter: Typed | None = None
+    over: Over | None = None
+    written: syntax.Call | None = field(default=None, compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+class Rows(Protocol):
+    """The rows of a query, known to the layer that knows queries."""
+
+    @property
+    def columns(self) -> Sequence[tuple[str, DataType]]:
+        """Names and types, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A sub-query used as a value; typed by the layer that knows queries."""
+    """A query used as a value or as a list of values; its type is that of its first column."""
 
     subquery: syntax.Subquery
     type: DataType
+    rows: Rows = field(compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 Typed: TypeAlias = Ref | Constant | Word | Target | Access | Apply | Select
+
+
+def children(typed: Typed) -> tuple[Typed, ...]:
+    """The trees right below this one; what stands behind FILTER and OVER is not among them."""
+    match typed:
+        case Access(value=value):
+            return (value,)
+        case Apply(arguments=arguments):
+            return arguments
+        case _:
+            return ()
+
+
+def walk(typed: Typed) -> Iterator[Typed]:
+    """This tree and everything below it, in no particular order."""
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        yield one
+        rest.extend(children(one))

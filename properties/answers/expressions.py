@@ -1,0 +1,43 @@
+"""Answers about expressions over columns: their type, and how Flink prints them."""
+
+from __future__ import annotations
+
+from properties.answers.attempt import Operation
+from properties.recorded import Answer, Question
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.to_sql import to_sql
+from schema_core.sql.expression import parse_expression
+from schema_core.types import AnyTimestampType, DataType, DataTypes, TimestampKind
+
+
+def expression(question: Question) -> Answer:
+    """The type of an expression and its text."""
+    columns = {name: DataTypes.of(text) for name, text in question["columns"].items()}
+    scope = ColumnScope(columns, streaming=question.get("mode", "streaming") == "streaming")
+    typed = infer(scope, parse_expression(question["expr"]))
+    answer: Answer = {
+        "type": shown(typed.type),
+        "time_attribute": "proctime" if is_proctime(typed.type) else None,
+    }
+    try:
+        return {**answer, "sql": to_sql(typed)}
+    except SchemaCoreError as error:
+        return {**answer, "sql_error": error.problem}
+
+
+def shown(type_: DataType) -> str:
+    """The exact text of a type, or its summary behind an exclamation mark if it has none."""
+    try:
+        return type_.as_serializable_string()
+    except UnsupportedError:
+        return f"!{type_.as_summary_string()}"
+
+
+def is_proctime(type_: DataType) -> bool:
+    """Whether the type is that of a processing time attribute."""
+    return isinstance(type_, AnyTimestampType) and type_.kind is TimestampKind.PROCTIME
+
+
+OPS: dict[str, Operation] = {"expr": expression}

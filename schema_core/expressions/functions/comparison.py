@@ -1,0 +1,81 @@
+"""Comparisons, membership, patterns: all give a truth value."""
+
+from __future__ import annotations
+
+from schema_core.expressions.comparable import sql_comparable
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.vocabulary import (
+    ANY,
+    CHARACTER,
+    COMPARABLE,
+    EQUAL,
+    ORDERED,
+    bridged,
+    commonly,
+    exactly,
+    never,
+)
+from schema_core.types import DataType, RowType, StructuredType
+from schema_core.types import DataTypes as T
+from schema_core.types.least_restrictive import least_restrictive
+
+TRUTH = exactly(T.BOOLEAN())
+
+
+def _member(given: Given, i: int) -> DataType | None:
+    """One of a list whose type SQL compares with the value before the list."""
+    value, *items = given.types
+    item = least_restrictive(items)
+    if item is None or not sql_comparable(value.nullable(), item.nullable()):
+        return None
+    return given.types[i]
+
+
+def membership(given: Given) -> DataType:
+    """A truth value, unknown where the value, one of the list, or a field of them may be NULL."""
+    return T.BOOLEAN(any(map(_may_be_null, given.types)))
+
+
+def _may_be_null(type_: DataType) -> bool:
+    fields = type_.children() if isinstance(type_, RowType | StructuredType) else ()
+    return type_.is_nullable or any(field.is_nullable for field in fields)
+
+
+MEMBER = Arg("<COMPARABLE_TYPE>", _member)
+
+PAIR = (EQUAL, EQUAL)
+RANGE = (ORDERED, ORDERED)
+BETWEEN = (ORDERED, ORDERED, ORDERED)
+PATTERN = (CHARACTER, CHARACTER, CHARACTER)
+LIST = (ANY, MEMBER)
+
+FUNCTIONS = (
+    #        name                    takes    gives
+    Function("=",                    PAIR,    TRUTH),
+    Function("<>",                   PAIR,    TRUTH),
+    Function("<",                    RANGE,   TRUTH),
+    Function("<=",                   RANGE,   TRUTH),
+    Function(">",                    RANGE,   TRUTH),
+    Function(">=",                   RANGE,   TRUTH),
+    Function("IS DISTINCT FROM",     PAIR,    TRUTH, nulls=never),
+    Function("IS NOT DISTINCT FROM", PAIR,    TRUTH, nulls=never),
+    Function("IS NULL",              (ANY,),  TRUTH, nulls=never),
+    Function("IS NOT NULL",          (ANY,),  TRUTH, nulls=never),
+    Function("BETWEEN",              BETWEEN, TRUTH),
+    Function("NOT BETWEEN",          BETWEEN, TRUTH),
+    Function("LIKE",                 PATTERN, TRUTH, optional=1),
+    Function("NOT LIKE",             PATTERN, TRUTH, optional=1),
+    Function("SIMILAR TO",           PATTERN, TRUTH, optional=1),
+    Function("NOT SIMILAR TO",       PATTERN, TRUTH, optional=1),
+    Function("IN",                   LIST,    membership, repeats=1, nulls=None, many_rows=True),
+    Function("NOT IN",               LIST,    membership, repeats=1, nulls=None, many_rows=True),
+    *(
+        Function(f"{operator} {quantifier}", LIST, membership,
+                 repeats=1, nulls=None, many_rows=True)
+        for operator in ("=", "<>", "<", "<=", ">", ">=")
+        for quantifier in ("SOME", "ALL")
+    ),
+    # --- the Table API's rules -----------------------------------------------------------------
+    bridged("GREATEST",              (COMPARABLE,), commonly(), repeats=1),
+    bridged("LEAST",                 (COMPARABLE,), commonly(), repeats=1),
+)  # fmt: skip

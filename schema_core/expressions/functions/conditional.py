@@ -1,0 +1,95 @@
+"""Choices between values, and what stands in for NULL."""
+
+from __future__ import annotations
+
+from schema_core.expressions.signatures import Arg, Function, Given, Rules
+from schema_core.expressions.vocabulary import (
+    BINARY,
+    BOOLEAN,
+    CHARACTER,
+    DATE,
+    NUMERIC,
+    TIME,
+    TIMESTAMP,
+    bridged,
+    common,
+    commonly,
+    found,
+    like,
+)
+from schema_core.sql import syntax
+from schema_core.types import DataType, TypeFamily, TypeRoot
+from schema_core.types.common import common_type
+from schema_core.types.least_restrictive import least_restrictive
+
+F = TypeFamily
+
+
+def unless_equal(call: syntax.Call) -> syntax.Expression:
+    """``NULLIF(a, b)`` is ``CASE WHEN a = b THEN NULL ELSE a END``."""
+    value, other = call.arguments
+    equal = syntax.Call("=", (value, other), span=call.span)
+    null = syntax.Literal(syntax.LiteralKind.NULL, "NULL", span=call.span)
+    return syntax.Call("CASE", (equal, null, value), span=call.span)
+
+
+def branches(given: Given) -> tuple[DataType, ...]:
+    """The values of a CASE: every second argument, and the last one."""
+    return (*given.types[1::2], given.types[-1])
+
+
+def choice(given: Given) -> DataType:
+    """What IF gives: of numbers and texts the type that SQL finds, else that of the first."""
+    one, other = given.types[1:]
+    if one.is_(F.NUMERIC) or one.is_(F.CHARACTER_STRING):
+        return found(least_restrictive((one, other)))
+    return one
+
+
+def unless_null(given: Given) -> DataType:
+    """What IFNULL gives: the first type where it is never NULL, else a type for both."""
+    value, other = given.types
+    if not value.is_nullable:
+        return value
+    return found(common_type(given.types)).with_nullability(other.is_nullable)
+
+
+def _value(given: Given, i: int) -> DataType | None:
+    """The value of a branch, if SQL finds a type for all of them."""
+    return given.types[i] if least_restrictive(branches(given)) else None
+
+
+VALUE = Arg("<ANY>", _value)
+COMMON = common()
+
+
+def _condition(given: Given, i: int) -> DataType | None:
+    """Conditions and values in turn, and at last the value for all else."""
+    type_ = given.types[i]
+    if i % 2 or i == len(given.types) - 1:
+        return _value(given, i)
+    return type_ if type_.root is TypeRoot.BOOLEAN else None
+
+
+def chosen(given: Given) -> DataType:
+    """What CASE gives: the type that SQL finds for all values, nullable where one of them is."""
+    return found(least_restrictive(branches(given)))
+
+
+BRANCH = Arg("<BOOLEAN> or <ANY>", _condition)
+
+FUNCTIONS = (
+    # --- SQL's rules: name, takes, gives ----------------------------------------------------------
+    Function("IF",       (BOOLEAN, NUMERIC, NUMERIC),    choice,
+             also=(
+                 (BOOLEAN, CHARACTER, CHARACTER), (BOOLEAN, BOOLEAN, BOOLEAN),
+                 (BOOLEAN, BINARY, BINARY), (BOOLEAN, DATE, DATE), (BOOLEAN, TIME, TIME),
+                 (BOOLEAN, TIMESTAMP, TIMESTAMP),
+             )),
+    Function("CASE",     (BRANCH, BRANCH, BRANCH),       chosen, repeats=2, nulls=None),
+    Function("NULLIF",   (VALUE, VALUE),                 like(0), rewrite=unless_equal),
+    # --- the Table API's rules: no type for all of them NULL --------------------------------------
+    Function("COALESCE", (COMMON,),                      commonly(),
+             repeats=1, nulls=all, rules=Rules.TABLE_API),
+    bridged("IFNULL",    (COMMON, COMMON),               unless_null, nulls=None),
+)  # fmt: skip

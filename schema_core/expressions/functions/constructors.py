@@ -1,0 +1,106 @@
+"""What makes rows, arrays, maps and multisets, and what takes one element out."""
+
+from __future__ import annotations
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.comparable import FAMILIES
+from schema_core.expressions.functions.numbers import known_number
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.vocabulary import (
+    ANY,
+    array,
+    least,
+    map_,
+    never,
+    text_of,
+    together,
+)
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    TypeFamily,
+    VariantType,
+)
+
+F = TypeFamily
+
+
+def row(given: Given) -> DataType:
+    """A row of the arguments; its fields are called EXPR$0, EXPR$1, ..."""
+    return RowType([RowField(f"EXPR${i}", type_) for i, type_ in enumerate(given.types)])
+
+
+def multiset(given: Given) -> DataType:
+    """A multiset of what holds all arguments."""
+    return MultisetType(least()(given))
+
+
+def _collection(given: Given, i: int) -> DataType | None:
+    type_ = given.types[i]
+    return type_ if isinstance(type_, ArrayType | MapType | RowType | VariantType) else None
+
+
+def _index(given: Given, i: int) -> DataType | None:
+    """What finds an element: a number, a key of the map's kind, a name or place of a field."""
+    collection, type_ = given.types[0], given.types[i]
+    match collection:
+        case ArrayType():
+            fits = type_.is_(F.INTEGER_NUMERIC)
+        case MapType(key_type=key):
+            fits = any(key.root in family and type_.root in family for family in FAMILIES)
+        case _:
+            fits = type_.is_(F.INTEGER_NUMERIC, F.CHARACTER_STRING)
+    return type_ if fits else None
+
+
+def item(given: Given) -> DataType:
+    """The element, which need not be there; of a row the field, which must."""
+    collection = given.types[0]
+    match collection:
+        case ArrayType(element_type=element):
+            return element.nullable()
+        case MapType(value_type=value):
+            return value.nullable()
+        case RowType():
+            found = _field(collection, given)
+            return found.with_nullability(found.is_nullable or collection.is_nullable)
+        case _:
+            return collection.nullable()
+
+
+def _field(type_: RowType, given: Given) -> DataType:
+    """The field of a place, counted from 1, or of a name in any case."""
+    place, name = known_number(given.trees[1]), text_of(given.trees[1])
+    if given.types[1].is_(F.INTEGER_NUMERIC):
+        if place and 1 <= place <= len(type_.fields):
+            return type_.fields[place - 1].data_type
+    elif name is not None:
+        for one in type_.fields:
+            if one.name.upper() == name.upper():
+                return one.data_type
+    raise SchemaError(
+        f"{type_.as_summary_string()} has no such field",
+        code="unknown-field",
+        span=given.trees[1].span,
+    )
+
+
+ALIKE = together()
+KEY = together(0, 2)
+VALUE = together(1, 2)
+COLLECTION = Arg("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
+INDEX = Arg("<INDEX>", _index)
+
+FUNCTIONS = (
+    #        name        takes                gives
+    Function("ROW",      (ANY,),              row, repeats=1, nulls=never),
+    Function("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
+    Function("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
+             repeats=2, nulls=never, aligns=True),
+    Function("MULTISET", (ALIKE,),            multiset, repeats=1, nulls=never),
+    Function("[]",       (COLLECTION, INDEX), item, nulls=None),
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""Functions of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, Constant
+from schema_core.expressions.vocabulary import (
+    CHARACTER,
+    DATE,
+    EXACT,
+    INTEGER,
+    MILLISECONDS,
+    MONTHS,
+    NUMERIC,
+    TIME,
+    TIMESTAMP,
+    exactly,
+    like,
+    never,
+    text_of,
+)
+from schema_core.types import DataTypes as T
+from schema_core.types import DecimalType
+from schema_core.types.decimals import as_decimal, decimal_result, decimal_round
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
+    from schema_core.types import DataType
+
+DOUBLE = exactly(T.DOUBLE())
+STRING_TYPE = exactly(T.STRING())
+
+
+def _unit(given: Given, i: int) -> DataType | None:
+    from schema_core.expressions.functions.temporal import UNIT
+
+    return UNIT.accepts(given, i)
+
+
+UNIT = Arg("TO <UNIT>", _unit)
+
+
+def whole(given: Given) -> DataType:
+    """A decimal without digits behind the point; every other type as it is."""
+    type_ = given.types[0]
+    if isinstance(type_, DecimalType):
+        return DecimalType(type_.precision, 0, type_.is_nullable)
+    return type_
+
+
+def rounded(given: Given) -> DataType:
+    """A decimal of the digits that are asked for, if they are known."""
+    type_ = given.types[0]
+    if not isinstance(type_, DecimalType):
+        return type_
+    digits = known_number(given.trees[1]) if len(given.trees) > 1 else 0
+    return type_ if digits is None else decimal_round(type_, digits)
+
+
+def known_number(tree: Typed) -> int | None:
+    """The value of a whole number that is written out, also behind casts; else None."""
+    match tree:
+        case Apply(function=function, arguments=(value, _)) if function.name == "CAST":
+            return known_number(value)
+        case Constant():
+            text = text_of(tree) or ""
+            return int(text) if text.lstrip("-").isdecimal() else None
+        case _:
+            return None
+
+
+def remainder(given: Given) -> DataType:
+    """What ``%`` leaves: a decimal where one is involved, else the type of the divisor."""
+    left, right = given.types
+    if isinstance(left, DecimalType) or isinstance(right, DecimalType):
+        return decimal_result("%", as_decimal(left), as_decimal(right))
+    return right
+
+
+STEPS = ((MONTHS,), (MILLISECONDS,))
+UNITS = ((DATE, UNIT), (TIME, UNIT), (TIMESTAMP, UNIT))
+
+FUNCTIONS = (
+    #        name            takes                 gives
+    Function("ABS",          (NUMERIC,),           like(0), also=STEPS),
+    Function("SIGN",         (NUMERIC,),           like(0)),
+    Function("CEIL",         (NUMERIC,),           whole,
+             also=(*STEPS, *UNITS), aliases=("CEILING",)),
+    Function("FLOOR",        (NUMERIC,),           whole, also=(*STEPS, *UNITS)),
+    Function("ROUND",        (NUMERIC, INTEGER),   rounded, optional=1),
+    Function("TRUNCATE",     (NUMERIC, INTEGER),   rounded, optional=1),
+    Function("MOD",          (EXACT, EXACT),       remainder),
+    Function("SQRT",         (NUMERIC,),           DOUBLE),
+    Function("EXP",          (NUMERIC,),           DOUBLE),
+    Function("LN",           (NUMERIC,),           DOUBLE),
+    Function("LOG",          (NUMERIC, NUMERIC),   DOUBLE, optional=1),
+    Function("LOG2",         (NUMERIC,),           DOUBLE),
+    Function("LOG10",        (NUMERIC,),           DOUBLE),
+    Function("POWER",        (NUMERIC, NUMERIC),   DOUBLE),
+    Function("SIN",          (NUMERIC,),           DOUBLE),
+    Function("COS",          (NUMERIC,),           DOUBLE),
+    Function("TAN",          (NUMERIC,),           DOUBLE),
+    Function("COT",          (NUMERIC,),           DOUBLE),
+    Function("ASIN",         (NUMERIC,),           DOUBLE),
+    Function("ACOS",         (NUMERIC,),           DOUBLE),
+    Function("ATAN",         (NUMERIC,),           DOUBLE),
+    Function("ATAN2",        (NUMERIC, NUMERIC),   DOUBLE),
+    Function("SINH",         (NUMERIC,),           DOUBLE),
+    Function("COSH",         (NUMERIC,),           DOUBLE),
+    Function("TANH",         (NUMERIC,),           DOUBLE),
+    Function("DEGREES",      (NUMERIC,),           DOUBLE),
+    Function("RADIANS",      (NUMERIC,),           DOUBLE),
+    Function("PI",           (),                   DOUBLE, nulls=never),
+    Function("E",            (),                   DOUBLE, nulls=never),
+    Function("RAND",         (NUMERIC,),           DOUBLE, optional=1, deterministic=False),
+    Function("RAND_INTEGER", (NUMERIC, NUMERIC),   exactly(T.INT()),
+             optional=1, deterministic=False),
+    Function("BIN",          (INTEGER,),           STRING_TYPE),
+    Function("HEX",          (INTEGER,),           STRING_TYPE, also=((CHARACTER,),)),
+)  # fmt: skip

@@ -1,0 +1,92 @@
+"""Arithmetic and concatenation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.expressions.functions.numbers import remainder
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.vocabulary import (
+    BINARY,
+    CHARACTER,
+    DATETIME,
+    EXACT,
+    INTERVAL,
+    MILLISECONDS,
+    MONTHS,
+    NUMERIC,
+    found,
+    like,
+)
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    BinaryType,
+    CharType,
+    DataType,
+    DecimalType,
+    LengthType,
+    TypeFamily,
+    VarBinaryType,
+    VarCharType,
+)
+from schema_core.types.decimals import as_decimal, decimal_result
+from schema_core.types.least_restrictive import least_restrictive
+
+if TYPE_CHECKING:
+    from schema_core.expressions.signatures import Gives
+
+F = TypeFamily
+
+
+def number(operator: str) -> Gives:
+    """What an operator gives: decimals by their formula, a date or interval wins over the rest."""
+
+    def gives(given: Given) -> DataType:
+        left, right = given.types
+        for family in (F.DATETIME, F.INTERVAL):
+            for one in (left, right):
+                if one.is_(family):
+                    return one
+        exact = left.is_(F.EXACT_NUMERIC) and right.is_(F.EXACT_NUMERIC)
+        if exact and DecimalType in (type(left), type(right)):
+            return decimal_result(operator, as_decimal(left), as_decimal(right))
+        return found(least_restrictive(given.types))
+
+    return gives
+
+
+def concatenated(given: Given) -> DataType:
+    """Strings of all their characters, arrays of what holds the elements of all."""
+    left, right = given.types
+    if not isinstance(left, LengthType) or not isinstance(right, LengthType):
+        return found(least_restrictive(given.types))
+    length = left.length + right.length
+    if isinstance(left, CharType | BinaryType) and isinstance(right, CharType | BinaryType):
+        return left.with_length(min(length, MAX_LENGTH))
+    kind = VarCharType if left.is_(F.CHARACTER_STRING) else VarBinaryType
+    return kind().with_length(min(length, MAX_LENGTH))
+
+
+def _array_like_all(given: Given, i: int) -> DataType | None:
+    return least_restrictive(given.types) and (
+        given.types[i] if isinstance(given.types[i], ArrayType) else None
+    )
+
+
+ARRAYS = Arg("<ARRAY>", _array_like_all)
+
+PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
+
+FUNCTIONS = (
+    #        name  takes                gives
+    Function("+",  (NUMERIC, NUMERIC),  number("+"), also=(*PLUS, (INTERVAL, DATETIME))),
+    Function("-",  (NUMERIC, NUMERIC),  number("-"), also=PLUS),
+    Function("*",  (NUMERIC, NUMERIC),  number("*"),
+             also=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),
+    Function("/",  (NUMERIC, NUMERIC),  number("/"), also=((INTERVAL, NUMERIC),)),
+    Function("%",  (EXACT, EXACT),      remainder),
+    Function("-x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
+    Function("+x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
+    Function("||", (CHARACTER, CHARACTER), concatenated, also=((BINARY, BINARY), (ARRAYS, ARRAYS))),
+)  # fmt: skip
