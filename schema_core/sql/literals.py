@@ -6,6 +6,7 @@ What the text of a literal may hold is one row of a table: a pattern, and what i
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
@@ -28,8 +29,15 @@ NUMBERS = {
 def number(cursor: Cursor) -> Literal:
     """A number without a sign: ``12``, ``1.50``, ``1e3``."""
     token = cursor.tokens[cursor.index]
+    if token.kind == "approximate" and (math.isinf(float(token.value)) or _is_tiny(token.value)):
+        raise cursor.fail(f"{token.value} is out of range", code="bad-literal")
     cursor.index += 1
     return Literal(NUMBERS[token.kind], token.value, span=token.span)
+
+
+def _is_tiny(text: str) -> bool:
+    """Whether the exponent has more digits than any number needs."""
+    return len(text.lower().partition("e")[2]) > 9
 
 
 def signed(literal: Literal, sign: str, span: Span) -> Literal:
@@ -101,7 +109,7 @@ def _continued(cursor: Cursor) -> list[str]:
     pieces = []
     while cursor.token.kind == "string":
         before, token = cursor.tokens[cursor.index - 1], cursor.token
-        if "\n" not in cursor.text[before.stop : token.start]:
+        if "\n" not in cursor.text[before.start : token.start]:
             raise cursor.fail(
                 "a string goes on on the same line",
                 hint="join strings with ||, or begin each on a line of its own",
@@ -184,33 +192,31 @@ def binary(cursor: Cursor) -> Literal:
     """``x'0aFF'``: pairs of hex digits, in one piece or in several like a string."""
     token = cursor.advance()
     pieces = [token.value[2:-1], *_continued(cursor)]
-    for piece in pieces:
-        if not re.fullmatch("[0-9a-fA-F]*", piece) or len(piece) % 2:
-            raise cursor.fail("a binary literal is made of pairs of hex digits", span=token.span)
     pieces = [piece.upper() for piece in pieces]
-    several = tuple(pieces) if len(pieces) > 1 else ()
-    span = cursor.span_from(token.start)
-    return Literal(LiteralKind.BINARY, "".join(pieces), None, several, span)
+    content, span = "".join(pieces), cursor.span_from(token.start)
+    if not re.fullmatch("(?:[0-9A-F]{2})*", content):
+        raise cursor.fail("a binary literal is made of pairs of hex digits", span=span)
+    return Literal(LiteralKind.BINARY, content, None, tuple(pieces[:-1] and pieces), span)
 
 
 # ------------------------------------------------------------------------------- date and time
 
-_DATE = r"\s*(?P<year>\d+)-(?P<month>\d+)-(?P<day>\d+)"
-_TIME = r"\s*(?P<hour>\d+):(?P<minute>\d+):(?P<second>\d+)(?:\.\d*)?"
+_DATE = r"\s*0*(?P<year>\d{1,9})-\s*0*(?P<month>\d{1,2})-\s*0*(?P<day>\d{1,2})"
+_TIME = r"\s*0*(?P<hour>\d{1,2}):\s*0*(?P<minute>\d{1,2}):\s*0*(?P<second>\d{1,2})(?:\.\d*)?"
 
 #: Kind -> (what its text looks like, how a message shows that).
 TEMPORAL = {
     LiteralKind.DATE: (re.compile(_DATE, re.ASCII), "yyyy-MM-dd"),
     LiteralKind.TIME: (re.compile(_TIME, re.ASCII), "HH:mm:ss[.f]"),
     LiteralKind.TIMESTAMP: (
-        re.compile(rf"{_DATE}(?:\s{_TIME})?", re.ASCII),
+        re.compile(rf"{_DATE}(?:[ ]{_TIME})?", re.ASCII),
         "yyyy-MM-dd HH:mm:ss[.f]",
     ),
 }
 
 #: Part of a point in time -> the values it may have.
 RANGES = {
-    "year": (1, 999_999),
+    "year": (1, 999_999_999),
     "month": (1, 12),
     "hour": (0, 23),
     "minute": (0, 59),

@@ -65,8 +65,8 @@ BARE = "BARE"
 def called(cursor: Cursor, parts: tuple[str, ...], key: str) -> Call:
     """The call of the function with that name, at its opening parenthesis.
 
-    `key` is the word in capitals, or empty for a name in back-ticks or several parts, whose path
-    is kept.
+    `key` is the word in capitals, or empty for a name in back-ticks or several parts. The name is
+    kept as it was written, unless that is one in capitals or a reserved word.
     """
     start = cursor.tokens[cursor.index - 1].start
     if len(parts) > 1:
@@ -74,24 +74,29 @@ def called(cursor: Cursor, parts: tuple[str, ...], key: str) -> Call:
     form = forms.FORMS.get(key)
     cursor.descend()
     cursor.index += 1
+    symbol = None
     if form is not None:
         name, found = form(cursor)
-        symbol = None
     else:
-        name, symbol = key or parts[-1].upper(), None
+        name = key or parts[-1].upper()
         if cursor.key in ("DISTINCT", "ALL"):
             symbol = cursor.advance().key
         found = () if cursor.key == ")" and symbol is None else arguments(cursor)
     cursor.depth -= 1
     if cursor.key != ")":
-        raise refuse(cursor, ") or a comma" if form is None else ")")
+        raise refuse(cursor, ")" if form else "a comma or )")
     cursor.index += 1
-    call = Call(name, found, () if key else parts, symbol, span=cursor.span_from(start))
-    return windows.dressed(cursor, call) if cursor.key in windows.SUFFIXES else call
+    as_written = () if parts[0] == key or key in CALLABLE or form else parts
+    call = Call(name, found, as_written, symbol, span=cursor.span_from(start))
+    if form is None and cursor.key in windows.SUFFIXES:
+        return windows.dressed(cursor, call)
+    return call
 
 
 def arguments(cursor: Cursor) -> tuple[Expression, ...]:
     """The arguments of a call up to its closing parenthesis; there is at least one."""
+    if cursor.key == "*" and cursor.peek().key == ")":
+        return (Star(span=cursor.advance().span),)
     found = [argument(cursor)]
     while cursor.key == ",":
         cursor.index += 1
@@ -100,18 +105,16 @@ def arguments(cursor: Cursor) -> tuple[Expression, ...]:
 
 
 def argument(cursor: Cursor) -> Expression:
-    """One argument: an expression, ``name => value``, ``*``, DEFAULT, or what a table gives."""
+    """One argument: an expression, ``name => value``, DEFAULT, a table, a model or a query."""
     token = cursor.tokens[cursor.index]
-    if token.kind in ("word", "name") and cursor.peek().key == "=>":
+    is_named = token.kind in ("word", "name") and cursor.peek().key == "=>"
+    if is_named:
         cursor.index += 2
-        return Named(token.value, argument(cursor), cursor.span_from(token.start))
-    reader = ARGUMENTS.get(token.key)
+    reader = ARGUMENTS.get(cursor.key)
     found = reader(cursor) if reader else None
-    return grammar.expression(cursor) if found is None else found
-
-
-def _star(cursor: Cursor) -> Expression:
-    return Star(span=cursor.advance().span)
+    if found is None:
+        found = grammar.expression(cursor)
+    return Named(token.value, found, cursor.span_from(token.start)) if is_named else found
 
 
 def _default(cursor: Cursor) -> Expression:
@@ -142,7 +145,6 @@ def _bare_query(cursor: Cursor) -> Expression:
 
 #: Key at the start of an argument -> what reads it (None: it is an expression after all).
 ARGUMENTS: Mapping[str, Callable[[Cursor], Expression | None]] = {
-    "*": _star,
     "DEFAULT": _default,
     "MODEL": _model,
     "TABLE": _table,
@@ -282,10 +284,7 @@ def _collection(least: int, cursor: Cursor) -> Expression:
         if cursor.peek(2).key in QUERY:
             cursor.index += 1
             return Call(f"{token.key} QUERY", items(cursor), span=cursor.span_from(token.start))
-        if token.key == "MULTISET":
-            raise refuse(cursor, "MULTISET[..] or a query")
-        cursor.index += 1
-        return called(cursor, (token.value,), token.key)
+        raise cursor.fail(f"the values of {token.key} stand in brackets", span=token.span)
     if follower != "[":
         return named(cursor) if token.kind == "word" else _nothing(cursor)
     cursor.index += 2
@@ -317,6 +316,13 @@ def _case(cursor: Cursor) -> Expression:
         found.append(grammar.expression(cursor))
     if not found:
         raise refuse(cursor, "WHEN")
+    if isinstance(value, Call) and len(found) // 2 * _size(value) > MAX_COPIES:
+        raise cursor.fail(
+            "a simple CASE repeats its value too often",
+            span=value.span,
+            code="too-deep",
+            hint="name the value in a column of its own",
+        )
     if cursor.key == "ELSE":
         cursor.index += 1
         found.append(grammar.expression(cursor))
@@ -325,6 +331,21 @@ def _case(cursor: Cursor) -> Expression:
     cursor.expect("END")
     cursor.depth -= 1
     return Call("CASE", tuple(found), span=cursor.span_from(start))
+
+
+#: How many nodes the conditions of a simple CASE may repeat: each repeats the whole value.
+MAX_COPIES = 10_000
+
+
+def _size(node: Expression) -> int:
+    """How many nodes a tree has; beyond `MAX_COPIES` it stops counting."""
+    waiting, count = [node], 0
+    while waiting and count <= MAX_COPIES:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, Call):
+            waiting += one.arguments
+    return count
 
 
 def _condition(cursor: Cursor, value: Expression | None) -> Expression:

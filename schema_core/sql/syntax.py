@@ -169,7 +169,8 @@ class Window:
 class Call:
     """A function or operator and its arguments.
 
-    `path` is set only for a function that was called by a name in several parts or in back-ticks.
+    `path` is the name of a function as it was written, where that is not one plain word in
+    capitals: Flink prints some functions so.
     `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``, and
     BARE for a function that was written without parentheses (``CURRENT_DATE``);
     `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates.

@@ -421,10 +421,11 @@ def type_name_of(type_: DataType) -> TypeName:
             return TypeName(type_.keyword, type_.parameters(), charset=CHARSET)
         case IntType():
             return TypeName("INTEGER")
+        case VariantType() | BitmapType():
+            pass
         case _ if type_.keyword in ATOMIC:
             return TypeName(type_.keyword, type_.parameters())
-        case _:
-            raise SchemaError(f"Flink cannot cast to {type_} on its own", code="no-cast")
+    raise SchemaError(f"Flink cannot cast to {type_} on its own", code="no-cast")
 
 
 def _spelled_field(field: RowField) -> TypeField:
