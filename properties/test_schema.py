@@ -75,6 +75,9 @@ def test_rows_hold_what_columns_say(schema: Schema) -> None:
 
 @given(schemas())
 def test_schemas_are_values(schema: Schema) -> None:
-    for value in (schema, SchemaResolver().resolve(schema)):
-        assert value == copy.deepcopy(value) == pickle.loads(pickle.dumps(value))
-        assert hash(value) == hash(copy.deepcopy(value))
+    resolved = SchemaResolver().resolve(schema)
+
+    assert schema == copy.deepcopy(schema) == pickle.loads(pickle.dumps(schema))
+    assert hash(schema) == hash(copy.deepcopy(schema))
+    assert resolved == copy.deepcopy(resolved)
+    assert hash(resolved) == hash(copy.deepcopy(resolved))

@@ -198,11 +198,16 @@ class Gathering:
             raise first
 
 
+#: Among more names than these nothing similar is looked for: it would take longer than the rest.
+MAX_SIMILAR = 1_000
+
+
 def similar(name: str, known: Iterable[str]) -> str | None:
     """A hint that names what was probably meant, or None.
 
     >>> similar("amuont", ["amount", "id"])
     "did you mean 'amount'?"
     """
-    match = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    match = get_close_matches(name, names, n=1, cutoff=0.6) if len(names) <= MAX_SIMILAR else []
     return f"did you mean {match[0]!r}?" if match else None

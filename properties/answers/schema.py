@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from properties.answers.attempt import Operation
 from properties.recorded import Answer, Question
 from schema_core.catalog.objects import DistributionKind, TableDistribution
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.query.relation import Relation, Table
+from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import (
     Column,
@@ -20,6 +22,8 @@ from schema_core.schema.resolved import (
     UniqueConstraint,
 )
 from schema_core.schema.unresolved import Schema, SchemaBuilder
+from schema_core.sql.query_syntax import Query
+from schema_core.text import Span
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -62,9 +66,21 @@ def written(calls: Iterable[Question]) -> Schema:
     return builder.build()
 
 
+class NoTables:
+    """What queries find in an environment where nothing was created."""
+
+    def table(self, path: tuple[str, ...], span: Span) -> Table:
+        raise NotFoundError(f"there is no table {path}", span=span)
+
+
 def resolver(question: Question) -> SchemaResolver:
     """A resolver for the mode of a question."""
-    return SchemaResolver(streaming=question.get("mode") != "batch")
+    streaming = question.get("mode") != "batch"
+
+    def rows(query: Query, span: Span) -> Relation:
+        return resolve_query(query, NoTables(), streaming=streaming)
+
+    return SchemaResolver(streaming=streaming, subqueries=rows)
 
 
 def resolved(question: Question) -> ResolvedSchema:

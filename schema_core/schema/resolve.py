@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 class SchemaResolver:
     """Says what a schema means in streaming or batch mode (FLIP-164).
 
-    `supports_metadata` False refuses metadata columns. `functions` are further functions by their
-    names in capitals, `types` finds user-defined types by their path, `subqueries` types queries
-    that are used as values; without them there are none.
+    `supports_metadata` False refuses metadata columns. `functions` finds further functions by their
+    path, `types` user-defined types by theirs, `subqueries` types queries that are used as values;
+    without them there are none.
     """
 
     __slots__ = ("_functions", "_metadata", "_streaming", "_subqueries", "_types")

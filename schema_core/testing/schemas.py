@@ -17,6 +17,8 @@ from schema_core.catalog.objects import (
     DistributionKind,
     TableDistribution,
 )
+from schema_core.errors import SchemaError
+from schema_core.expressions.scope import ColumnScope
 from schema_core.schema.unresolved import (
     Schema,
     SchemaBuilder,
@@ -91,14 +93,30 @@ def schemas(draw: st.DrawFn) -> Schema:
     """Any schema that can be resolved, in any mode."""
     stored = draw(stored_columns())
     builder = Schema.new_builder().from_columns(stored)
-    draw(computed_columns(builder, stored))
+    if can_have_expressions(stored):
+        draw(computed_columns(builder, stored))
+        draw(watermarks(builder, stored))
+    draw(keys(builder, stored))
+    return builder.build()
+
+
+def can_have_expressions(columns: list[UnresolvedColumn]) -> bool:
+    """Whether SQL knows the types of all columns, which expressions beside them need."""
+    try:
+        ColumnScope({column.name: type_of(column) for column in columns})
+    except SchemaError:
+        return False
+    return True
+
+
+@st.composite
+def watermarks(draw: st.DrawFn, builder: SchemaBuilder, stored: list[UnresolvedColumn]) -> None:
+    """Append a watermark, or none."""
     times = [column for column in stored if can_be_named(column) and is_time(column)]
     if times and chance(draw):
         name = draw(st.sampled_from(times)).name
         expression = draw(st.sampled_from(WATERMARKS))
         builder.watermark(name, expression.format(quote_identifier(name)))
-    draw(keys(builder, stored))
-    return builder.build()
 
 
 def is_time(column: UnresolvedColumn) -> bool:
@@ -200,7 +218,9 @@ def materialized_tables(draw: st.DrawFn) -> CatalogMaterializedTable:
 
 @st.composite
 def models(draw: st.DrawFn) -> CatalogModel:
-    """Any model that can be resolved."""
+    """Any model that can be resolved; most have columns alone."""
+    columns = schemas().map(lambda schema: Schema(schema.columns))
+    sides = st.one_of(columns, columns, columns, schemas())
     return CatalogModel(
-        draw(schemas()), draw(schemas()), options=draw(options()), comment=draw(table_comments())
+        draw(sides), draw(sides), options=draw(options()), comment=draw(table_comments())
     )
