@@ -22,7 +22,7 @@ ONLY_OVER = frozenset(
 
 #: Functions of a group window -> the grouping function whose arguments they repeat.
 AUXILIARY = {
-    f"{window}_{part}": window
+    f"{window}_{part}": f"${window}"
     for window in ("TUMBLE", "HOP", "SESSION")
     for part in ("START", "END", "ROWTIME", "PROCTIME")
 }

@@ -114,7 +114,17 @@ def argument(cursor: Cursor) -> Expression:
     found = reader(cursor) if reader else None
     if found is None:
         found = grammar.expression(cursor)
+    if isinstance(found, Subquery) and cursor.key in ("PARTITION", "ORDER"):
+        found = _keyed(cursor, found)
     return Named(token.value, found, cursor.span_from(token.start)) if is_named else found
+
+
+def _keyed(cursor: Cursor, table: Subquery) -> Expression:
+    """``(SELECT ...) PARTITION BY a``: a query as the argument of a table function."""
+    from schema_core.sql.query import with_keys
+
+    start = table.span.start
+    return Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
 
 
 def _default(cursor: Cursor) -> Expression:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from schema_core.sql.expression import TESTS
 from schema_core.sql.keywords import NILADIC
+from schema_core.sql.query_syntax import ExplicitTable, TableArgument
 from schema_core.sql.spelling import print_interval, print_literal, print_path, print_type
 from schema_core.sql.syntax import (
     Call,
@@ -300,7 +301,18 @@ def _function(call: Call) -> str:
     if not call.arguments and not call.path and name in NILADIC:
         return name
     symbol = f"{call.symbol} " if call.symbol in ("DISTINCT", "ALL") else ""
-    return f"{name}({symbol}{_list(call.arguments)})"
+    return f"{name}({symbol}{', '.join(map(_argument, call.arguments))})"
+
+
+def _argument(node: Expression) -> str:
+    """An argument; a whole table as one has no parentheses unless it is named."""
+    match node:
+        case Subquery(query=ExplicitTable() | TableArgument()):
+            return _query(node)
+        case Named(name=name, value=Subquery(query=TableArgument()) as value):
+            return f"{quote_identifier(name)} => {_query(value)}"
+        case _:
+            return _show(node, 0, 0)
 
 
 def _case(call: Call) -> str:

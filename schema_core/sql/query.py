@@ -86,7 +86,11 @@ def continues_query(cursor: Cursor) -> bool:
 def table_argument(cursor: Cursor) -> Query:
     """``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
     start = cursor.token.start
-    table = _explicit_table(cursor)
+    return with_keys(cursor, _explicit_table(cursor), start)
+
+
+def with_keys(cursor: Cursor, table: Query, start: int) -> Query:
+    """The table of an argument with the keys behind it, if there are any."""
     partition_by = _table_keys(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     if not partition_by and not order_by:
