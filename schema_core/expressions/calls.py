@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError, at
-from schema_core.expressions.coercion import holds_null
+from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
 from schema_core.expressions.typed import Apply, Target
-from schema_core.sql.type_name import data_type, type_name_of
-from schema_core.types import DataType, TypeRoot
+from schema_core.sql.type_name import type_name_of
+from schema_core.types import (
+    AnyTimestampType,
+    ArrayType,
+    DataType,
+    MultisetType,
+    TimestampKind,
+    TypeRoot,
+)
 from schema_core.types.casts import supports_avoiding_cast
 
 if TYPE_CHECKING:
@@ -116,11 +123,9 @@ def _wrong_type(
 def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
     """The argument, in a cast where the function's rules put one."""
     if function.aligns:
-        if argument.type == type_:
-            return argument
-        target = _target(type_, argument)
-        nullable = argument.type.is_nullable
-        return _cast(argument, target, target.type.with_nullability(nullable))
+        aligned = argument.type == type_ and time_attribute(argument.type) is time_attribute(type_)
+        spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
+        return argument if aligned else implicit_cast(argument, type_, spelled)
     if function.rules is Rules.SQL or isinstance(argument, Target):
         return argument
     if supports_avoiding_cast(argument.type, type_):
@@ -128,18 +133,29 @@ def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
     return implicit_cast(argument, type_)
 
 
-def implicit_cast(value: Typed, type_: DataType) -> Apply:
-    """The value cast to exactly the type, as if someone had written so."""
-    return _cast(value, _target(type_, value), type_)
+def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None) -> Apply:
+    """The value cast to the target as if someone had written so; its type is that, or the other.
 
-
-def _target(type_: DataType, value: Typed) -> Target:
-    """The type as a cast spells it, which may say less: elements have no NOT NULL of their own."""
+    Raises:
+        SchemaError: with code `no-cast` where Flink has no text for such a cast.
+    """
     with at("a cast that SQL puts in", value.span):
-        written = type_name_of(type_)
-    return Target(written, data_type(written, as_cast=True), value.span)
-
-
-def _cast(value: Typed, target: Target, type_: DataType) -> Apply:
+        written = type_name_of(target)
     (cast,) = BUILT_IN["CAST"]
-    return Apply(cast, (value, target), type_, implicit=True, span=value.span)
+    arguments = (value, Target(written, target, value.span))
+    return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
+
+
+def as_spelled(type_: DataType) -> DataType:
+    """What is left of a type in the text of a cast: elements are NOT NULL, no time is an attribute.
+
+    >>> from schema_core.types import parse_type
+    >>> print(as_spelled(parse_type("MAP<INT, ARRAY<INT>>")))
+    MAP<INT, ARRAY<INT NOT NULL>>
+    """
+    children = tuple(map(as_spelled, type_.children()))
+    if isinstance(type_, ArrayType | MultisetType):
+        return type_.rebuild(tuple(child.not_null() for child in children))
+    if isinstance(type_, AnyTimestampType):
+        return type_.with_kind(TimestampKind.REGULAR)
+    return type_.rebuild(children)

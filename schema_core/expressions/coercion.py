@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.types import (
+    AnyTimestampType,
     BigIntType,
     BinaryType,
     BooleanType,
@@ -26,6 +27,7 @@ from schema_core.types import (
     RowType,
     SmallIntType,
     StructuredType,
+    TimestampKind,
     TimestampType,
     TimeType,
     TinyIntType,
@@ -149,6 +151,11 @@ def holds_null(type_: DataType) -> bool:
     if type_.is_nullable:
         return True
     return isinstance(type_, RowType | StructuredType) and any(map(holds_null, type_.children()))
+
+
+def time_attribute(type_: DataType) -> TimestampKind:
+    """Which time attribute a type is; types that differ in it alone are equal."""
+    return type_.kind if isinstance(type_, AnyTimestampType) else TimestampKind.REGULAR
 
 
 def varying(type_: LengthType) -> LengthType:

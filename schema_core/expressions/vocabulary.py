@@ -18,6 +18,7 @@ from schema_core.expressions.signatures import Arg, Empty, Function, Given, Give
 from schema_core.expressions.typed import Constant, Target, Word
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
+    MAX_LENGTH,
     ArrayType,
     DataType,
     LengthType,
@@ -171,7 +172,7 @@ def common(start: int = 0, root: TypeRoot | None = None) -> Arg:
         if root and any(type_.root is not root for type_ in types):
             return None
         found = common_type(types)
-        return found and found.with_nullability(given.types[i].is_nullable)
+        return found and as_type(given.types[i], found)
 
     return Arg("<COMMON>", accepts)
 
@@ -232,9 +233,9 @@ def varying_like(index: int) -> Gives:
 
 
 def joined(given: Given) -> DataType:
-    """At most as many characters or bytes as the first two arguments have together."""
+    """At most as many as the first two arguments have together, of what the second one has."""
     one, other = _string(given.types[0]), _string(given.types[1])
-    return varying(one).with_length(min(one.length + other.length, 2_147_483_647))
+    return varying(other).with_length(min(one.length + other.length, MAX_LENGTH))
 
 
 def _string(type_: DataType) -> LengthType:

@@ -45,6 +45,8 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
     if not known:
         return None
     first = known[0]
+    if isinstance(first, StructuredType) and types[0].root is R.NULL:
+        return None  # an untyped NULL comes to nothing before a structured type, only behind it
     if all(type_ == first for type_ in known):
         found: DataType | None = first
     elif not first.is_(F.CONSTRUCTED):

@@ -28,6 +28,7 @@ from schema_core.expressions.vocabulary import (
 )
 from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
+from schema_core.types import TypeFamily as F
 from schema_core.types import TypeRoot as R
 from schema_core.types.decimals import decimal_average, decimal_sum
 
@@ -74,7 +75,7 @@ def _default(given: Given, i: int) -> DataType | None:
 def _share(given: Given, i: int) -> DataType | None:
     """A share from 0 to 1, or an array of such; one that is written out is checked."""
     type_, text = given.types[i], text_of(given.trees[i])
-    if type_.is_nullable or (text and not 0 <= float(text) <= 1):
+    if type_.is_nullable or (text and type_.is_(F.NUMERIC) and not 0 <= float(text) <= 1):
         return None
     if isinstance(type_, ArrayType):
         return as_type(type_, T.ARRAY(T.DOUBLE(nullable=False)))

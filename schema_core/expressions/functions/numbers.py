@@ -72,11 +72,11 @@ def known_number(tree: Typed) -> int | None:
 
 
 def remainder(given: Given) -> DataType:
-    """What ``%`` leaves: a decimal where one is involved, else the type of the divisor."""
-    left, right = given.types
-    if isinstance(left, DecimalType) or isinstance(right, DecimalType):
-        return decimal_result("%", as_decimal(left), as_decimal(right))
-    return right
+    """What ``%`` leaves: of whole numbers the type of the divisor, else a decimal."""
+    left, right = map(as_decimal, given.types)
+    if left.scale == right.scale == 0:
+        return given.types[1]
+    return decimal_result("%", left, right)
 
 
 STEPS = ((MONTHS,), (MILLISECONDS,))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.patterns import pattern_problem, zone_problem
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Word
 from schema_core.expressions.vocabulary import (
@@ -135,11 +136,12 @@ def instant_of_number(given: Given) -> DataType:
 
 def instant_of_text(given: Given) -> DataType:
     """As many digits of a second as the pattern ends with, three at least."""
-    pattern = text_of(given.trees[1]) if len(given.trees) > 1 else None
-    digits = len(pattern) - len(pattern.rstrip("S")) if pattern else 0
-    if digits > 9:
-        raise SchemaError("a pattern has at most nine digits of a second", code="argument-value")
-    return T.TIMESTAMP_LTZ(max(3, digits))
+    known = [text_of(tree) for tree in given.trees[1:]]
+    for text, problem in zip(known, (pattern_problem, zone_problem), strict=False):
+        if text is not None and (found := problem(text)):
+            raise SchemaError(found, code="argument-value")
+    pattern = known[0] if known else None
+    return T.TIMESTAMP_LTZ(max(3, len(pattern) - len(pattern.rstrip("S")) if pattern else 0))
 
 
 def instant(given: Given) -> DataType:
@@ -153,7 +155,7 @@ def _digits(given: Given, i: int) -> DataType | None:
     return given.types[i] if given.types[i].root is R.INTEGER else None
 
 
-def _pattern(given: Given, i: int) -> DataType | None:
+def _known_text(given: Given, i: int) -> DataType | None:
     """A text that is not plainly NULL."""
     return None if given.types[i].root is R.NULL else TEXT.accepts(given, i)
 
@@ -165,7 +167,7 @@ def _known_number(given: Given, i: int) -> DataType | None:
 
 DIGITS = Arg("<INTEGER>", _digits)
 KNOWN_NUMBER = Arg("<NUMERIC>", _known_number)
-PATTERN = Arg("<CHARACTER_STRING>", _pattern)
+KNOWN_TEXT = Arg("<CHARACTER_STRING>", _known_text)
 
 
 def known_precision(most: int | None) -> Arg:
@@ -281,7 +283,7 @@ FUNCTIONS = (
     Function("PROCTIME_MATERIALIZE", (TIMESTAMP,), regular, deterministic=False),
     # --- the Table API's rules --------------------------------------------------------------------
     bridged("TO_TIMESTAMP_LTZ", (KNOWN_NUMBER, DIGITS),  instant, nulls=always,
-            also=((KNOWN_NUMBER,), (TEXT,), (TEXT, PATTERN), (TEXT, PATTERN, TEXT))),
+            also=((KNOWN_NUMBER,), (TEXT,), (TEXT, KNOWN_TEXT), (TEXT, KNOWN_TEXT, KNOWN_TEXT))),
     bridged("SOURCE_WATERMARK", (),                      TO_INSTANT, nulls=always),
     bridged("CURRENT_WATERMARK", (EVENT_TIME,),          regular,
             nulls=always, deterministic=False),
