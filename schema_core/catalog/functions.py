@@ -20,7 +20,7 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Kind, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span
-from schema_core.types import DataType
+from schema_core.types import DataType, TypeRoot
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,15 @@ class FunctionClass:
         """
         if self.problem is not None:
             raise SchemaError(self.problem, code="function-class")
+        signatures = [(takes, self._given(gives)) for takes, gives in self.signatures]
         return declare(
-            name, self.signatures, kind=self.kind, path=path, deterministic=self.deterministic
+            name, signatures, kind=self.kind, path=path, deterministic=self.deterministic
         )
+
+    def _given(self, type_: DataType) -> DataType:
+        """The type of a result; a row that a table function gives is never NULL."""
+        is_row = self.kind is Kind.TABLE and type_.is_(TypeRoot.ROW)
+        return type_.not_null() if is_row else type_
 
 
 #: What a function is made of: the name of a class, or what it does.

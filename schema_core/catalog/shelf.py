@@ -29,6 +29,7 @@ class Shelf(Generic[K, V]):
 
     def __init__(self, noun: str, key: Callable[[K], K] = lambda path: path) -> None:
         self.noun = noun
+        self.code = noun.replace(" ", "-")
         self._key = key
         self._kept: dict[K, V] = {}
 
@@ -88,11 +89,11 @@ class Shelf(Generic[K, V]):
     def _missing(self, path: K) -> NotFoundError:
         return NotFoundError(
             f"there is no {self.noun} {path}",
-            code=f"{self.noun}-not-found",
+            code=f"{self.code}-not-found",
             hint=similar(str(path), map(str, self._kept)),
         )
 
     def _exists(self, path: K) -> AlreadyExistsError:
         return AlreadyExistsError(
-            f"there is already a {self.noun} {path}", code=f"{self.noun}-exists"
+            f"there is already a {self.noun} {path}", code=f"{self.code}-exists"
         )

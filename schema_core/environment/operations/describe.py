@@ -43,11 +43,11 @@ def described_columns(
 ) -> TableResult:
     """A row a column: name, type, whether it may be NULL, key, extras, watermark, comment.
 
-    There is a column of comments only where some column has one.
+    There is a column of comments only where some column of the table has one.
     """
     chosen = [column for column in schema.columns if wanted(column.name)]
     rows = [_row(schema, column) for column in chosen]
-    commented = any(column.comment is not None for column in chosen)
+    commented = any(column.comment is not None for column in schema.columns)
     if commented:
         rows = [(*row, column.comment) for row, column in zip(rows, chosen, strict=True)]
     names = [*COLUMNS, *(["comment"] if commented else [])]

@@ -109,13 +109,13 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
 
 
 def use_database(session: Session, statement: UseDatabase, text: str) -> TableResult:
-    """Choose the current database, and its catalog if it is named."""
+    """Choose the current database, and its catalog if it is named.
+
+    As in Flink, the catalog is chosen even if it has no such database.
+    """
     with placed(statement.path.span):
-        parts = statement.path.parts
         catalog, name = session.database(statement.path)
-        session.registry.get(catalog).get_database(name)
-        if len(parts) > 1:
-            session.registry.use_catalog(catalog)
+        session.registry.use_catalog(catalog)
         session.registry.use_database(name)
     return OK
 

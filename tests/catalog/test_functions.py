@@ -1,0 +1,147 @@
+"""Which function a name means: FLIP-57's order, walked in full."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.catalog.functions import ORDER, FunctionCatalog, FunctionClass, Place
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import CatalogFunction
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
+from schema_core.expressions.signatures import Kind
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.sql.syntax import NOWHERE
+from schema_core.types import DataTypes
+
+HERE = ObjectIdentifier("home", "db", "upper")
+PLUS = FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))
+FUNCTION = CatalogFunction("org.example.Plus")
+UNKNOWN = CatalogFunction("org.example.Unknown")
+
+
+@pytest.fixture
+def functions() -> FunctionCatalog:
+    registry = CatalogRegistry("home", InMemoryCatalog("home", "db"))
+    return FunctionCatalog(registry, classes={"org.example.Plus": PLUS})
+
+
+def everywhere(functions: FunctionCatalog) -> None:
+    """Keep a function called upper at every place there is."""
+    functions.create_temporary_system("Upper", FUNCTION, ignore_if_exists=False)
+    functions.create_temporary(HERE, FUNCTION, ignore_if_exists=False)
+    functions.create(HERE, FUNCTION, ignore_if_exists=False)
+
+
+def forget(functions: FunctionCatalog, place: Place) -> None:
+    match place:
+        case Place.TEMPORARY_SYSTEM:
+            functions.system.drop("UPPER", ignore_if_not_exists=False)
+        case Place.SYSTEM:
+            functions.modules.unload("core")
+        case Place.TEMPORARY:
+            functions.temporary.drop(HERE, ignore_if_not_exists=False)
+        case Place.CATALOG:
+            functions.drop(HERE, ignore_if_not_exists=False)
+
+
+@pytest.mark.parametrize(
+    "path", [("UPPER",), ("db", "Upper"), ("home", "db", "upper")], ids=".".join
+)
+def test_a_name_means_the_first_that_is_there(
+    functions: FunctionCatalog, path: tuple[str, ...]
+) -> None:
+    everywhere(functions)
+    found = []
+    while one := functions.find(UnresolvedPath(path)):
+        found.append(one.place)
+        forget(functions, one.place)
+
+    assert list(ORDER[len(path)]) == found
+
+
+def test_catalog_and_database_count_with_their_case(functions: FunctionCatalog) -> None:
+    functions.create(HERE, FUNCTION, ignore_if_exists=False)
+
+    assert functions.find(UnresolvedPath(["DB", "upper"])) is None
+
+
+def test_without_a_current_database_only_system_functions_are_found() -> None:
+    registry = CatalogRegistry("home", InMemoryCatalog("home", "db"))
+    functions = FunctionCatalog(registry)
+    functions.create(HERE, FUNCTION, ignore_if_exists=False)
+    registry.use_catalog(None)
+
+    assert functions.find(UnresolvedPath(["plus"])) is None
+    assert functions.get(UnresolvedPath(["upper"])).place is Place.SYSTEM
+
+
+def test_rows_carry_the_full_path(functions: FunctionCatalog) -> None:
+    functions.create(ObjectIdentifier("home", "db", "Plus"), FUNCTION, ignore_if_exists=False)
+    rows = functions.function(("PLUS",), NOWHERE)
+
+    assert rows is not None
+    assert [("home", "db", "plus")] == [row.path for row in rows]
+    assert [Kind.SCALAR] == [row.kind for row in rows]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [UNKNOWN, FunctionClass(problem="it has no method to call")],
+    ids=["unknown class", "broken class"],
+)
+def test_a_temporary_function_needs_a_class_that_can_be_used(
+    functions: FunctionCatalog, definition: CatalogFunction | FunctionClass
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        functions.create_temporary(HERE, definition, ignore_if_exists=True)
+
+    assert "function-class" == caught.value.code
+
+
+def test_a_permanent_function_is_refused_only_when_it_is_called(
+    functions: FunctionCatalog,
+) -> None:
+    functions.create(ObjectIdentifier("home", "db", "f"), UNKNOWN, ignore_if_exists=False)
+    with pytest.raises(SchemaError) as caught:
+        functions.function(("f",), NOWHERE)
+
+    assert "function-class" == caught.value.code
+
+
+def test_what_is_no_function_at_all_is_noticed_only_when_it_is_called(
+    functions: FunctionCatalog,
+) -> None:
+    other = FunctionClass(problem="it is something else", is_function=False)
+    functions.create_temporary_system("f", other, ignore_if_exists=False)
+    with pytest.raises(SchemaError) as caught:
+        functions.function(("f",), NOWHERE)
+
+    assert "function-class" == caught.value.code
+
+
+def test_refusals(functions: FunctionCatalog) -> None:
+    everywhere(functions)
+    with pytest.raises(AlreadyExistsError) as caught:
+        functions.create_temporary_system("UPPER", FUNCTION, ignore_if_exists=False)
+    assert "temporary-system-function-exists" == caught.value.code
+    with pytest.raises(AlreadyExistsError) as caught:
+        functions.require_not_hidden(HERE)
+    assert "temporary-function-exists" == caught.value.code
+    with pytest.raises(NotFoundError) as missing:
+        functions.get(UnresolvedPath(["uper"]))
+    assert ("function-not-found", "did you mean 'upper'?") == (
+        missing.value.code,
+        missing.value.hint,
+    )
+
+
+def test_listings(functions: FunctionCatalog) -> None:
+    functions.create_temporary_system("Both", FUNCTION, ignore_if_exists=False)
+    functions.create(ObjectIdentifier("home", "db", "both"), FUNCTION, ignore_if_exists=False)
+    functions.create(ObjectIdentifier("home", "db", "kept"), FUNCTION, ignore_if_exists=False)
+
+    assert ["both", "both", "kept"] == functions.list_user_defined("home", "db")
+    assert {"both", "kept", "upper"} <= set(functions.list_functions())
+    functions.modules.unload("core")
+    assert ["both", "kept"] == functions.list_functions()

@@ -1,0 +1,267 @@
+"""CREATE, DROP and ALTER through SQL: what is kept, what is refused and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+
+
+@pytest.fixture
+def environment() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+
+def run(environment: TableEnvironment, *statements: str) -> None:
+    for statement in statements:
+        environment.execute_sql(statement)
+
+
+def columns(environment: TableEnvironment, path: str) -> list[str]:
+    """The columns of a table as a listing shows them."""
+    found = environment.find_table(path)
+    assert found is not None
+    return [str(column) for column in found.table.resolved_schema.columns]
+
+
+def code(environment: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+    return caught.value.code
+
+
+# --- CREATE TABLE ---------------------------------------------------------------------------------
+
+
+def test_key_columns_become_not_null(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TABLE t (a INT, b INT, PRIMARY KEY (b) NOT ENFORCED)")
+
+    assert ["`a` INT", "`b` INT NOT NULL"] == columns(environment, "t")
+
+
+@pytest.mark.parametrize(
+    ("elements", "refusal"),
+    [
+        ("a INT, a STRING", "duplicate-column"),
+        ("a INT, b AS a + 1, c AS b + 1", "unknown-column"),
+        ("b AS m * 2, m INT METADATA", "unknown-column"),
+        ("a INT, PRIMARY KEY (z) NOT ENFORCED", "unknown-column"),
+        ("a INT, PRIMARY KEY (a)", "enforced-key"),
+        ("a INT UNIQUE", "unique-key"),
+    ],
+)
+def test_refused_tables(environment: TableEnvironment, elements: str, refusal: str) -> None:
+    assert refusal == code(environment, f"CREATE TABLE t ({elements})")
+    assert [] == environment.list_tables()
+
+
+def test_a_computed_column_sees_a_metadata_column_before_it(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TABLE t (m INT METADATA, b AS m * 2)")
+
+    assert ["`m` INT METADATA", "`b` INT AS `m` * 2"] == columns(environment, "t")
+
+
+def test_every_mistake_is_shown_where_it_was_written(environment: TableEnvironment) -> None:
+    text = "CREATE TABLE t (\n  a INT,\n  b AS nope + 1,\n  c AS gone + 1\n)"
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(text)
+
+    places = [(one.line, one.column, one.code) for one in caught.value.diagnostics]
+    assert [(3, 8, "unknown-column"), (4, 8, "unknown-column")] == places
+    assert "b AS nope + 1" in str(caught.value)
+
+
+def test_the_last_value_of_an_option_counts(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TABLE t (a INT) WITH ('k' = '1', 'k' = '2')")
+    found = environment.find_table("t")
+
+    assert found is not None
+    assert {"k": "2"} == found.table.get_options()
+
+
+# --- LIKE -----------------------------------------------------------------------------------------
+
+SOURCE = """
+    CREATE TABLE base (
+      id BIGINT NOT NULL COMMENT 'c', ts TIMESTAMP(3), calc AS id * 2, meta INT METADATA,
+      WATERMARK FOR ts AS ts, PRIMARY KEY (id) NOT ENFORCED
+    ) COMMENT 'base' PARTITIONED BY (id) WITH ('connector' = 'x', 'k' = 'v')
+"""
+PHYSICAL = ["`id` BIGINT NOT NULL COMMENT 'c'", "`ts` TIMESTAMP(3)"]
+CALC, META = "`calc` BIGINT NOT NULL AS `id` * 2", "`meta` INT METADATA"
+
+
+@pytest.mark.parametrize(
+    ("own", "options", "expected"),
+    [
+        ("", "", [*PHYSICAL, CALC, META]),
+        ("(n INT)", "", [*PHYSICAL, CALC, META, "`n` INT"]),
+        ("", "(EXCLUDING GENERATED)", [*PHYSICAL, META]),
+        ("", "(EXCLUDING METADATA)", [*PHYSICAL, CALC]),
+        ("", "(EXCLUDING ALL)", PHYSICAL),
+        ("", "(EXCLUDING ALL INCLUDING METADATA)", [*PHYSICAL, META]),
+        (
+            "(calc AS id * 3)",
+            "(OVERWRITING GENERATED)",
+            [*PHYSICAL, "`calc` BIGINT NOT NULL AS `id` * 3", META],
+        ),
+        ("(calc AS id * 3)", "", "like-conflict"),
+        ("(id INT)", "", "like-conflict"),
+        ("(calc INT)", "(OVERWRITING GENERATED)", "like-conflict"),
+        ("(meta AS id)", "(OVERWRITING METADATA)", "like-conflict"),
+        ("(PRIMARY KEY (id) NOT ENFORCED)", "", "like-conflict"),
+        ("(WATERMARK FOR ts AS ts)", "", "like-conflict"),
+        ("(x AS calc + 1)", "", "unknown-column"),
+        ("(x AS meta + 1)", "", "unknown-column"),
+        ("(x AS id + 1)", "(EXCLUDING ALL)", [*PHYSICAL, "`x` BIGINT NOT NULL AS `id` + 1"]),
+    ],
+)
+def test_columns_of_a_like_table(
+    environment: TableEnvironment, own: str, options: str, expected: list[str] | str
+) -> None:
+    run(environment, SOURCE)
+    statement = f"CREATE TABLE t {own} LIKE base {options}"
+    if isinstance(expected, str):
+        assert expected == code(environment, statement)
+        return
+    run(environment, statement)
+
+    assert expected == columns(environment, "t")
+
+
+@pytest.mark.parametrize(
+    ("own", "options", "expected"),
+    [
+        ("", "", {"connector": "x", "k": "v"}),
+        ("WITH ('k' = 'w')", "", {"connector": "x", "k": "w"}),
+        ("WITH ('n' = '1')", "(EXCLUDING OPTIONS)", {"n": "1"}),
+        ("WITH ('n' = '1')", "(INCLUDING OPTIONS)", {"connector": "x", "k": "v", "n": "1"}),
+        ("WITH ('k' = 'w')", "(INCLUDING OPTIONS)", "like-conflict"),
+        ("WITH ('k' = 'w')", "(INCLUDING ALL)", "like-conflict"),
+    ],
+)
+def test_options_of_a_like_table(
+    environment: TableEnvironment, own: str, options: str, expected: dict[str, str] | str
+) -> None:
+    run(environment, SOURCE)
+    statement = f"CREATE TABLE t {own} LIKE base {options}"
+    if isinstance(expected, str):
+        assert expected == code(environment, statement)
+        return
+    run(environment, statement)
+    found = environment.find_table("t")
+
+    assert found is not None
+    assert expected == found.table.get_options()
+    assert "" == found.table.get_comment()
+
+
+def test_like_takes_no_view(environment: TableEnvironment) -> None:
+    run(environment, "CREATE VIEW v AS SELECT 1 AS a")
+
+    assert "like-source" == code(environment, "CREATE TABLE t LIKE v")
+
+
+# --- ALTER TABLE ----------------------------------------------------------------------------------
+
+ALTERED = """
+    CREATE TABLE t (
+      id INT NOT NULL, b STRING COMMENT 'old', c AS id + 1, ts TIMESTAMP(3),
+      WATERMARK FOR ts AS ts, CONSTRAINT pk PRIMARY KEY (id) NOT ENFORCED
+    ) PARTITIONED BY (b) WITH ('connector' = 'x')
+"""
+ID, B, C, TS = "`id` INT NOT NULL", "`b` STRING COMMENT 'old'", "`c` INT NOT NULL AS `id` + 1", "`ts` TIMESTAMP(3)"  # fmt: skip  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("ADD n INT", [ID, B, C, TS, "`n` INT"]),
+        ("ADD (n INT FIRST, m INT AFTER n)", ["`n` INT", "`m` INT", ID, B, C, TS]),
+        ("ADD id INT", "duplicate-column"),
+        ("ADD n INT AFTER zz", "unknown-column"),
+        ("ADD n AS c + 1", "unknown-column"),
+        ("ADD PRIMARY KEY (b) NOT ENFORCED", "already-there"),
+        ("ADD WATERMARK FOR ts AS ts", "already-there"),
+        ("MODIFY b INT", [ID, "`b` INT COMMENT 'old'", C, TS]),
+        ("MODIFY b INT COMMENT 'new' FIRST", ["`b` INT COMMENT 'new'", ID, C, TS]),
+        ("MODIFY id BIGINT", ["`id` BIGINT NOT NULL", B, "`c` BIGINT NOT NULL AS `id` + 1", TS]),
+        ("MODIFY zz INT", "unknown-column"),
+        ("MODIFY (b INT, b INT)", "duplicate-column"),
+        ("MODIFY ts TIMESTAMP(6)", "watermark-type"),
+        ("DROP c", [ID, B, TS]),
+        ("DROP id", "still-referenced"),
+        ("DROP b", "still-referenced"),
+        ("DROP ts", "still-referenced"),
+        ("DROP zz", "unknown-column"),
+        ("RENAME c TO d", [ID, B, "`d` INT NOT NULL AS `id` + 1", TS]),
+        ("RENAME id TO key", "still-referenced"),
+        ("RENAME c TO b", "duplicate-column"),
+        ("DROP CONSTRAINT other", "not-there"),
+        ("DROP DISTRIBUTION", "not-there"),
+        ("RESET ('connector')", "no-connector"),
+        ("RESET ()", "no-options"),
+    ],
+)
+def test_altered_columns(
+    environment: TableEnvironment, change: str, expected: list[str] | str
+) -> None:
+    run(environment, ALTERED)
+    if isinstance(expected, str):
+        assert expected == code(environment, f"ALTER TABLE t {change}")
+        assert [ID, B, C, TS] == columns(environment, "t")
+        return
+    run(environment, f"ALTER TABLE t {change}")
+
+    assert expected == columns(environment, "t")
+
+
+def test_the_key_follows_a_renamed_column(environment: TableEnvironment) -> None:
+    run(environment, ALTERED, "ALTER TABLE t DROP c", "ALTER TABLE t RENAME id TO k")
+    found = environment.find_table("t")
+
+    assert found is not None
+    key = found.table.resolved_schema.primary_key
+    assert key is not None
+    assert ("k",) == key.columns
+
+
+def test_indexes_survive_a_change(environment: TableEnvironment) -> None:
+    """Flink forgets them; nothing here is forgotten, and what they name cannot be dropped."""
+    from schema_core.environment.descriptor import TableDescriptor
+    from schema_core.schema.unresolved import Schema
+
+    schema = Schema.new_builder().column("a", "INT").column("b", "INT").index("a").build()
+    environment.create_table("t", TableDescriptor.for_connector("x").schema(schema).build())
+    run(environment, "ALTER TABLE t ADD n INT")
+    found = environment.find_table("t")
+
+    assert found is not None
+    assert ["INDEX_a"] == [index.name for index in found.table.resolved_schema.indexes]
+    assert "still-referenced" == code(environment, "ALTER TABLE t DROP a")
+
+
+def test_only_the_last_part_of_a_new_name_counts(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TABLE t (a INT)", "ALTER TABLE t RENAME TO other.db.u")
+
+    assert ["u"] == environment.list_tables()
+
+
+# --- temporary objects through SQL ----------------------------------------------------------------
+
+
+def test_a_temporary_table_may_lie_anywhere(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TEMPORARY TABLE nocat.nodb.t (a INT)")
+
+    assert ["`a` INT"] == columns(environment, "nocat.nodb.t")
+    assert [] == environment.list_temporary_tables()
+    assert "catalog-not-found" == code(environment, "CREATE TABLE nocat.nodb.u (a INT)")
+
+
+def test_too_many_parts(environment: TableEnvironment) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql("CREATE TABLE a.b.c.d (x INT)")
+
+    assert ("path-length", 14) == (caught.value.code, caught.value.diagnostics[0].column)

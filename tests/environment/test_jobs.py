@@ -1,0 +1,260 @@
+"""What reaches the planner: queries without views, targets, columns, and how CTAS registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.query.relation import Relation, Scan
+from schema_core.schema.unresolved import Schema
+
+
+class Noting(Rehearsal):
+    """Runs nothing, and remembers what it was asked to run."""
+
+    def __init__(self) -> None:
+        self.jobs: list[dict[str, Any]] = []
+        self.fails = False
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        *,
+        columns: Sequence[str] | None = None,
+        overwrite: bool = False,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        name = target.identifier.object_name
+        into = None if columns is None else list(columns)
+        self.jobs.append({"query": query, "into": name, "columns": into, "overwrite": overwrite})
+        return Job("1", JobStatus.FINISHED)
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        registration.create()
+        if self.fails:
+            if registration.atomic:
+                registration.drop()
+            raise ExternalError("the job failed")
+        return self.insert(query, target, columns=columns)
+
+
+@pytest.fixture
+def planner() -> Noting:
+    return Noting()
+
+
+@pytest.fixture
+def environment(planner: Noting) -> TableEnvironment:
+    settings = EnvironmentSettings.in_batch_mode()
+    environment = TableEnvironment.create(settings, planner=planner)
+    environment.execute_sql("CREATE TABLE s (a INT NOT NULL, b STRING)")
+    environment.execute_sql("CREATE TABLE sink (a BIGINT, b STRING, c AS a + 1) PARTITIONED BY (b)")
+    return environment
+
+
+def code(environment: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+    return caught.value.code
+
+
+def columns(environment: TableEnvironment, path: str) -> list[str]:
+    found = environment.find_table(path)
+    assert found is not None
+    return [str(column) for column in found.table.resolved_schema.columns]
+
+
+def scans(node: Any) -> list[str]:
+    """The tables that a relation reads."""
+    if isinstance(node, Scan):
+        return [node.table.identifier.object_name]
+    if isinstance(node, tuple):
+        return [name for part in node for name in scans(part)]
+    names = getattr(node, "__dataclass_fields__", {})
+    if not type(node).__module__.endswith("query.relation"):
+        return []
+    return [name for field in names for name in scans(getattr(node, field))]
+
+
+# --- INSERT ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "into", "overwrite"),
+    [
+        ("INSERT INTO sink SELECT a, b FROM s", None, False),
+        ("INSERT INTO sink (b, a) SELECT b, a FROM s", ["b", "a"], False),
+        ("INSERT INTO sink (a) SELECT a FROM s", ["a"], False),
+        ("INSERT OVERWRITE sink SELECT * FROM s", None, True),
+        ("INSERT INTO sink PARTITION (b = 'x') SELECT a FROM s", ["a", "b"], False),
+        ("EXECUTE INSERT INTO sink SELECT a, b FROM s", None, False),
+    ],
+)
+def test_insert(
+    environment: TableEnvironment,
+    planner: Noting,
+    statement: str,
+    into: list[str] | None,
+    overwrite: bool,
+) -> None:
+    environment.execute_sql(statement)
+    (job,) = planner.jobs
+
+    assert ("sink", into, overwrite) == (job["into"], job["columns"], job["overwrite"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("INSERT INTO nowhere SELECT 1", "table-not-found"),
+        ("INSERT INTO sink SELECT a FROM s", "column-count"),
+        ("INSERT INTO sink SELECT b, a FROM s", "not-assignable"),
+        ("INSERT INTO sink (a, c) SELECT a, a FROM s", "unknown-column"),
+        ("INSERT INTO sink (a, a) SELECT a, a FROM s", "duplicate-column"),
+        ("INSERT INTO sink PARTITION (a = '1') SELECT b FROM s", "unknown-column"),
+        ("DELETE FROM sink", "statement-not-supported"),
+    ],
+)
+def test_refused(
+    environment: TableEnvironment, planner: Noting, statement: str, refusal: str
+) -> None:
+    assert refusal == code(environment, statement)
+    assert [] == planner.jobs
+
+
+def test_views_are_replaced_by_their_queries(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    environment.execute_sql("CREATE VIEW v AS SELECT a AS x, b FROM s")
+    environment.execute_sql("CREATE TEMPORARY VIEW w AS SELECT b, x FROM v")
+    environment.execute_sql("INSERT INTO sink SELECT x, b FROM w")
+
+    assert ["s"] == scans(planner.jobs[0]["query"])
+
+
+def test_a_statement_set_is_checked_before_it_runs(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    good, bad = "INSERT INTO sink SELECT a, b FROM s", "INSERT INTO sink SELECT gone FROM s"
+    with pytest.raises(SchemaCoreError):
+        environment.create_statement_set().add_insert_sql(good).add_insert_sql(bad)
+    assert [] == planner.jobs
+    table = environment.sql_query("SELECT a, b FROM s")
+    environment.create_statement_set().add_insert_sql(good).add_insert("sink", table).execute()
+
+    assert ["sink", "sink"] == [job["into"] for job in planner.jobs]
+
+
+def test_insert_into_a_descriptor(environment: TableEnvironment, planner: Noting) -> None:
+    schema = Schema.new_builder().column("a", "INT").column("b", "STRING").build()
+    descriptor = TableDescriptor.for_connector("print").schema(schema).build()
+    environment.from_path("s").execute_insert(descriptor)
+
+    assert planner.jobs[0]["into"].startswith("*anonymous_print$")
+    assert ["s", "sink"] == environment.list_tables()
+
+
+# --- CREATE TABLE AS -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("elements", "query", "expected"),
+    [
+        ("", "SELECT * FROM s", ["`a` INT NOT NULL", "`b` STRING"]),
+        ("", "SELECT a + 1, a, a FROM s", ["`EXPR$0` INT NOT NULL", "`a` INT NOT NULL", "`a0` INT NOT NULL"]),  # noqa: E501
+        ("(n INT)", "SELECT a FROM s", ["`n` INT", "`a` INT NOT NULL"]),
+        ("(n INT, a BIGINT)", "SELECT b, a FROM s", ["`n` INT", "`b` STRING", "`a` BIGINT"]),
+        ("(x AS a + 1)", "SELECT a FROM s", ["`x` INT NOT NULL AS `a` + 1", "`a` INT NOT NULL"]),
+        ("(b, a)", "SELECT a, b FROM s", ["`b` STRING", "`a` INT NOT NULL"]),
+        ("(b, z)", "SELECT a, b FROM s", "unknown-column"),
+        ("(b)", "SELECT a, b FROM s", "column-order"),
+        ("(a TINYINT)", "SELECT a FROM s", "not-assignable"),
+        ("(b STRING NOT NULL)", "SELECT b FROM s", "not-assignable"),
+        ("(a AS 5)", "SELECT a FROM s", "column-kind"),
+        ("(a INT METADATA VIRTUAL)", "SELECT a FROM s", "column-kind"),
+        ("(n INT NOT NULL)", "SELECT a FROM s", "no-default"),
+        ("(PRIMARY KEY (b) NOT ENFORCED)", "SELECT a, b FROM s", "nullable-key"),
+        ("", "SELECT NULL AS a", "untyped-null"),
+        ("", "SELECT gone FROM s", "unknown-column"),
+    ],
+)  # fmt: skip
+def test_derived_table(
+    environment: TableEnvironment, elements: str, query: str, expected: list[str] | str
+) -> None:
+    statement = f"CREATE TABLE t {elements} AS {query}"
+    if isinstance(expected, str):
+        assert expected == code(environment, statement)
+        assert environment.find_table("t") is None
+        return
+    environment.execute_sql(statement)
+
+    assert expected == columns(environment, "t")
+
+
+def test_the_query_fills_the_columns_it_names(
+    environment: TableEnvironment, planner: Noting
+) -> None:
+    environment.execute_sql("CREATE TABLE t (n INT, x AS a + 1) AS SELECT b, a FROM s")
+
+    assert ["b", "a"] == planner.jobs[0]["columns"]
+
+
+@pytest.mark.parametrize(("atomic", "left"), [("false", True), ("true", False)])
+def test_what_a_failing_job_leaves(
+    environment: TableEnvironment, planner: Noting, atomic: str, left: bool
+) -> None:
+    environment.get_config().set("table.rtas-ctas.atomicity-enabled", atomic)
+    planner.fails = True
+
+    assert "external" == code(environment, "CREATE TABLE t AS SELECT a FROM s")
+    assert left == (environment.find_table("t") is not None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("CREATE TABLE s AS SELECT 1 AS x", "table-exists"),
+        ("REPLACE TABLE gone AS SELECT 1 AS x", "table-not-found"),
+        ("REPLACE TABLE v AS SELECT 1 AS x", "not-a-table"),
+        ("CREATE TABLE nodb.t AS SELECT 1 AS x", "database-not-found"),
+    ],
+)
+def test_what_lies_there_already(
+    environment: TableEnvironment, planner: Noting, statement: str, refusal: str
+) -> None:
+    environment.execute_sql("CREATE VIEW v AS SELECT a FROM s")
+
+    assert refusal == code(environment, statement)
+    assert [] == planner.jobs
+
+
+def test_replace_puts_another_table_in_place(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE OR REPLACE TABLE sink AS SELECT b FROM s")
+
+    assert ["`b` STRING"] == columns(environment, "sink")
+
+
+def test_if_not_exists_still_runs_the_query(environment: TableEnvironment, planner: Noting) -> None:
+    environment.execute_sql("CREATE TABLE IF NOT EXISTS sink AS SELECT a, b FROM s")
+
+    assert "sink" == planner.jobs[0]["into"]
+    assert "not-assignable" == code(
+        environment, "CREATE TABLE IF NOT EXISTS sink AS SELECT b, a FROM s"
+    )

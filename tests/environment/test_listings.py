@@ -1,0 +1,168 @@
+"""SHOW, DESCRIBE and SHOW CREATE: rows as Flink gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
+from schema_core.environment.operations.listings import SUBJECTS
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.sql.show import SHOW_SUBJECTS
+from schema_core.sql.statement_syntax import ObjectKind, Statement
+
+SCRIPT = """
+CREATE TABLE t (
+  a INT NOT NULL COMMENT 'it''s', c AS a + 1, m BIGINT METADATA FROM 'k' VIRTUAL,
+  ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND,
+  CONSTRAINT pk PRIMARY KEY (a) NOT ENFORCED
+) COMMENT 'x' PARTITIONED BY (a) WITH ('connector' = 'x', 'password' = 'p');
+CREATE TABLE p_1 (d STRING) PARTITIONED BY (d);
+CREATE TEMPORARY TABLE px1 (a INT);
+CREATE DATABASE sales;
+CREATE CATALOG lake COMMENT 'wet' WITH ('type' = 'generic_in_memory', 'default-database' = 'd');
+ALTER TABLE p_1 ADD PARTITION (d = '1') PARTITION (d = '2')
+"""
+
+
+@pytest.fixture
+def environment() -> TableEnvironment:
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    for statement in SCRIPT.split(";"):
+        environment.execute_sql(statement)
+    return environment
+
+
+def rows(environment: TableEnvironment, statement: str) -> list[tuple[str | None, ...]]:
+    return list(environment.execute_sql(statement).shown())
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("SHOW CATALOGS", ["default_catalog", "lake"]),
+        ("SHOW CATALOGS NOT LIKE 'l%'", ["default_catalog"]),
+        ("SHOW CURRENT CATALOG", ["default_catalog"]),
+        ("SHOW CURRENT DATABASE", ["default_database"]),
+        ("SHOW DATABASES", ["default_database", "sales"]),
+        ("SHOW DATABASES FROM lake", ["d"]),
+        ("SHOW DATABASES ILIKE 'S%'", ["sales"]),
+        ("SHOW TABLES", ["p_1", "px1", "t"]),
+        ("SHOW TABLES LIKE 'p_1'", ["p_1", "px1"]),
+        (r"SHOW TABLES LIKE 'p\_1'", ["p_1"]),
+        ("SHOW TABLES LIKE 'T'", []),
+        ("SHOW TABLES FROM lake.d", []),
+        ("SHOW VIEWS", []),
+        ("SHOW PARTITIONS p_1", ["d=1", "d=2"]),
+        ("SHOW PARTITIONS p_1 PARTITION (d = '2')", ["d=2"]),
+        ("SHOW MODULES", ["core"]),
+        ("SHOW USER FUNCTIONS", []),
+        ("SHOW JARS", []),
+    ],
+)
+def test_names(environment: TableEnvironment, statement: str, expected: list[str]) -> None:
+    assert [(name,) for name in expected] == rows(environment, statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("SHOW TABLES FROM nodb", "database-not-found"),
+        ("SHOW TABLES FROM nocat.d", "catalog-not-found"),
+        ("SHOW TABLES FROM a.b.c", "path-length"),
+        ("SHOW PARTITIONS t2", "table-not-found"),
+        ("SHOW CREATE VIEW t", "object-kind"),
+        ("DESCRIBE nothing", "table-not-found"),
+        ("DESCRIBE CATALOG default_catalog", "catalog-not-found"),
+    ],
+)
+def test_refused(environment: TableEnvironment, statement: str, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(statement)
+
+    assert code == caught.value.code
+
+
+def test_described_table(environment: TableEnvironment) -> None:
+    result = environment.execute_sql("DESCRIBE t")
+
+    names = ["name", "type", "null", "key", "extras", "watermark", "comment"]
+    assert names == result.get_resolved_schema().get_column_names()
+    assert [
+        ("a", "INT", False, "PRI(a)", None, None, "it's"),
+        ("c", "INT", False, None, "AS `a` + 1", None, None),
+        ("m", "BIGINT", True, None, "METADATA FROM 'k' VIRTUAL", None, None),
+        ("ts", "TIMESTAMP(3) *ROWTIME*", True, None, None, "`ts` - INTERVAL '5' SECOND", None),
+    ] == list(result.collect())
+
+
+def test_a_table_without_comments_is_described_without_them(environment: TableEnvironment) -> None:
+    assert [("a", "INT", "true", None, None, None)] == rows(environment, "SHOW COLUMNS FROM px1")
+
+
+def test_described_catalog(environment: TableEnvironment) -> None:
+    assert [
+        ("name", "lake"),
+        ("type", "generic_in_memory"),
+        ("comment", "wet"),
+        ("option:default-database", "d"),
+    ] == rows(environment, "DESCRIBE CATALOG EXTENDED lake")
+
+
+def test_show_create_makes_the_table_again(environment: TableEnvironment) -> None:
+    ((written,),) = rows(environment, "SHOW CREATE TABLE t")
+    assert written is not None
+    other = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    other.execute_sql(written)
+
+    assert [(written,)] == rows(other, "SHOW CREATE TABLE t")
+    made, again = environment.find_table("t"), other.find_table("t")
+    assert made is not None
+    assert again is not None
+    assert made.table.resolved_schema == again.table.resolved_schema
+    assert made.table.get_options() == again.table.get_options()
+
+
+def test_show_create_as_text(environment: TableEnvironment) -> None:
+    expected = "CREATE TEMPORARY TABLE `default_catalog`.`default_database`.`px1` (\n  `a` INT\n)\n"
+    assert [(expected,)] == rows(environment, "SHOW CREATE TABLE px1")
+
+
+def test_options_are_masked_where_a_table_is_only_shown(environment: TableEnvironment) -> None:
+    found = environment.find_table("t")
+
+    assert found is not None
+    assert "******" in repr(found.table)
+    assert "'p'" not in repr(found.table)
+
+
+def test_printed(environment: TableEnvironment, capsys: pytest.CaptureFixture[str]) -> None:
+    environment.execute_sql("SHOW DATABASES").print()
+    environment.execute_sql("SHOW JARS").print()
+
+    assert (
+        "+------------------+\n"
+        "|    database name |\n"
+        "+------------------+\n"
+        "| default_database |\n"
+        "|            sales |\n"
+        "+------------------+\n"
+        "2 rows in set\n"
+        "Empty set\n"
+    ) == capsys.readouterr().out
+
+
+# --- totality -------------------------------------------------------------------------------------
+
+
+def test_every_statement_has_its_function() -> None:
+    assert set(Statement.__args__) == set(OPERATIONS)
+
+
+def test_every_subject_has_its_lister() -> None:
+    assert {subject.words for subject in SHOW_SUBJECTS} == set(SUBJECTS)
+
+
+def test_every_kind_but_functions_is_altered_alike() -> None:
+    assert set(ObjectKind) - {ObjectKind.FUNCTION} == set(ALTERATIONS)
