@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.typed import Typed
@@ -18,18 +19,31 @@ from schema_core.sql.syntax import Call, Expression, Name, Star
 from schema_core.types import RowType
 
 
+class Output(NamedTuple):
+    """One column of a block as written, and the alias it needs to be called so."""
+
+    name: str
+    expression: Expression
+    alias: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A block with what an ORDER BY behind it needs: its scope, its groups, what USING merged."""
+    """A block resolved, with what an ORDER BY behind it and its spelling out need.
+
+    `scope` sees single rows; what stands behind GROUP BY sees `groups`, if there are any.
+    """
 
     relation: rel.Select
     scope: Block
     groups: Groups | None
     merged: Merged
+    outputs: tuple[Output, ...]
 
     def sorted_by(self, expression: Expression) -> Typed:
         """An expression over the rows or groups of the block."""
-        return _value(self.scope, unmerged(expression, self.merged), self.groups)
+        scope = self.groups.scope if self.groups else self.scope
+        return _value(scope, unmerged(expression, self.merged), self.groups)
 
 
 def select(query: written.Select, place: Place) -> Built:
@@ -41,11 +55,11 @@ def select(query: written.Select, place: Place) -> Built:
     rows = from_clause(query.source, place) if query.source else None
     scope = Block(place, rows.origins if rows else (), dict(query.windows))
     merged = rows.merged if rows else {}
-    items = tuple(_items(query, scope, rows, merged))
+    outputs = tuple(_outputs(query, scope, rows, merged))
     where = _row_condition(scope, query.where, merged)
-    groups = _groups(query, scope, items, merged)
+    groups = _groups(query, scope, outputs, merged)
     inner = groups.scope if groups else scope
-    columns = tuple(_item(inner, name, one, groups) for name, one in items)
+    columns = tuple(_item(inner, name, one, groups) for name, one, _ in outputs)
     having = _condition(inner, query.having, merged, groups, "HAVING")
     qualify = _condition(inner, query.qualify, merged, groups, "QUALIFY")
     relation = rel.Select(
@@ -58,17 +72,17 @@ def select(query: written.Select, place: Place) -> Built:
         query.distinct,
         query.hints,
     )
-    return Built(relation, inner, groups, merged)
+    return Built(relation, scope, groups, merged, outputs)
 
 
 def _groups(
-    query: written.Select, scope: Block, items: tuple[StarItem, ...], merged: Merged
+    query: written.Select, scope: Block, outputs: tuple[Output, ...], merged: Merged
 ) -> Groups | None:
     """The groups of a block that has GROUP BY, HAVING or an aggregate; else None."""
     aggregating = (
         query.group_by is not None
         or query.having is not None
-        or any(True for item in items for _ in aggregates(scope, item.expression))
+        or any(True for output in outputs for _ in aggregates(scope, output.expression))
     )
     return group_by(query.group_by, scope, merged) if aggregating else None
 
@@ -121,9 +135,9 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 # ------------------------------------------------------------------------------------- columns
 
 
-def _items(
+def _outputs(
     query: written.Select, scope: Block, rows: Rows | None, merged: Merged
-) -> Iterator[StarItem]:
+) -> Iterator[Output]:
     """The columns by name, ``*`` spelled out.
 
     Flink numbers unnamed columns by the different names before them, and makes only the names
@@ -135,11 +149,15 @@ def _items(
             for name, expression in _star(item.expression, scope, rows):
                 unique = _unique(name, taken)
                 taken.add(unique)
-                yield StarItem(unique, expression)
+                says = _own_name(expression) == unique
+                yield Output(unique, expression, None if says else unique)
         else:
-            name = item.alias or _own_name(item.expression) or f"EXPR${len(taken)}"
+            own = _own_name(item.expression)
+            name = item.alias or own or f"EXPR${len(taken)}"
             taken.add(name)
-            yield StarItem(name, unmerged(item.expression, merged))
+            expression = unmerged(item.expression, merged)
+            says = own is None or _own_name(expression) == own
+            yield Output(name, expression, item.alias or (None if says else own))
 
 
 def _unique(name: str, taken: set[str]) -> str:

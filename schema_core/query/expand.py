@@ -1,0 +1,295 @@
+"""A query spelled out, so that it means the same wherever and whenever it is read.
+
+Tables stand with their full path and an alias, columns behind the alias of their table, ``*`` as
+the columns it stands for, functions of a user with their full path. That is the text a view keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.scope import Functions
+from schema_core.query.relation import CommonScan, Tables
+from schema_core.query.resolve import resolve
+from schema_core.query.scope import Block, Origin, Place, World
+from schema_core.query.select import select
+from schema_core.query.sources import made_up, renamed, resolve_source
+from schema_core.query.typing import unmerged
+from schema_core.sql import query_syntax as written
+from schema_core.sql.rewrite import Change, rewrite, rewrite_window
+from schema_core.sql.syntax import Call, Expression, Name, Named, SortKey, Star, Subquery
+from schema_core.text import Span
+
+
+def expand_query(
+    query: written.Query,
+    tables: Tables,
+    *,
+    streaming: bool = True,
+    functions: Functions | None = None,
+) -> written.Query:
+    """The query spelled out; the arguments are those of `resolve_query`.
+
+    Raises:
+        SchemaError: as `resolve_query`.
+    """
+    return _expand(query, Place(World(tables, functions, streaming)))
+
+
+def _expand(query: written.Query, place: Place) -> written.Query:
+    match query:
+        case written.Select():
+            return _select(query, place)
+        case written.Values(rows=rows):
+            scope = Block(place)
+            return replace(query, rows=tuple(_expressions(row, scope) for row in rows))
+        case written.ExplicitTable(name=name, span=span):
+            star = written.SelectItem(Star(span=span), span=span)
+            source = written.TableName(name, span=span)
+            return _select(written.Select((star,), source, span=span), place)
+        case written.TableArgument(query=inner):
+            return replace(query, query=_expand(inner, place))
+        case written.SetOperation():
+            return _set_operation(query, place)
+        case written.With():
+            return _with(query, place)
+        case written.Ordered():
+            return _ordered(query, place)
+        case _:
+            assert_never(query)
+
+
+def _set_operation(query: written.SetOperation, place: Place) -> written.Query:
+    chain = [query]
+    while isinstance(chain[-1].left, written.SetOperation):
+        chain.append(chain[-1].left)
+    found = _expand(chain[-1].left, place)
+    for one in reversed(chain):
+        found = replace(one, left=found, right=_expand(one.right, place))
+    return found
+
+
+def _with(query: written.With, place: Place) -> written.Query:
+    tables = []
+    for table in query.tables:
+        columns = renamed(resolve(table.query, place).columns, table.columns, table.span)
+        tables.append(replace(table, query=_expand(table.query, place)))
+        place = place.with_common(CommonScan(table.name, columns))
+    return replace(query, tables=tuple(tables), query=_expand(query.query, place))
+
+
+def _ordered(query: written.Ordered, place: Place) -> written.Query:
+    """Order and limits go below WITH; over anything but a block they need a block of their own."""
+    inner = query.query
+    if isinstance(inner, written.With):
+        return _expand(replace(inner, query=replace(query, query=inner.query)), place)
+    if isinstance(inner, written.Select):
+        built = select(inner, place)
+        outputs = {output.name for output in built.outputs}
+        keys = tuple(
+            replace(key, expression=_sort_key(key, built.scope, outputs)) for key in query.order_by
+        )
+        return replace(query, query=_select(inner, place), order_by=keys)
+    star = written.SelectItem(Star(span=query.span), span=query.span)
+    block = written.Select((star,), written.Derived(inner, span=query.span), span=query.span)
+    return replace(query, query=_select(block, place))
+
+
+def _sort_key(key: SortKey, scope: Block, outputs: set[str]) -> Expression:
+    """A key of ORDER BY; the name of a column of the result stays as it is."""
+    match key.expression:
+        case Name(parts=(name,)) if name in outputs:
+            return key.expression
+        case other:
+            return _expression(other, scope)
+
+
+# --------------------------------------------------------------------------------------- blocks
+
+
+def _select(query: written.Select, place: Place) -> written.Query:
+    built = select(query, place)
+    scope = built.scope
+    source = None if query.source is None else _source(query.source, place, ())[0]
+
+    def shown(expression: Expression | None) -> Expression | None:
+        if expression is None:
+            return None
+        return _expression(unmerged(expression, built.merged), scope)
+
+    return replace(
+        query,
+        items=tuple(
+            written.SelectItem(_expression(expression, scope), alias)
+            for _, expression, alias in built.outputs
+        ),
+        source=source,
+        where=shown(query.where),
+        group_by=None if query.group_by is None else tuple(_groups(query.group_by, scope)),
+        having=shown(query.having),
+        windows=tuple((name, rewrite_window(one, _change(scope))) for name, one in query.windows),
+        qualify=shown(query.qualify),
+    )
+
+
+def _groups(items: Iterable[written.GroupItem], scope: Block) -> Iterator[written.GroupItem]:
+    for item in items:
+        if isinstance(item, written.GroupingSets):
+            yield _grouping_sets(item, scope)
+        else:
+            yield _expression(item, scope)
+
+
+def _grouping_sets(item: written.GroupingSets, scope: Block) -> written.GroupingSets:
+    sets = tuple(
+        _grouping_sets(one, scope)
+        if isinstance(one, written.GroupingSets)
+        else _expressions(one, scope)
+        for one in item.sets
+    )
+    return replace(item, sets=sets)
+
+
+# --------------------------------------------------------------------------------- expressions
+
+
+def _expressions(expressions: tuple[Expression, ...], scope: Block) -> tuple[Expression, ...]:
+    return tuple(_expression(one, scope) for one in expressions)
+
+
+def _expression(expression: Expression, scope: Block) -> Expression:
+    return rewrite(expression, _change(scope))
+
+
+def _change(scope: Block) -> Change:
+    """How names, queries and calls are spelled out in a scope."""
+
+    def change(node: Expression) -> Expression | None:
+        match node:
+            case Name(parts=parts, span=span):
+                return _qualified(parts, span, scope)
+            case Subquery(query=query):
+                return replace(node, query=_expand(query, replace(scope.place, outer=scope)))
+            case Call(name="DESCRIPTOR"):
+                return node
+            case Call():
+                return _called(node, scope, change)
+            case _:
+                return None
+
+    return change
+
+
+def _qualified(parts: tuple[str, ...], span: Span, scope: Block) -> Expression | None:
+    """The column behind the alias of its source; a function without parentheses stays."""
+    try:
+        ref, fields = scope.lookup(parts, span)
+    except SchemaError as error:
+        if error.code != "unknown-column":
+            raise
+        return None
+    qualifier = () if ref.relation is None else (ref.relation,)
+    return Name((*qualifier, ref.name, *fields), span)
+
+
+def _called(call: Call, scope: Block, change: Change) -> Expression | None:
+    """A call under the full path of its function, or in the one way it is kept."""
+    try:
+        function = scope.function(call.path or (call.name,), call.span)[0]
+    except SchemaError:
+        return None
+    if function.rewrite is not None:
+        return rewrite(function.rewrite(call), change)
+    path = function.path
+    if path == call.path:
+        return None
+    arguments = tuple(rewrite(one, change) for one in call.arguments)
+    return replace(call, path=path, arguments=arguments)
+
+
+# ------------------------------------------------------------------------------------- sources
+
+Sources: TypeAlias = tuple[Origin, ...]
+
+
+def _source(
+    source: written.Source, place: Place, before: Sources
+) -> tuple[written.Source, Sources]:
+    """A source spelled out, and what names mean over it; `before` are those on its left."""
+    match source:
+        case written.Join():
+            return _join(source, place, before)
+        case written.Aliased(source=inner):
+            found = replace(source, source=_bare(inner, place, before))
+        case written.Sample(source=inner):
+            inner_found, origins = _source(inner, place, before)
+            return replace(source, source=inner_found), origins
+        case written.TableName(name=name):
+            bare = _bare(source, place, before)
+            found = written.Aliased(bare, name.parts[-1], span=source.span)
+        case written.Derived() | written.TableFunction() | written.MatchRecognize():
+            bare = _bare(source, place, before)
+            found = written.Aliased(bare, made_up(before), span=source.span)
+        case written.Unnest():
+            return _bare(source, place, before), resolve_source(source, place, before).origins
+        case _:
+            assert_never(source)
+    return found, resolve_source(source, place, before).origins
+
+
+def _join(source: written.Join, place: Place, before: Sources) -> tuple[written.Source, Sources]:
+    left, on_left = _source(source.left, place, before)
+    right, on_right = _source(source.right, place, (*before, *on_left))
+    origins = (*on_left, *on_right)
+    condition = source.condition
+    if condition is not None:
+        condition = _expression(condition, Block(place, origins))
+    return replace(source, left=left, right=right, condition=condition), origins
+
+
+def _bare(source: written.Source, place: Place, before: Sources) -> written.Source:
+    """A source spelled out but for its alias."""
+    scope = Block(place, before)
+    match source:
+        case written.TableName(name=name, period=period):
+            found = replace(source, name=_full(name, place))
+            if period is not None:
+                found = replace(found, period=_expression(period, scope))
+            return found
+        case written.Derived(query=query, lateral=lateral):
+            inner = replace(place, outer=scope) if lateral else place
+            return replace(source, query=_expand(query, inner))
+        case written.Unnest(collections=collections):
+            return replace(source, collections=_expressions(collections, scope))
+        case written.TableFunction(call=call):
+            return replace(source, call=_table_call(call, scope))
+        case written.MatchRecognize(source=inner):
+            return replace(source, source=_bare(inner, place, before))
+        case _:
+            return _source(source, place, before)[0]
+
+
+def _full(name: Name, place: Place) -> Name:
+    """The full path of a table; a common table has none."""
+    if len(name.parts) == 1 and name.parts[0] in place.common:
+        return name
+    table = place.world.tables.table(name.parts, name.span)
+    return replace(name, parts=tuple(table.identifier.to_list()))
+
+
+def _table_call(call: Call, scope: Block) -> Call:
+    """The call of a table function; keys and descriptors name columns of its own input."""
+
+    def argument(one: Expression) -> Expression:
+        match one:
+            case Named(value=value):
+                return replace(one, value=argument(value))
+            case Subquery(query=query):
+                return replace(one, query=_expand(query, scope.place))
+            case _:
+                return _expression(one, scope)
+
+    return replace(call, arguments=tuple(map(argument, call.arguments)))
