@@ -17,6 +17,7 @@ from schema_core.environment.descriptor import (
 from schema_core.formats.property_map import encode_table
 from schema_core.schema.resolved import Column, ImmutableColumns, Index, UniqueConstraint
 from schema_core.schema.unresolved import Schema, UnresolvedComputedColumn
+from schema_core.text import quote_string
 from schema_core.types import DataTypes
 
 
@@ -180,24 +181,31 @@ def distribute(builder: TableDescriptorBuilder, asked: Question) -> None:
 
 
 def descriptor(question: Question) -> Answer:
-    """A descriptor, printed: ours sorts the options, Flink's leaves them as a Java map has them."""
+    """A descriptor, printed as Flink does: with secrets, and with options as a Java map has them.
+
+    Ours masks secrets and sorts the options.
+    """
     made = described_table(question["descriptor"])
-    head, _, options = str(made).rpartition("WITH (\n")
-    lines = dict(zip(sorted(made.options), options.removesuffix("\n)").split(",\n"), strict=True))
-    hashed = ",\n".join(lines[key] for key in java_order(made.options))
     answer: Answer = {
-        "string": f"{head}WITH (\n{hashed}\n)",
+        "string": printed(made, java_order(made.options)),
         "options": made.get_options(),
         "partition_keys": made.get_partition_keys(),
         "comment": made.get_comment(),
         "has_schema": made.get_schema() is not None,
     }
     if len(made.options) > 1:
-        answer["string_sorted"] = str(made)
+        answer["string_sorted"] = printed(made, sorted(made.options))
     if question.get("to_table"):
         kept = resolve_table(made.to_catalog_table(), resolver(question))
         answer["properties"] = encode_table(kept, on_loss="flink")
     return answer
+
+
+def printed(made: TableDescriptor, keys: Iterable[str]) -> str:
+    """The descriptor with its options in the order of these keys."""
+    head = str(made).rpartition("WITH (\n")[0]
+    lines = (f"  {quote_string(key)} = {quote_string(made.options[key])}" for key in keys)
+    return f"{head}WITH (\n" + ",\n".join(lines) + "\n)"
 
 
 def java_order(keys: Iterable[str]) -> list[str]:

@@ -145,14 +145,17 @@ class Reader:
         Raises:
             SchemaError: with code `key-value` for a number that no Java integer holds.
         """
-        for number in range(self._count(prefix, field)):
+        for number in range(self.count(prefix, field)):
             yield self.under(f"{prefix}.{number}")
 
-    def _count(self, prefix: str, field: str) -> int:
-        """How many rows there should be.
+    def count(self, prefix: str, field: str) -> int:
+        """How many rows there should be: one more than the highest number that has `field`.
 
         What stands behind `field` does not matter, and a row after the highest integer starts
         again below zero: both as in Flink.
+
+        Raises:
+            SchemaError: with code `key-value` for a number that no Java integer holds.
         """
         pattern = re.compile(rf"{re.escape(self._prefix + prefix)}\.([0-9]+)\.{re.escape(field)}")
         highest = -1

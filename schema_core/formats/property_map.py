@@ -136,11 +136,11 @@ def ignored_keys(
 
 
 def _read_table(reader: Reader, fallback: str | None) -> CatalogTable:
-    schema = property_schema.decode_schema(reader)
-    if not schema.columns and fallback is not None:
-        schema = property_schema.decode_schema(reader, fallback)
+    prefix = property_schema.SCHEMA
+    if fallback is not None and not reader.count(prefix, "name"):
+        prefix = fallback
     return CatalogTable(
-        schema,
+        property_schema.decode_schema(reader, prefix),
         comment=reader.get("comment"),
         snapshot=reader.integer("snapshot", 64),
         partition_keys=decode_partition_keys(reader),
