@@ -291,7 +291,7 @@ CALLS: dict[str, Callable[..., Answer]] = {
     "registerCatalog": lambda e, name, database: done(
         e.register_catalog(name, InMemoryCatalog(name, database))
     ),
-    "createFunction": lambda e, *given: done(e.create_function(*given)),
+    "createFunction": lambda e, *given: done(e.create_java_function(*given)),
     "createTemporaryFunction": create_temporary_function,
     "createTemporarySystemFunction": lambda e, name, cls: done(
         e.create_temporary_system_function(name, cls)

@@ -19,7 +19,9 @@ class FunctionMethods:
         """Say what a class does that functions name: no class named in a text is ever imported."""
         self._session.functions.classes[class_name] = declaration
 
-    def create_function(self, path: str, class_name: str, ignore_if_exists: bool = False) -> None:
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool = False
+    ) -> None:
         """Keep a function in its catalog; its class must be declared and usable.
 
         Raises:
@@ -31,7 +33,7 @@ class FunctionMethods:
             self._session.registry.qualify(parse_path(path)),
             self._session.functions,
         )
-        function = CatalogFunction.create_instance(class_name, "Java")
+        function = CatalogFunction.create_instance(function_class_name, "Java")
         functions.check(function)
         if not ignore_if_exists or identifier not in functions.temporary:
             functions.require_not_hidden(identifier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from schema_core.environment.planner import Job
 from schema_core.schema.resolved import ResolvedSchema
@@ -30,6 +30,26 @@ def _text(value: object) -> str | None:
             return "true" if value else "false"
         case _:
             return str(value)
+
+
+class CloseableIterator(Iterator[tuple[Any, ...]]):
+    """Rows that can be walked once, also in a ``with`` statement; closed ones are at their end."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._rows = rows
+
+    def __next__(self) -> tuple[Any, ...]:
+        return next(self._rows)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up the rows that were not walked."""
+        self._rows = iter(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +80,9 @@ class TableResult:
         """Do nothing: a statement that runs a job returns when the job has ended."""
         del timeout_ms
 
-    def collect(self) -> Iterator[tuple[Any, ...]]:
+    def collect(self) -> CloseableIterator:
         """The rows as tuples of Python values."""
-        return iter(self.rows)
+        return CloseableIterator(iter(self.rows))
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """The rows as tuples of texts, None for NULL."""

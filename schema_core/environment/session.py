@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from schema_core.catalog.functions import FunctionCatalog
 from schema_core.catalog.manager import CatalogManager, FoundTable
@@ -30,7 +31,7 @@ from schema_core.environment.config import TableConfig
 from schema_core.environment.options import PLANNER
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.environment.views import inline_views
+from schema_core.environment.views import OpenViews, inline_views
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
@@ -69,6 +70,7 @@ class Session:
         self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
         self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
         self._planner = planner
+        self._opened = OpenViews()
 
     # --- what is meant -------------------------------------------------------------------------
 
@@ -154,13 +156,16 @@ class Session:
         Raises:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
-        text = view.expanded_query
         with at(f"view {identifier.as_summary_string()}"):
-            return self.query(parse_query(text), text)
+            return self._opened.relation(identifier, lambda: self._read(view.expanded_query))
+
+    def _read(self, text: str) -> Relation:
+        return self.query(parse_query(text), text)
 
     def executable(self, relation: Relation) -> Relation:
         """The relation as engines take it: with the queries of views in place of their names."""
 
+        @cache
         def behind(identifier: ObjectIdentifier) -> Relation | None:
             table = self.tables.get(identifier).table
             if not isinstance(table, CatalogView):

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
+from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataType
+
+#: How many views may lie one behind the other.
+MAX_VIEWS = 32
 
 #: Leaves: values below which no relation lies.
 LEAVES = (str, int, DataType, ResolvedSchema, ObjectIdentifier)
@@ -17,6 +21,39 @@ LEAVES = (str, int, DataType, ResolvedSchema, ObjectIdentifier)
 
 #: The query behind the view at a path, or None for a table.
 QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
+
+
+class OpenViews:
+    """The views that are being read at the moment, each behind the one before.
+
+    What was found behind a view is remembered until all are read, so that views that read others
+    several times cost no more than they are many.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[ObjectIdentifier] = []
+        self._found: dict[ObjectIdentifier, Relation] = {}
+
+    def relation(self, view: ObjectIdentifier, read: Callable[[], Relation]) -> Relation:
+        """What `read` finds behind the view.
+
+        Raises:
+            SchemaError: with code `recursive-view` for a view that reads itself, `too-deep` beyond
+                `MAX_VIEWS` levels.
+        """
+        if view in self._open:
+            raise SchemaError("the view reads itself", code="recursive-view")
+        if len(self._open) == MAX_VIEWS:
+            raise SchemaError(f"views lie more than {MAX_VIEWS} levels deep", code="too-deep")
+        self._open.append(view)
+        try:
+            if view not in self._found:
+                self._found[view] = read()
+            return self._found[view]
+        finally:
+            self._open.pop()
+            if not self._open:
+                self._found.clear()
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:

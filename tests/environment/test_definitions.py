@@ -265,3 +265,47 @@ def test_too_many_parts(environment: TableEnvironment) -> None:
         environment.execute_sql("CREATE TABLE a.b.c.d (x INT)")
 
     assert ("path-length", 14) == (caught.value.code, caught.value.diagnostics[0].column)
+
+
+# --- views -----------------------------------------------------------------------------------
+
+
+def test_a_view_that_reads_itself(environment: TableEnvironment) -> None:
+    run(environment, "CREATE VIEW v AS SELECT 1 AS a", "ALTER VIEW v AS SELECT * FROM v")
+
+    assert "recursive-view" == code(environment, "CREATE VIEW w AS SELECT * FROM v")
+
+
+def test_views_behind_views(environment: TableEnvironment) -> None:
+    """Each reads the one before twice: what lies behind a view is looked up once a statement."""
+    run(environment, "CREATE VIEW v0 AS SELECT 1 AS a")
+    for number in range(1, 33):
+        source = f"FROM v{number - 1} AS x JOIN v{number - 1} AS y ON x.a = y.a"
+        run(environment, f"CREATE VIEW v{number} AS SELECT x.a {source}")
+
+    assert "too-deep" == code(environment, "CREATE VIEW v33 AS SELECT * FROM v32")
+
+
+def test_a_view_stands_only_while_what_it_reads_does(environment: TableEnvironment) -> None:
+    run(environment, "CREATE TABLE t (a INT)", "CREATE VIEW v AS SELECT a FROM t")
+    run(environment, "DROP TABLE t", "CREATE TABLE t (b INT)")
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.sql_query("SELECT * FROM v")
+
+    assert "unknown-column" == caught.value.code
+    assert "view default_catalog.default_database.v" == caught.value.path[0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("CREATE VIEW v (x) AS SELECT 1, 2", "column-count"),
+        ("CREATE VIEW v (x, x) AS SELECT 1, 2", "duplicate-column"),
+        ("CREATE VIEW v AS SELECT 1 AS a, 2 AS a", "duplicate-column"),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1 AS a", "statement-not-supported"),
+        ("CREATE VIEW v AS SELECT * FROM gone", "table-not-found"),
+        ("ALTER VIEW v RENAME TO w", "view-not-found"),
+    ],
+)
+def test_refused_views(environment: TableEnvironment, statement: str, refusal: str) -> None:
+    assert refusal == code(environment, statement)

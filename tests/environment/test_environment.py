@@ -96,10 +96,10 @@ def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironme
 
 def test_permanent_functions_are_made_of_declared_classes(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
-        environment.create_function("plus", "org.example.Plus")
+        environment.create_java_function("plus", "org.example.Plus")
     assert "function-class" == caught.value.code
     environment.declare_function_class("org.example.Plus", PLUS)
-    environment.create_function("plus", "org.example.Plus")
+    environment.create_java_function("plus", "org.example.Plus")
 
     assert ["plus"] == environment.list_user_defined_functions()
     assert "plus" in environment.list_functions()
