@@ -12,12 +12,22 @@ import io
 import json
 import sys
 
-from properties.answers import builder, expressions, identifier, query, schema, tables, told, types
+from properties.answers import (
+    builder,
+    expressions,
+    identifier,
+    query,
+    schema,
+    scripts,
+    tables,
+    told,
+    types,
+)
 from properties.answers.attempt import UNSUPPORTED, Operation, attempt
 from properties.recorded import Answer, Question
 
 #: The families of questions; each has its table of ops.
-FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query)
+FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query, scripts)
 
 #: Op -> what answers it.
 OPERATIONS: dict[str, Operation] = {

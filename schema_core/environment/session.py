@@ -66,7 +66,11 @@ class Session:
         self.registry = CatalogRegistry(name, built_in, settings.catalog_store)
         self.temporary = TemporaryObjects()
         self.functions = FunctionCatalog(self.registry)
-        self.resolver = SchemaResolver(streaming=self.streaming, functions=self.functions.function)
+        self.resolver = SchemaResolver(
+            streaming=self.streaming,
+            functions=self.functions.function,
+            subqueries=lambda query, _: self.query(query, None),
+        )
         self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
         self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
         self._planner = planner
