@@ -6,13 +6,14 @@ What Spark cannot be made to compute as Flink does is refused, never said differ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.errors import at
 from schema_core.expressions.forms import FORMS
 from schema_core.expressions.forms.casts import convert, require_micros
 from schema_core.expressions.forms.literals import constant
+from schema_core.expressions.forms.temporal import is_coarse
 from schema_core.expressions.forms.words import Called, quote, say, unsupported
 from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Target, Word
 from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
@@ -40,12 +41,14 @@ class Speaker:
     """How the parts of an expression are said that depend on where it stands.
 
     `zone` is the session's time zone as Flink sees it, `column` writes a column of the source,
-    `subquery` a query used as a value.
+    `subquery` a query used as a value. Where it is `coarse`, nobody looks at digits of a second
+    that Spark does not keep.
     """
 
     zone: str = "UTC"
     column: Callable[[Ref], str] = column
     subquery: Callable[[Select], str] = no_subquery
+    coarse: bool = False
 
 
 def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
@@ -66,7 +69,8 @@ def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
 def _say(typed: Typed, speaker: Speaker) -> str:
     match typed:
         case Ref():
-            require_micros(typed.type)
+            if not speaker.coarse:
+                require_micros(typed.type)
             return speaker.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
@@ -94,9 +98,12 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
     form = FORMS.get(name)
     if form is None:
         raise unsupported(f"{name} cannot be run on Spark with Flink's meaning")
-    require_micros(apply.type)
+    coarse = is_coarse(apply)
+    if not coarse:
+        require_micros(apply.type)
+    inner = replace(speaker, coarse=coarse)
     with at(name):
-        arguments = tuple(_say(argument, speaker) for argument in apply.arguments)
+        arguments = tuple(_say(argument, inner) for argument in apply.arguments)
         return say(form, Called(apply, arguments, speaker.zone))
 
 

@@ -11,15 +11,25 @@ from schema_core.expressions.forms import (
     collections,
     conditions,
     conversions,
+    encodings,
     numbers,
+    patterns,
     strings,
     temporal,
 )
 from schema_core.expressions.forms.words import Form
 
+FAMILIES = (
+    numbers,
+    conditions,
+    conversions,
+    strings,
+    patterns,
+    encodings,
+    temporal,
+    collections,
+    aggregates,
+)
+
 #: Name of a function -> its form.
-FORMS: dict[str, Form] = {
-    name: form
-    for family in (numbers, conditions, strings, temporal, collections, aggregates, conversions)
-    for name, form in family.FORMS.items()
-}
+FORMS: dict[str, Form] = {name: form for family in FAMILIES for name, form in family.FORMS.items()}

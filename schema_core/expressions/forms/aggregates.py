@@ -22,8 +22,7 @@ DISTINCT = "DISTINCT "
 
 
 def _distinct(called: Called) -> str:
-    written = called.apply.written
-    return DISTINCT if written is not None and written.symbol == "DISTINCT" else ""
+    return DISTINCT if called.apply.symbol == "DISTINCT" else ""
 
 
 def count(called: Called) -> str:

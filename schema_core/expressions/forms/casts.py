@@ -18,6 +18,7 @@ from schema_core.expressions.forms.words import (
     ELEMENT,
     FLOATS,
     INTEGERS,
+    INTERVALS,
     KEY,
     MAX_PRECISION,
     VALUE,
@@ -180,8 +181,12 @@ def printed(text: str, source: DataType, zone: str) -> str:
             return f"upper(CAST({text} AS STRING))"
         case DecimalType():
             return f"try_cast({text} AS STRING)"
-        case BinaryType() | VarBinaryType() | DateType():
+        case BinaryType() | VarBinaryType():
+            return f"make_valid_utf8(CAST({text} AS STRING))"
+        case DateType():
             return f"CAST({text} AS STRING)"
+        case NullType():
+            return "CAST(NULL AS STRING)"
         case TimeType() | TimestampType() | LocalZonedTimestampType():
             return moments.printed(text, source, zone)
         case YearMonthIntervalType() | DayTimeIntervalType():
@@ -242,7 +247,7 @@ def from_text(text: str, cast: Cast) -> str | None:
         return None
     match cast.target:
         case BooleanType():
-            return _strict(text, cast, lambda v: f"try_cast({v} AS BOOLEAN)")
+            return _strict(text, cast, _truth_of_text)
         case DecimalType():
             return _strict(text, cast, lambda v: f"CAST({v} AS {sql_type(cast.target)})")
         case DateType():
@@ -263,10 +268,17 @@ def from_text(text: str, cast: Cast) -> str | None:
             return None
 
 
+def _truth_of_text(text: str) -> str:
+    """The words that Flink knows, in any case, without blanks around them."""
+    yes, no = "'t', 'true', 'y', 'yes', '1'", "'f', 'false', 'n', 'no', '0'"
+    word = f"lower({text})"
+    return f"CASE WHEN {word} IN ({yes}) THEN TRUE WHEN {word} IN ({no}) THEN FALSE END"
+
+
 def _number_of_text(text: str, target: DataType) -> str:
     """Spark reads more words as numbers than Java does, with which Flink reads them."""
     if isinstance(target, INTEGERS):
-        shape = r"^\\s*[+-]?\\d+(\\.\\d*)?\\s*$"
+        shape = r"^\\s*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)\\s*$"
     else:
         shape = r"^\\s*[+-]?(NaN|Infinity|(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?[fFdD]?)\\s*$"
     return null_or(f"NOT rlike({text}, '{shape}')", f"CAST({text} AS {sql_type(target)})")
@@ -300,8 +312,10 @@ def among_moments(text: str, cast: Cast) -> str | None:
 
 
 def among_intervals(text: str, cast: Cast) -> str | None:
-    """An interval of the same kind has the same number; an exact number counts its unit."""
+    """Intervals of a kind have the same number; a number is taken for months or milliseconds."""
     source, target = cast.source, cast.target
+    if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
+        return f"CAST({text} AS {sql_type(target)})"
     for kind in (YearMonthIntervalType, DayTimeIntervalType):
         if isinstance(source, kind) and isinstance(target, kind):
             return text
@@ -321,6 +335,8 @@ def nested(text: str, cast: Cast) -> str | None:
         pair = source.children()[index], target.children()[index]
         return convert(value, *pair, cast.zone, lenient=cast.lenient)
 
+    if cast.lenient and any(isinstance(part, CHARACTERS) for part in source.walk()):
+        raise unsupported("TRY_CAST of a nested value with texts in it")
     match source, target:
         case ArrayType(), ArrayType():
             return f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from schema_core.expressions.forms.casts import convert
+from schema_core.expressions.forms.conditions import compared
 from schema_core.expressions.forms.words import (
     ELEMENT,
+    FLOATS,
     Called,
     Form,
     bind,
     bind_all,
+    fill,
     null_or,
     sql_type,
     string,
@@ -53,6 +56,8 @@ def item(called: Called) -> str:
     """``array[place]``, ``map[key]`` and ``row[place]``."""
     source = called.types[0]
     if isinstance(source, ArrayType):
+        if called[1].lstrip("-").isdigit() and int(called[1]) < 1:
+            raise unsupported("places in an array count from 1")
         return bind_all(called.arguments, lambda a, i: f"get({a}, CAST({i} AS INT) - 1)")
     if isinstance(source, MapType):
         key = convert(called[1], called.types[1], source.key_type.nullable(), called.zone)
@@ -83,24 +88,128 @@ def element(called: Called) -> str:
 
 def contains(called: Called) -> str:
     """ARRAY_CONTAINS: NULL may be among the elements."""
-    return bind_all(
-        called.arguments,
-        lambda a, e: null_or(f"{a} IS NULL", f"exists({a}, {ELEMENT} -> {ELEMENT} <=> {e})"),
-    )
+    element = called.types[0].children()[0]
+
+    def body(array_: str, sought: str) -> str:
+        same = f"coalesce({compared('=', ELEMENT, element, sought, called.types[1])}, FALSE)"
+        either = f"if({sought} IS NULL, {ELEMENT} IS NULL, {same})"
+        return null_or(f"{array_} IS NULL", f"exists({array_}, {ELEMENT} -> {either})")
+
+    return bind_all(called.arguments, body)
+
+
+def extreme(name: str) -> Form:
+    """ARRAY_MAX and ARRAY_MIN; not of floats, since NaN is neither for Flink."""
+
+    def form(called: Called) -> str:
+        if isinstance(called.type, FLOATS):
+            raise unsupported(f"{name} of floating numbers is not run on Spark")
+        return f"{name}({called[0]})"
+
+    return form
+
+
+def exact(template: str) -> Form:
+    """A function that compares elements; not of floats, for the same reason."""
+
+    def form(called: Called) -> str:
+        if any(isinstance(part, FLOATS) for part in called.types[0].walk()):
+            raise unsupported("arrays of floating numbers are not compared on Spark")
+        return fill(template, called)
+
+    return form
+
+
+def sorted_array(called: Called) -> str:
+    """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending unless it is said."""
+    words = [*called.arguments[1:], "TRUE"][:1]
+    ascending = words[0]
+    nulls = called[2] if len(called.arguments) > 2 else ascending
+    known = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NOT NULL)"
+    unknown = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NULL)"
+
+    def body(array_: str) -> str:
+        rest = f"sort_array({known.format(array_)}, {ascending})"
+        empty = unknown.format(array_)
+        return f"if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))"
+
+    return bind(called[0], body)
+
+
+def part(called: Called) -> str:
+    """ARRAY_SLICE(array, first, last): places from 1, or from the end where negative."""
+
+    def body(array_: str, first: str, last: str) -> str:
+        size = f"size({array_})"
+        start = f"if({first} < 0, greatest({size} + {first} + 1, 1), greatest({first}, 1))"
+        stop = f"if({last} < 0, {size} + {last} + 1, least({last}, {size}))"
+        unknown = " OR ".join(f"{one} IS NULL" for one in (array_, first, last))
+        chosen = f"slice({array_}, {start}, greatest({stop} - {start} + 1, 0))"
+        return null_or(
+            unknown, f"if({start} > {size} OR {stop} < {start}, slice({array_}, 1, 0), {chosen})"
+        )
+
+    last = called[2] if len(called.arguments) > 2 else f"size({called[0]})"
+    return bind_all([called[0], called[1], last], body)
+
+
+def joined(called: Called) -> str:
+    """ARRAY_JOIN(array, separator [, text for NULL])."""
+    return f"array_join({', '.join(called.arguments)})"
+
+
+def united(called: Called) -> str:
+    """MAP_UNION: of equal keys the last one counts."""
+    return f"map_concat({', '.join(called.arguments)})"
+
+
+def chained(called: Called) -> str:
+    """ARRAY_CONCAT, every array in the type of the result."""
+    said = [
+        convert(text, type_, called.type.nullable(), called.zone)
+        for text, type_ in zip(called.arguments, called.types, strict=True)
+    ]
+    return f"concat({', '.join(said)})"
+
+
+def grown(template: str) -> Form:
+    """ARRAY_APPEND and ARRAY_PREPEND: NULL is an element like others."""
+
+    def form(called: Called) -> str:
+        array_ = convert(called[0], called.types[0], called.type.nullable(), called.zone)
+        element = convert(
+            called[1], called.types[1], called.type.children()[0].nullable(), called.zone
+        )
+        return template.format(array_, f"array({element})")
+
+    return form
 
 
 FORMS: dict[str, Form] = {
     "ARRAY": array,
     "MAP": mapped,
     "ROW": row,
-    "ITEM": item,
+    "[]": item,
     "CARDINALITY": cardinality,
     "ELEMENT": element,
     "ARRAY_CONTAINS": contains,
     "ARRAY_DISTINCT": "array_distinct({0})",
     "ARRAY_REVERSE": "reverse({0})",
-    "ARRAY_MAX": "array_max({0})",
-    "ARRAY_MIN": "array_min({0})",
+    "ARRAY_MAX": extreme("array_max"),
+    "ARRAY_MIN": extreme("array_min"),
+    "ARRAY_SORT": sorted_array,
+    "ARRAY_SLICE": part,
+    "ARRAY_JOIN": joined,
+    "ARRAY_CONCAT": chained,
+    "ARRAY_APPEND": grown("concat({0}, {1})"),
+    "ARRAY_PREPEND": grown("concat({1}, {0})"),
+    "ARRAY_POSITION": exact("if({1} IS NULL, NULL, array_position({0}, {1}))"),
+    "ARRAY_REMOVE": exact(f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}))"),
+    "ARRAY_UNION": exact("array_union({0}, {1})"),
+    "ARRAY_EXCEPT": exact("array_except({0}, {1})"),
+    "ARRAY_INTERSECT": exact("array_intersect({0}, {1})"),
+    "MAP_UNION": united,
+    "MAP_ENTRIES": "map_entries({0})",
     "MAP_KEYS": "map_keys({0})",
     "MAP_VALUES": "map_values({0})",
     "MAP_FROM_ARRAYS": "map_from_arrays({0}, {1})",

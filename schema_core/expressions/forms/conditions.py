@@ -13,10 +13,11 @@ from schema_core.expressions.forms.words import (
     bind,
     bind_all,
     null_or,
+    quote,
     sql_type,
     unsupported,
 )
-from schema_core.types import DataType, DecimalType, MapType, MultisetType, VariantType
+from schema_core.types import DataType, DecimalType, MapType, MultisetType, RowType, VariantType
 
 NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
 
@@ -36,13 +37,48 @@ def compared(operator: str, a: str, left: DataType, b: str, right: DataType) -> 
     for type_ in (left, right):
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
-    if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)) or a == b:
+    if a == b:
         return f"({a} {operator} {b})"
-    doubles = [
-        text if isinstance(type_, FLOATS) else f"CAST({text} AS DOUBLE)"
+    if isinstance(left, RowType) and isinstance(right, RowType):
+        return bind_all([a, b], lambda x, y: _rows(operator, x, left, y, right))
+    if isinstance(left, DecimalType) and isinstance(right, DecimalType):
+        return _decimals(operator, a, left, b, right)
+    if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
+        return f"({a} {operator} {b})"
+    name = sql_type(left) if isinstance(left, FLOATS) else "DOUBLE"  # the left one decides
+    floats = [
+        text if sql_type(type_) == name else f"CAST({text} AS {name})"
         for text, type_ in ((a, left), (b, right))
     ]
-    return bind_all(doubles, lambda x, y: _NAN[operator].format(a=x, b=y))
+    return bind_all(floats, lambda x, y: _NAN[operator].format(a=x, b=y))
+
+
+def _rows(operator: str, a: str, left: RowType, b: str, right: RowType) -> str:
+    """Rows are equal when their fields are."""
+    if operator not in {"=", "<>"}:
+        raise unsupported("Flink does not order rows")
+    equal = [
+        compared(
+            "=",
+            f"{a}.{quote(one.name)}",
+            one.data_type,
+            f"{b}.{quote(other.name)}",
+            other.data_type,
+        )
+        for one, other in zip(left.fields, right.fields, strict=True)
+    ]
+    return f"({' AND '.join(equal)})" if operator == "=" else f"(NOT ({' AND '.join(equal)}))"
+
+
+def _decimals(operator: str, a: str, left: DecimalType, b: str, right: DecimalType) -> str:
+    """Two decimals; where Spark has no type for all their digits, part by part."""
+    scale = max(left.scale, right.scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    if whole + scale <= 38:
+        return f"({a} {operator} {b})"
+    parts = "struct(CAST(floor({0}) AS DECIMAL(38, 0)), CAST(pmod({0}, 1BD) AS DECIMAL(38, 37)))"
+    said = [bind(text, lambda v: null_or(f"{v} IS NULL", parts.format(v))) for text in (a, b)]
+    return f"({said[0]} {operator} {said[1]})"
 
 
 def comparison(operator: str) -> Form:
@@ -55,10 +91,12 @@ def distinct(called: Called) -> str:
     return f"(NOT ({called[0]} <=> {called[1]}))"
 
 
-def between(*, negated: bool, symmetric: bool) -> Form:
-    """Between two bounds, which may come in either order if `symmetric`."""
+def between(*, negated: bool) -> Form:
+    """Between two bounds, which may come in either order if the call says SYMMETRIC."""
 
     def form(called: Called) -> str:
+        written = called.apply.written
+        symmetric = written is not None and written.symbol == "SYMMETRIC"
         value, low, high = called.arguments[:3]
         v, l, h = called.types[:3]  # noqa: E741 - the types of the three above
 
@@ -81,13 +119,20 @@ def membership(*, negated: bool) -> Form:
         first, *others = zip(called.arguments, called.types, strict=True)
 
         def body(value: str) -> str:
-            equal = [compared("=", value, first[1], text, type_) for text, type_ in others]
+            equal = [_same(value, first[1], text, type_) for text, type_ in others]
             return f"({' OR '.join(equal)})"
 
         found = bind(first[0], body)
         return f"(NOT {found})" if negated else found
 
     return form
+
+
+def _same(value: str, left: DataType, text: str, right: DataType) -> str:
+    """Equal as a list has it: of floating numbers, whether they look alike."""
+    if isinstance(left, FLOATS) and type(left) is type(right):
+        return f"(CAST({value} AS STRING) = CAST({text} AS STRING))"
+    return compared("=", value, left, text, right)
 
 
 def branches(called: Called, texts: Sequence[str], types: Sequence[DataType]) -> list[str]:
@@ -131,6 +176,8 @@ def extreme(name: str) -> Form:
 
     def form(called: Called) -> str:
         values = branches(called, called.arguments, called.types)
+        if len(values) == 1:
+            return values[0]
 
         def body(*names: str) -> str:
             unknown = " OR ".join(f"{one} IS NULL" for one in names)
@@ -156,12 +203,8 @@ FORMS: dict[str, Form] = {
     "IS NOT FALSE": "({0} IS NOT FALSE)",
     "IS UNKNOWN": "({0} IS NULL)",
     "IS NOT UNKNOWN": "({0} IS NOT NULL)",
-    "BETWEEN": between(negated=False, symmetric=False),
-    "NOT BETWEEN": between(negated=True, symmetric=False),
-    "BETWEEN ASYMMETRIC": between(negated=False, symmetric=False),
-    "NOT BETWEEN ASYMMETRIC": between(negated=True, symmetric=False),
-    "BETWEEN SYMMETRIC": between(negated=False, symmetric=True),
-    "NOT BETWEEN SYMMETRIC": between(negated=True, symmetric=True),
+    "BETWEEN": between(negated=False),
+    "NOT BETWEEN": between(negated=True),
     "IN": membership(negated=False),
     "NOT IN": membership(negated=True),
     "CASE": case,

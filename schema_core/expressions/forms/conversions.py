@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from schema_core.expressions.forms.casts import convert, printed
-from schema_core.expressions.forms.words import Called, Form, string
+from schema_core.expressions.forms.words import Called, Form, fail, string
+from schema_core.expressions.typed import Constant, Typed
+from schema_core.types import DecimalType, NullType
 
 
 def cast(*, lenient: bool) -> Form:
@@ -11,9 +13,17 @@ def cast(*, lenient: bool) -> Form:
 
     def form(called: Called) -> str:
         target = called.apply.arguments[1].type if len(called.arguments) > 1 else called.type
-        return convert(called[0], called.types[0], target, called.zone, lenient=lenient)
+        said = convert(called[0], called.types[0], target, called.zone, lenient=lenient)
+        if isinstance(target, DecimalType) and _is_number(called.apply.arguments[0]):
+            return said if lenient else f"coalesce({said}, {fail(f'it does not fit {target}')})"
+        return said
 
     return form
+
+
+def _is_number(tree: Typed) -> bool:
+    """Whether a value is a literal that is not NULL: Flink computes its cast while planning."""
+    return isinstance(tree, Constant) and not isinstance(tree.type, NullType)
 
 
 def type_of(called: Called) -> str:

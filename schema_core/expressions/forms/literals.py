@@ -9,7 +9,6 @@ from schema_core.expressions.forms.words import sql_type, string, unsupported
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.types import (
     AnyTimestampType,
-    CharType,
     DataType,
     IntType,
     TimeType,
@@ -36,7 +35,8 @@ def constant(literal: Literal | Interval, type_: DataType) -> str:
     'CAST(1.50 AS DECIMAL(3, 2))'
     """
     if isinstance(literal, Interval):
-        return str(interval(literal, type_))
+        count = interval(literal, type_)
+        return str(count) if isinstance(type_, YearMonthIntervalType) else f"{count}L"
     return KINDS[literal.kind](literal.text, type_)
 
 
@@ -80,12 +80,6 @@ def _padded(keyword: str, text: str) -> str:
     return f"{keyword}{string(f'{year:0>4}-{rest}')}"
 
 
-def _string(text: str, type_: DataType) -> str:
-    if isinstance(type_, CharType) and len(text) < type_.length:
-        return string(text.ljust(type_.length))
-    return string(text)
-
-
 #: Kind -> the literal from its text and type.
 KINDS: dict[LiteralKind, Callable[[str, DataType], str]] = {
     LiteralKind.NULL: lambda _, type_: f"CAST(NULL AS {sql_type(type_)})",
@@ -95,7 +89,7 @@ KINDS: dict[LiteralKind, Callable[[str, DataType], str]] = {
         text if isinstance(type_, IntType) else f"CAST({text} AS {sql_type(type_)})"
     ),
     LiteralKind.APPROXIMATE: lambda text, type_: f"CAST({string(text)} AS {sql_type(type_)})",
-    LiteralKind.STRING: _string,
+    LiteralKind.STRING: lambda text, _: string(text),
     LiteralKind.BINARY: lambda text, _: f"X'{text}'",
     LiteralKind.DATE: lambda text, _: _padded("DATE", text),
     LiteralKind.TIME: lambda text, type_: (

@@ -111,6 +111,16 @@ def truncated(text: str, source: int, target: int, type_: DataType) -> str:
     return bind(text, lambda v: of_micros(f"({micros(v)} - pmod({micros(v)}, {unit}))", type_))
 
 
+def narrowed(text: str, source: int, target: int, type_: DataType) -> str:
+    """A cast between timestamps: milliseconds are cut towards 1970, smaller digits are cut off."""
+    if target >= min(source, MAX_PRECISION):
+        return text
+    if target >= 3:
+        return truncated(text, source, target, type_)
+    unit = 10 ** (3 - target)
+    return bind(text, lambda v: of_millis(f"({millis(v)} - {millis(v)} % {unit})", type_))
+
+
 def convert(text: str, source: DataType, target: DataType, zone: str) -> str:
     """Between two types of moments."""
     match source, target:
@@ -123,11 +133,11 @@ def convert(text: str, source: DataType, target: DataType, zone: str) -> str:
         case AnyTimestampType(), TimeType():
             return time_of_millis(f"{millis(clock(text, source, zone))} % {DAY}", target)
         case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
-            return truncated(text, source.precision, target.precision, target)
+            return narrowed(text, source.precision, target.precision, target)
         case LocalZonedTimestampType(), TimestampType():
-            return truncated(local(text, zone), source.precision, target.precision, target)
+            return narrowed(local(text, zone), source.precision, target.precision, target)
         case TimestampType(), LocalZonedTimestampType():
-            return truncated(instant(text, zone), source.precision, target.precision, target)
+            return narrowed(instant(text, zone), source.precision, target.precision, target)
         case TimeType(), TimestampType():
             return of_millis(time_millis(text), target)
         case TimeType(), LocalZonedTimestampType():
@@ -138,8 +148,8 @@ def convert(text: str, source: DataType, target: DataType, zone: str) -> str:
 
 # --- texts -------------------------------------------------------------------------------------
 
-_DATE = r"^\\s*(\\d{1,4})(?:-(\\d{1,2})(?:-(\\d{1,2}))?)?\\s*$"
-_TIME = r"^\\s*(\\d{1,2})(?::(\\d{1,2})(?::(\\d{1,2})(?:\\.(\\d*))?)?)?\\s*$"
+_DATE = r"^\\s*0*(\\d{1,4})(?:-0*(\\d{1,2})(?:-0*(\\d{1,2}))?)?(?:\\s.*)?$"
+_TIME = r"^\\s*0*(\\d{1,2})(?::0*(\\d{1,2})(?::0*(\\d{1,2})(?:\\.(\\d*))?)?)?\\s*$"
 _STAMP = r"^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?: (\\d{1,2}):(\\d{1,2}):(\\d{1,2})(?:\\.(\\d{1,9}))?)?$"
 
 

@@ -20,6 +20,7 @@ from schema_core.expressions.forms.words import (
     bind,
     bind_all,
     fail,
+    say,
     sql_type,
     unsupported,
 )
@@ -114,12 +115,18 @@ def arithmetic(operator: str) -> Form:
         if isinstance(called.type, DecimalType):
             return _decimal(operator, called)
         if any(isinstance(type_, INTERVALS) for type_ in called.types):
-            name = sql_type(called.type)
-            return f"CAST(({called[0]} {operator} {called[1]}) AS {name})"
+            return _intervals(operator, called)
         first, second = _operands(called, called.type)
         return f"({first} {operator} {second})"
 
     return form
+
+
+def _intervals(operator: str, called: Called) -> str:
+    """Intervals added, or an interval so many times, as whole numbers that wrap."""
+    name = sql_type(called.type)
+    counts = [f"CAST({text} AS {name})" for text in called.arguments]
+    return f"({counts[0]} {operator} {counts[1]})"
 
 
 def _signed(operator: str, called: Called) -> str:
@@ -207,17 +214,31 @@ def between(
 
 
 def months_between(first: str, second: str) -> str:
-    """Whole months from the second timestamp to the first, towards zero."""
+    """Whole months from the second timestamp to the first.
+
+    The dates are compared first, which gives the sign; where they meet, the times decide.
+    """
 
     def body(a: str, b: str) -> str:
-        count = f"((year({a}) - year({b})) * 12 + month({a}) - month({b}))"
-        moved = f"({b} + make_ym_interval(0, {count}))"
-        return (
-            f"({count} - CASE WHEN {a} >= {b} AND {moved} > {a} THEN 1"
-            f" WHEN {a} < {b} AND {moved} < {a} THEN -1 ELSE 0 END)"
+        dates = [f"CAST({one} AS DATE)" for one in (a, b)]
+        forth, back = _months(*dates), _months(*reversed(dates))
+        count = f"if({dates[0]} >= {dates[1]}, {forth}, - {back})"
+        times = [f"pmod({moments.millis(one)}, {moments.DAY})" for one in (a, b)]
+        return bind(
+            count,
+            lambda n: (
+                f"if(add_months({dates[1]}, {n}) = {dates[0]} AND {times[0]} < {times[1]},"
+                f" {n} - 1, {n})"
+            ),
         )
 
     return bind_all([first, second], body)
+
+
+def _months(later: str, earlier: str) -> str:
+    """Whole months between two dates, the last day of a short month counting as all after it."""
+    count = f"((year({later}) - year({earlier})) * 12 + month({later}) - month({earlier}))"
+    return f"({count} - if(add_months({earlier}, {count}) > {later}, 1, 0))"
 
 
 def _millis(text: str, type_: DataType, zone: str) -> str:
@@ -302,6 +323,49 @@ def sign(called: Called) -> str:
     )
 
 
+def truncated(called: Called) -> str:
+    """TRUNCATE towards zero, of the digits that a number shows."""
+    digits = called[1] if len(called.arguments) > 1 else "0"
+    name = sql_type(called.type)
+    if not digits.lstrip("-").isdigit():
+        raise unsupported("TRUNCATE takes a constant number of digits on Spark")
+    places = int(digits)
+    type_ = called.types[0]
+    if isinstance(type_, INTEGERS):
+        if places >= 0:
+            return called[0]
+        unit = 10 ** min(-places, 18)
+        return f"CAST({called[0]} DIV {unit}L * {unit}L AS {name})"
+    if isinstance(type_, DecimalType):
+        return bind(
+            called[0],
+            lambda v: f"CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {places})) AS {name})",
+        )
+    shown = DecimalType(38, 18)
+    decimal = convert(called[0], type_, shown)
+    return bind(
+        decimal,
+        lambda v: f"CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {places})) AS {name})",
+    )
+
+
+def interval_of(called: Called) -> str:
+    """``INTERVAL n DAY`` of a number that is no literal."""
+    return convert(called[0], called.types[0], called.type, called.zone)
+
+
+def between_moments(called: Called) -> str:
+    """``(a - b) DAY``: the interval from b to a."""
+    first, second = called.arguments[:2]
+    left, right = called.types[:2]
+    return between(first, left, second, right, called.type, called.zone)
+
+
+def cotangent(called: Called) -> str:
+    """COT: one by the tangent, an infinity where that is 0."""
+    return bind(say(mathematics("tan({0})"), called), lambda v: _float_quotient("1.0D", v))
+
+
 FORMS: dict[str, Form] = {
     "+": arithmetic("+"),
     "-": arithmetic("-"),
@@ -312,6 +376,9 @@ FORMS: dict[str, Form] = {
     "ABS": "abs({0})",
     "SIGN": sign,
     "ROUND": rounded,
+    "TRUNCATE": truncated,
+    "INTERVAL": interval_of,
+    "(-)": between_moments,
     "EXP": mathematics("exp({0})"),
     "LN": mathematics(_LOG),
     "LOG10": mathematics(_LOG.replace("ln(", "log10(")),
@@ -322,7 +389,7 @@ FORMS: dict[str, Form] = {
     "SIN": mathematics("sin({0})"),
     "COS": mathematics("cos({0})"),
     "TAN": mathematics("tan({0})"),
-    "COT": mathematics("(1.0D / tan({0}))"),
+    "COT": cotangent,
     "ASIN": mathematics("asin({0})"),
     "ACOS": mathematics("acos({0})"),
     "ATAN": mathematics("atan({0})"),

@@ -12,10 +12,9 @@ from schema_core.expressions.forms.words import (
     bind,
     bind_all,
     null_or,
-    string,
     unsupported,
 )
-from schema_core.types import CharType, DataType, VarCharType
+from schema_core.types import VarCharType
 
 SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
@@ -84,7 +83,7 @@ def padded(name: str) -> Form:
 
     def form(called: Called) -> str:
         def body(text: str, length: str, filler: str) -> str:
-            empty = f"{length} < 0 OR ({filler} = '' AND {length} > char_length({text}))"
+            empty = f"{length} < 0 OR {filler} = ''"
             return null_or(empty, f"{name}({text}, {length}, {filler})")
 
         return bind_all(called.arguments, body)
@@ -99,7 +98,7 @@ def overlay(called: Called) -> str:
         length = lengths[0] if lengths else f"char_length({new})"
         outside = f"{place} < 1 OR {place} > char_length({text})"
         tail = f"substring({text}, {place} + {length})"
-        beyond = f"{length} < 0 OR {place} + {length} > char_length({text})"
+        beyond = f"{length} <= 0 OR {place} + {length} > char_length({text}) + 1"
         kept = f"concat(left({text}, {place} - 1), {new}, if({beyond}, '', {tail}))"
         unknown = " OR ".join(f"{one} IS NULL" for one in (text, new, place, *lengths))
         return null_or(unknown, f"if({outside}, {text}, {kept})")
@@ -107,36 +106,18 @@ def overlay(called: Called) -> str:
     return bind_all(called.arguments, body)
 
 
+#: Escapes where nobody asked for an escape: stands in no text that people write.
+_NO_ESCAPE = "'\\u0001'"
+
+
 def like(*, negated: bool) -> Form:
     """LIKE; only the character behind ESCAPE is special, besides ``%`` and ``_``."""
 
     def form(called: Called) -> str:
-        escape = called[2] if len(called.arguments) > 2 else string("\\")
-        pattern = called[1]
-        if len(called.arguments) == 2 and not _literal(pattern):
-            raise unsupported("LIKE needs a constant pattern on Spark")
-        if escape == string("\\") and not _escapes_well(pattern):
-            raise unsupported("a backslash in LIKE stands before %, _ or another backslash")
-        return f"({called[0]} {'NOT ' if negated else ''}LIKE {pattern} ESCAPE {escape})"
+        escape = called[2] if len(called.arguments) > 2 else _NO_ESCAPE
+        return f"({called[0]} {'NOT ' if negated else ''}LIKE {called[1]} ESCAPE {escape})"
 
     return form
-
-
-def _literal(text: str) -> bool:
-    return text.startswith("'") and text.endswith("'")
-
-
-def _escapes_well(pattern: str) -> bool:
-    """Whether every backslash of a quoted pattern stands before what it may stand before."""
-    content = pattern[1:-1].replace("\\\\", "\\")
-    index = 0
-    while index < len(content):
-        if content[index] == "\\":
-            if content[index + 1 : index + 2] not in {"%", "_", "\\"}:
-                return False
-            index += 1
-        index += 1
-    return True
 
 
 def concat(called: Called) -> str:
@@ -211,7 +192,12 @@ def locate(called: Called) -> str:
     """LOCATE(part, text, start): 0 for a start before the first character."""
     if len(called.arguments) == 2:
         return f"locate({called[0]}, {called[1]})"
-    return f"locate({called[0]}, {called[1]}, {called[2]})"
+    return bind_all(
+        called.arguments,
+        lambda part, text, start: null_or(
+            f"{start} IS NULL", f"locate({part}, {text}, if({start} < 1, 1, {start}))"
+        ),
+    )
 
 
 def starts(name: str) -> Form:
@@ -234,14 +220,10 @@ def matches(shape: str) -> Form:
     return lambda called: f"coalesce(rlike({called[0]}, '{shape}'), FALSE)"
 
 
-def digest(template: str) -> Form:
-    """A hash of a text's bytes in hexadecimal digits."""
-    return template
-
-
-def is_fixed(type_: DataType) -> bool:
-    """Whether values are filled up with blanks."""
-    return isinstance(type_, CharType)
+def elt(called: Called) -> str:
+    """ELT(number, first, second, ...): NULL where there is none."""
+    others = ", ".join(called.arguments[1:])
+    return f"get(array({others}), CAST({called[0]} AS INT) - 1)"
 
 
 FORMS: dict[str, Form] = {
@@ -278,12 +260,10 @@ FORMS: dict[str, Form] = {
     "SPLIT_INDEX": split_index,
     "STARTSWITH": starts("startswith"),
     "ENDSWITH": starts("endswith"),
-    "IS_DIGIT": matches("^\\\\d+$"),
-    "MD5": "md5({0})",
-    "SHA1": "sha1({0})",
-    "SHA224": "sha2({0}, 224)",
-    "SHA256": "sha2({0}, 256)",
-    "SHA384": "sha2({0}, 384)",
-    "SHA512": "sha2({0}, 512)",
-    "TO_BASE64": "base64({0})",
+    "IS_DIGIT": matches("^\\\\p{Nd}+$"),
+    "IS_ALPHA": matches("^\\\\p{L}+$"),
+    "TRANSLATE3": "translate({0}, {1}, {2})",
+    "ELT": elt,
+    "CHR": "if({0} < 0, '', chr({0} % 256))",
+    "PRINTF": "format_string({*})",
 }

@@ -6,14 +6,16 @@ from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.numbers import months_between, shifted
 from schema_core.expressions.forms.words import (
     CHARACTERS,
+    FLOATS,
+    MAX_PRECISION,
     Called,
     Form,
     bind,
-    null_or,
     sql_type,
     string,
     unsupported,
 )
+from schema_core.expressions.typed import Apply, Word
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -49,7 +51,7 @@ TIME_FIELDS: dict[str, str] = {
     "HOUR": "{t} DIV 3600000",
     "MINUTE": "({t} % 3600000) DIV 60000",
     "SECOND": "({t} % 60000) DIV 1000",
-    "MILLISECOND": "{t} % 60000",
+    "MILLISECOND": "{t} % 1000",
 }
 
 
@@ -62,8 +64,8 @@ def _time(text: str, type_: DataType, zone: str) -> str:
     """Milliseconds of the day, negative before 1970."""
     if isinstance(type_, TimeType):
         return moments.time_millis(text)
-    if isinstance(type_, DateType):
-        return null_or(f"{text} IS NULL", "0L")
+    if isinstance(type_, DateType):  # Flink takes the number of days for one of milliseconds
+        return f"unix_date({text})"
     return f"{moments.millis(moments.clock(text, type_, zone))} % {moments.DAY}"
 
 
@@ -118,13 +120,27 @@ def ceil(called: Called) -> str:
 def _step(called: Called, *, up: bool) -> str:
     name = "ceil" if up else "floor"
     if len(called.arguments) == 1:
-        return f"CAST({name}({called[0]}) AS {sql_type(called.type)})"
+        return _whole(name, called)
     text, unit = called.arguments
     type_ = called.types[0]
     if isinstance(type_, LocalZonedTimestampType):
         clock = moments.local(text, called.zone)
         return moments.instant(stepped(unit, clock, TimestampType(3), up=up), called.zone)
     return stepped(unit, text, type_, up=up)
+
+
+def _whole(name: str, called: Called) -> str:
+    """The whole number below or above; of a float it is a float, with its sign of zero."""
+    if not isinstance(called.type, FLOATS):
+        return f"CAST({name}({called[0]}) AS {sql_type(called.type)})"
+
+    def body(value: str) -> str:
+        step = f"floor({value})" if name == "floor" else f"floor(- {value})"
+        sign = "1" if name == "floor" else "-1"
+        whole = f"CAST(CAST({step} AS DOUBLE) * CAST({sign} AS DOUBLE) AS {sql_type(called.type)})"
+        return f"if(isnan({value}) OR abs({value}) > 4e18 OR {value} = 0, {value}, {whole})"
+
+    return bind(called[0], body)
 
 
 def stepped(unit: str, text: str, type_: DataType, *, up: bool) -> str:
@@ -189,10 +205,18 @@ def _ceiling(unit: str, start: str, text: str, type_: DataType) -> str:
 # --- adding and subtracting --------------------------------------------------------------------
 
 
+def unit_of(word: str) -> str:
+    """A unit without the prefix of JDBC's names."""
+    name = word.strip("`").upper().removeprefix("SQL_TSI_")
+    return {"FRAC_SECOND": "MICROSECOND"}.get(name, name)
+
+
 def timestamp_add(called: Called) -> str:
     """TIMESTAMPADD(unit, number, moment)."""
     unit, number, text = called.arguments
-    type_ = called.types[2]
+    text = moments.convert(text, called.types[2], called.type, called.zone)
+    type_ = called.type
+    unit = unit_of(unit)
     months = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
     if unit in months:
         count, kind = f"{number} * {months[unit]}", YearMonthIntervalType()
@@ -206,6 +230,7 @@ def timestamp_add(called: Called) -> str:
 def timestamp_diff(called: Called) -> str:
     """TIMESTAMPDIFF(unit, from, to): whole units, towards zero."""
     unit, first, second = called.arguments
+    unit = unit_of(unit)
     clocks = [
         moments.clock(text, type_, called.zone)
         for text, type_ in ((first, called.types[1]), (second, called.types[2]))
@@ -215,9 +240,11 @@ def timestamp_diff(called: Called) -> str:
         count = months_between(clocks[1], clocks[0])
         return f"CAST({count} DIV {months[unit]} AS INT)"
     sizes = {**MILLIS, "WEEK": 604_800_000}
+    gap = f"{moments.millis(clocks[1])} - {moments.millis(clocks[0])}"
+    if unit == "MICROSECOND":
+        return f"CAST(({gap}) * 1000L AS {sql_type(called.type)})"
     if unit not in sizes:
         raise unsupported(f"TIMESTAMPDIFF of {unit} is not run on Spark")
-    gap = f"{moments.millis(clocks[1])} - {moments.millis(clocks[0])}"
     return f"CAST(({gap}) DIV {sizes[unit]} AS {sql_type(called.type)})"
 
 
@@ -229,11 +256,20 @@ def date_format(called: Called) -> str:
     text, type_ = called[0], called.types[0]
     pattern = _pattern(called[1])
     if isinstance(type_, CHARACTERS):
-        text = bind(text, lambda v: moments.timestamp_of_text(v, TimestampType(3)))
-        type_ = TimestampType(3)
+        text = bind(text, _second_of_text)
+        type_ = TimestampType(0)
     clock = moments.clock(text, type_, called.zone)
     return f"date_format({clock}, {pattern})"
 
+
+def _second_of_text(text: str) -> str:
+    """A text with date and time as a timestamp to the second."""
+    read = moments.timestamp_of_text(text, TimestampType(0))
+    return f"if({text} LIKE '% %:%:%', {read}, NULL)"
+
+
+#: Patterns that TO_TIMESTAMP reads as it reads a text without one.
+STANDARD = frozenset({"'yyyy-MM-dd HH:mm:ss'", "'yyyy-MM-dd'"})
 
 #: Pattern letters that mean the same to Java's formatter and to Spark.
 _LETTERS = frozenset("yMdHhmsSaEDGkKnNQ")
@@ -251,7 +287,7 @@ def _pattern(text: str) -> str:
 
 def to_timestamp(called: Called) -> str:
     """TO_TIMESTAMP(text [, pattern]): NULL for a text that is none."""
-    if len(called.arguments) == 1:
+    if len(called.arguments) == 1 or called[1] in STANDARD:
         return bind(called[0], lambda v: moments.timestamp_of_text(v, TimestampType(3)))
     pattern = _pattern(called[1])
     read = f"CAST(try_to_timestamp({called[0]}, {pattern}) AS TIMESTAMP_NTZ)"
@@ -269,13 +305,22 @@ def to_instant(called: Called) -> str:
     """TO_TIMESTAMP_LTZ(number, precision), of seconds or milliseconds."""
     type_ = called.types[0]
     if isinstance(type_, CHARACTERS):
-        raise unsupported("TO_TIMESTAMP_LTZ of a text is not run on Spark")
+        return _instant_of_text(called)
     digits = called[1] if len(called.arguments) > 1 else "3"
     scale = {"0": 1000, "3": 1}.get(digits)
     if scale is None:
         raise unsupported("TO_TIMESTAMP_LTZ takes the precision 0 or 3")
     count = f"CAST({called[0]} AS BIGINT)"
     return f"timestamp_millis({count} * {scale})"
+
+
+def _instant_of_text(called: Called) -> str:
+    """A text of a standard pattern, read by the clock of a zone, which is UTC unless given."""
+    if len(called.arguments) < 2 or called[1] not in STANDARD:
+        raise unsupported("TO_TIMESTAMP_LTZ of a text with this pattern is not run on Spark")
+    zone = called[2][1:-1] if len(called.arguments) > 2 else "UTC"
+    read = bind(called[0], lambda v: moments.timestamp_of_text(v, TimestampType(3)))
+    return moments.instant(read, zone)
 
 
 def unix_date_text(called: Called) -> str:
@@ -288,6 +333,31 @@ def unix_date_text(called: Called) -> str:
 def is_moment(type_: DataType) -> bool:
     """Whether a value is a point in time."""
     return isinstance(type_, DateType | TimeType | AnyTimestampType)
+
+
+#: Functions of a timestamp that look at no more than its milliseconds.
+COARSE = frozenset(
+    {"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE"}
+    | {"SECOND", "TIMESTAMPDIFF", "IS NULL", "IS NOT NULL", "COUNT", "TYPEOF"}
+)
+
+
+def is_coarse(apply: Apply) -> bool:
+    """Whether a call gives the same for timestamps that differ beyond their microseconds."""
+    words = [one.symbol.word for one in apply.arguments if isinstance(one, Word)]
+    match apply.function.name:
+        case "EXTRACT":
+            return not set(words) & {"MICROSECOND", "NANOSECOND"}
+        case "FLOOR":
+            return bool(words)
+        case "DATE_FORMAT":
+            return "SSSSSSS" not in str(apply.arguments[1])
+        case "CAST" | "TRY_CAST":
+            target = apply.type
+            fine = isinstance(target, AnyTimestampType) and target.precision > MAX_PRECISION
+            return isinstance(target, DateType | TimeType | AnyTimestampType) and not fine
+        case name:
+            return name in COARSE
 
 
 FORMS: dict[str, Form] = {
