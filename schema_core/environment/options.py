@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from zoneinfo import available_timezones
 
 from schema_core.catalog.secrets import mask
 from schema_core.errors import SchemaError, at, similar
@@ -103,6 +102,8 @@ def time_zone(text: str) -> str:
     >>> time_zone("Europe/Berlin"), time_zone("GMT+01:30")
     ('Europe/Berlin', 'GMT+01:30')
     """
+    from zoneinfo import available_timezones
+
     if re.fullmatch(r"UTC|GMT[+-](0?[0-9]|1[0-8]):[0-5][0-9]", text):
         return text
     if text not in available_timezones():

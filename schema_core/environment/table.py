@@ -110,7 +110,8 @@ class Table:
                 code="no-sql",
                 hint="create a temporary table from the descriptor",
             )
-        return view_of(self._session, self._query, None)
+        names = [Name((name,)) for name in self._schema.get_column_names()]
+        return view_of(self._session, self._query, None, names)
 
 
 class TablePipeline:

@@ -212,3 +212,9 @@ def test_a_missing_planner_is_a_clear_error(environment: TableEnvironment) -> No
         environment.execute_sql("SELECT 1")
 
     assert "not-discovered" == caught.value.code
+
+
+def test_a_view_of_a_table_has_its_columns(environment: TableEnvironment) -> None:
+    environment.create_view("v", environment.sql_query("SELECT 1 AS a, 2 AS a"))
+
+    assert "(\n  `a` INT NOT NULL,\n  `a0` INT NOT NULL\n)" == shown(environment, "v")

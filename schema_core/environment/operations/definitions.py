@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from schema_core.catalog.objects import DistributionKind, TableDistribution
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import Gathering, SchemaError, at, similar
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import (
     UnresolvedColumn,
@@ -21,6 +21,7 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
+from schema_core.schema.rules import WRONG
 from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
 from schema_core.sql.definition_syntax import (
@@ -69,12 +70,28 @@ def primary_key_of(constraint: Constraint) -> UnresolvedPrimaryKey:
 
 
 def schema_of(elements: Elements, text: str) -> Schema:
-    """The schema that the parentheses behind a table's name spell."""
-    columns = tuple(column_of(column, text) for column in elements.columns)
+    """The schema that the parentheses behind a table's name spell.
+
+    Raises:
+        SchemaError: for the types that cannot be, all at once.
+    """
+    found = Gathering()
+    schema = read_schema(elements, text, found)
+    found.raise_all()
+    return schema
+
+
+def read_schema(elements: Elements, text: str, found: Gathering) -> Schema:
+    """The same where mistakes are gathered: a column whose type cannot be is left `WRONG`."""
+    columns: list[UnresolvedColumn] = []
+    for column in elements.columns:
+        columns.append(UnresolvedPhysicalColumn(column.name, WRONG, span=column.span))
+        with found.catching(), at(f"column {column.name!r}", column.span):
+            columns[-1] = column_of(column, text)
     watermark = elements.watermark
     keys = [primary_key_of(one) for one in elements.constraints]
     return Schema(
-        columns,
+        tuple(columns),
         (watermark_of(watermark, text),) if watermark else (),
         keys[0] if keys else None,
     )

@@ -9,12 +9,13 @@ from schema_core.environment.operations.definitions import (
     distribution_of,
     keys_of,
     options_of,
-    schema_of,
+    read_schema,
     with_key_not_null,
 )
 from schema_core.environment.operations.like import create_table_like
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
+from schema_core.errors import Gathering
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.statement_syntax import CreateTable
 
@@ -27,7 +28,7 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     if statement.like is not None:
         table = create_table_like(session, statement, statement.like, text)
     else:
-        table = plain_table(statement, text)
+        table = plain_table(session, statement, text)
     if statement.temporary:
         session.tables.create_temporary(identifier, table, statement.if_not_exists)
     else:
@@ -35,10 +36,27 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
     return OK
 
 
-def plain_table(statement: CreateTable, text: str) -> CatalogTable:
-    """The table that the statement describes by itself."""
-    schema = schema_of(statement.elements, text)
-    check_sight(schema.columns)
+def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
+    """The table that the statement describes by itself.
+
+    Raises:
+        SchemaError: for types that cannot be and columns that are not seen, with what else is wrong
+            in the schema behind them.
+    """
+    found = Gathering()
+    schema = read_schema(statement.elements, text, found)
+    with found.catching():
+        check_sight(schema.columns)
+    table = table_of(statement, schema)
+    if found.errors:
+        with found.catching():
+            session.resolve(table)
+        found.raise_all()
+    return table
+
+
+def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
+    """A table of the schema, with all else that the statement says."""
     key = schema.primary_key.column_names if schema.primary_key else ()
     return CatalogTable(
         Schema(with_key_not_null(schema.columns, key), schema.watermark_specs, schema.primary_key),

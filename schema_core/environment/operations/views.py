@@ -11,7 +11,7 @@ from schema_core.environment.operations.definitions import options_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.query.relation import Columns, result_columns
+from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.definition_syntax import RenameTo, SetOptions, SetQuery
@@ -52,9 +52,7 @@ def view_of(
         SchemaError: with code `column-count` unless the names are as many as the columns,
             `duplicate-column` for a name that comes twice.
     """
-    relation = session.query(query, text)
-    columns = relation.columns if not names else result_columns(relation)
-    schema = _named(columns if names else tuple(relation.columns), names)
+    schema = _named(session.query(query, text).columns, names)
     return ResolvedCatalogView(
         unresolve(schema),
         print_query(query),
