@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.sql import operands
-from schema_core.sql.literals import signed
+from schema_core.sql.literals import NUMBERS, signed
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name
 from schema_core.sql.tokens import cursor_over, expect_end, identifier, path, refuse, string
-from schema_core.text import MAX_DEPTH, Span
+from schema_core.text import MAX_DEPTH, MAX_TEXT, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,14 +79,15 @@ class Operands:
         self.starts: list[int] = []
         self.pending: list[Pending] = []
 
-    def join(self, left: int) -> None:
-        """Build the calls of all operators that hold on tighter than `left`."""
+    def join(self, left: int, most: int = MAX_TEXT) -> None:
+        """Build the calls of the operators that hold on tighter than `left`, at most so many."""
         pending = self.pending
         if not pending or pending[-1].right <= left:
             return
         values, starts = self.values, self.starts
         stop = self.cursor.tokens[self.cursor.index - 1].stop
-        while pending and pending[-1].right > left:
+        while pending and pending[-1].right > left and most:
+            most -= 1
             _, name, arity, symbol, start = pending.pop()
             if start < 0:
                 start = starts[-arity]
@@ -218,6 +219,7 @@ def _comparison(stack: Operands, operator: Infix) -> bool:
     stack.join(32)
     cursor.index += 2
     stack.wrap(f"{operator.name} {QUANTIFIERS[quantifier]}", *operands.items(cursor))
+    _end_list(cursor)
     return False
 
 
@@ -267,9 +269,9 @@ def _not(stack: Operands, operator: Infix) -> bool | None:
 def _between(stack: Operands, operator: Infix) -> bool:
     """``a BETWEEN b AND c``, where `b` is all that stands before AND."""
     cursor, pending = stack.cursor, stack.pending
-    stack.join(operator.left)
-    if stack.is_bound or (pending and pending[-1].right == LIKE_RIGHT):
+    if stack.is_bound or any(one.name in LIKES for one in pending):
         raise cursor.fail("a BETWEEN in an operand of another operator needs parentheses")
+    stack.join(operator.left)
     cursor.index += 1
     symbol = "SYMMETRIC" if cursor.key == "SYMMETRIC" else "ASYMMETRIC"
     if cursor.key in ("SYMMETRIC", "ASYMMETRIC"):
@@ -285,36 +287,37 @@ def _between(stack: Operands, operator: Infix) -> bool:
     return True
 
 
-LIKE_RIGHT = 32
+#: Names of the operators that ESCAPE may follow.
+LIKES = frozenset({"LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO"})
 
 
 def _like(stack: Operands, operator: Infix) -> bool:
-    """``a LIKE b``, to the right: ``a LIKE (b LIKE c)``; and ``SIMILAR TO``."""
-    cursor = stack.cursor
+    """``a LIKE b``, to the right: ``a LIKE (b LIKE c)``; and ``SIMILAR TO``.
+
+    In the upper bound of a BETWEEN it must end with that bound, so it holds on as tightly.
+    """
+    cursor, pending = stack.cursor, stack.pending
     stack.join(operator.left)
-    last = stack.values[-1]
-    if isinstance(last, Call) and last.name in ("IN", "NOT IN") and _is_open(stack):
-        raise refuse(cursor, "the operand of LIKE in parentheses")
     cursor.index += 1
     if operator.name.endswith("SIMILAR TO"):
         cursor.expect("TO")
-    stack.pending.append(Pending(operator.right, operator.name, 2))
+    is_last = bool(pending) and pending[-1].right == 33
+    pending.append(Pending(33 if is_last else operator.right, operator.name, 2))
     return True
 
 
-def _is_open(stack: Operands) -> bool:
-    """Whether the last operand is not in parentheses."""
-    return stack.values[-1].span.start == stack.starts[-1]
-
-
 def _escape(stack: Operands, operator: Infix) -> bool | None:
-    """The third operand of LIKE and SIMILAR TO."""
-    stack.join(LIKE_RIGHT)
-    if not stack.pending or stack.pending[-1].right != LIKE_RIGHT or stack.pending[-1].arity == 3:
+    """The third operand of LIKE and SIMILAR TO: a simple one, and not within another's."""
+    cursor, pending = stack.cursor, stack.pending
+    stack.join(operator.left)
+    if pending and pending[-1].name in LIKES and pending[-1].arity == 3:
+        stack.join(pending[-1].right - 1, most=1)
+    if not pending or pending[-1].name not in LIKES or any(one.arity == 3 for one in pending):
         return None
-    stack.cursor.index += 1
-    last = stack.pending.pop()
-    stack.pending.append(Pending(LIKE_RIGHT, last.name, 3))
+    cursor.index += 1
+    if cursor.key in PREFIX and cursor.peek().kind not in NUMBERS:
+        raise refuse(cursor, "an operand without a sign")
+    pending.append(pending.pop()._replace(right=operator.right, arity=3))
     return True
 
 
@@ -325,7 +328,15 @@ def _in(stack: Operands, operator: Infix) -> bool:
     if stack.cursor.key != "(":
         raise refuse(stack.cursor, "(")
     stack.wrap(operator.name, *operands.items(stack.cursor))
+    _end_list(stack.cursor)
     return False
+
+
+def _end_list(cursor: Cursor) -> None:
+    """Refuse operators that would take the list of IN for their operand, as Flink's parser does."""
+    key = cursor.peek().key if cursor.key == "NOT" else cursor.key
+    if key in INFIX and INFIX[key].left > 32:
+        raise refuse(cursor, "a test in parentheses before")
 
 
 def _element(stack: Operands, operator: Infix) -> bool:

@@ -90,8 +90,9 @@ def _trim(cursor: Cursor) -> Arguments:
     blank = Literal(LiteralKind.STRING, " ", span=token.span)
     if is_said and cursor.accept("FROM"):
         return "TRIM", (side, blank, grammar.expression(cursor))
+    is_text = not is_said and operands.begins_with_call(cursor)
     first = grammar.expression(cursor)
-    if cursor.accept("FROM"):
+    if not is_text and cursor.accept("FROM"):
         return "TRIM", (side, first, grammar.expression(cursor))
     return "TRIM", (side, blank, first)
 
@@ -246,6 +247,8 @@ def _json_object(cursor: Cursor) -> Arguments:
     found: list[Expression] = []
     nulls = _said(cursor, *NULLS)
     if nulls is None and cursor.key != ")":
+        if cursor.key != "KEY" and operands.begins_with_call(cursor):
+            raise cursor.fail("a key that begins with a call needs the word KEY")
         found += _pair(cursor)
         while cursor.accept(","):
             found += _pair(cursor)

@@ -421,10 +421,27 @@ def _interval(cursor: Cursor) -> Expression:
     return Call("INTERVAL", (value, unit), span=cursor.span_from(start))
 
 
+def begins_with_call(cursor: Cursor) -> bool:
+    """Whether CASE WHEN or the call of a function with plain arguments comes next.
+
+    In two places Flink's parser does not expect one and then refuses what follows it.
+    """
+    token, ahead = cursor.token, 1
+    while token.kind in ("word", "name") and cursor.peek(ahead).key == ".":
+        ahead += 2
+    if token.key in CALLABLE or token.kind in ("word", "name"):
+        return cursor.peek(ahead).key == "(" and token.key not in forms.FORMS
+    return token.key == "CASE" and cursor.peek().key == "WHEN"
+
+
 def atom(cursor: Cursor) -> Expression:
     """An operand without operators, and none in parentheses either."""
     token = cursor.token
-    if token.key in ("(", "ROW"):
+    if token.key in ("-", "+") and cursor.peek().kind in literals.NUMBERS:
+        cursor.index += 1
+        number = literals.number(cursor)
+        return literals.signed(number, token.key, cursor.span_from(token.start))
+    if token.key in ("(", "ROW", "EXISTS"):
         raise refuse(cursor, "a name, a literal or a call")
     reader = READERS.get(token.key) or KINDS[token.kind]
     return reader(cursor)

@@ -56,6 +56,7 @@ LIKE = Power(33, 32)
 AMONG = Power(32, 33)
 TEST = Power(28, 29)
 CLAUSE = Power(20, 21)
+COMMA = Power(2, 3)
 
 #: Operators between two operands.
 BINARY: Mapping[str, Power] = {
@@ -177,11 +178,12 @@ def _word_first(call: Call, name: str, left: int, right: int) -> str:
         return f"{word} {_show(call.arguments[0], *power)}"
     if name == "OVERLAPS":
         first, second = call.arguments
-        return f"{_period(first, left, 30)} OVERLAPS {_period(second, 31, right)}"
+        return f"{_period(first, left, right)} OVERLAPS {_period(second, left, right)}"
     if name == "(-)":
         first, second, unit = call.arguments
         return f"({_show(first, left, right)} - {_show(second, left, right)}) {_unit(unit)}"
-    return FORMS.get(name, _function)(call) + _suffixes(call)
+    held = (left, right) if name in TRANSPARENT else (0, 0)
+    return FORMS.get(name, _function)(call, *held) + _suffixes(call)
 
 
 def _path(parts: tuple[str, ...]) -> str:
@@ -194,8 +196,8 @@ def _query(node: Subquery) -> str:
     return print_query(node.query)
 
 
-def _list(nodes: tuple[Expression, ...]) -> str:
-    return ", ".join([_show(node, 0, 0) for node in nodes])
+def _list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
+    return ", ".join([_show(node, left, right) for node in nodes])
 
 
 def _unit(node: Expression) -> str:
@@ -206,7 +208,7 @@ def _unit(node: Expression) -> str:
 def _period(node: Expression, left: int, right: int) -> str:
     """A side of OVERLAPS, where a row is called a period."""
     if isinstance(node, Call) and node.name == "ROW":
-        return f"PERIOD ({_list(node.arguments)})"
+        return f"PERIOD ({_list(node.arguments, left, right)})"
     return _show(node, left, right)
 
 
@@ -251,7 +253,7 @@ def _among(name: str, power: Power, call: Call, left: int, right: int) -> tuple[
     """IN and its like: values in parentheses, or a query, which brings its own."""
     values = call.arguments[1:]
     is_query = len(values) == 1 and isinstance(values[0], Subquery)
-    listed = _list(values) if is_query else f"({_list(values)})"
+    listed = _list(values) if is_query else f"({_list(values, *COMMA)})"
     return f" {name} {listed}", left, power.left
 
 
@@ -295,7 +297,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
 # -------------------------------------------------------------------- calls that begin with a word
 
 
-def _function(call: Call) -> str:
+def _function(call: Call, left: int, right: int) -> str:
     """``NAME(a, b)``; functions that have no parentheses without arguments have none here."""
     name = print_path(call.path) if call.path else call.name
     if not call.arguments and not call.path and name in NILADIC:
@@ -315,85 +317,100 @@ def _argument(node: Expression) -> str:
             return _show(node, 0, 0)
 
 
-def _case(call: Call) -> str:
-    texts = [_show(one, 0, 0) for one in call.arguments]
+def _case(call: Call, left: int, right: int) -> str:
+    texts = [_show(one, left, right) for one in call.arguments]
     branches = [
         f"WHEN {texts[index]} THEN {texts[index + 1]}" for index in range(0, len(texts) - 1, 2)
     ]
     return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
 
 
-def _constructor(call: Call) -> str:
-    return f"{call.name}[{_list(call.arguments)}]"
+def _constructor(call: Call, left: int, right: int) -> str:
+    return f"{call.name}[{_list(call.arguments, left, right)}]"
 
 
-def _constructor_query(call: Call) -> str:
-    return f"{call.name.removesuffix(' QUERY')} ({_list(call.arguments)})"
+def _constructor_query(call: Call, left: int, right: int) -> str:
+    return f"{call.name.removesuffix(' QUERY')} ({_list(call.arguments, left, right)})"
 
 
-def _joined(name: str, words: tuple[str, ...], call: Call) -> str:
+def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
     """Arguments with a word between each two: ``POSITION(a IN b FROM c)``."""
-    first, *rest = [_show(one, 0, 0) for one in call.arguments]
+    first, *rest = [_show(one, left, right) for one in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
 
 
-def _rounded(call: Call) -> str:
+def _rounded(call: Call, left: int, right: int) -> str:
     """``FLOOR(a TO DAY)``, where even a function stands in parentheses."""
     if len(call.arguments) == 1:
-        return _function(call)
+        return _function(call, left, right)
     return f"{call.name}({_show(call.arguments[0], 0, 100)} TO {_show(call.arguments[1], 0, 0)})"
 
 
-def _trim(call: Call) -> str:
-    side, characters, value = (_show(one, 0, 0) for one in call.arguments)
+def _trim(call: Call, left: int, right: int) -> str:
+    side, characters, value = (_show(one, left, right) for one in call.arguments)
     return f"TRIM({side} {characters} FROM {value})"
 
 
-def _interval_of(call: Call) -> str:
+def _interval_of(call: Call, left: int, right: int) -> str:
     """``INTERVAL a DAY``: anything but a name, a literal or a negation is in parentheses."""
     value, unit = call.arguments
     text = _show(value, 0, 0)
-    is_plain = not isinstance(value, Call) or value.name == "-x"
+    is_plain = not isinstance(value, Call) or value.name == "-x" or value.symbol == "BARE"
     return f"INTERVAL {text if is_plain else f'({text})'} {_unit(unit)}"
 
 
-def _exists(call: Call) -> str:
+def _exists(call: Call, left: int, right: int) -> str:
     return f"EXISTS {_show(call.arguments[0], 0, 0)}"
 
 
-def _json_path(call: Call) -> str:
-    """JSON_VALUE, JSON_QUERY and JSON_EXISTS: document, path, and what is said behind it."""
+def _json_exists(call: Call, left: int, right: int) -> str:
+    """``JSON_EXISTS(a, path TRUE ON ERROR)``, where only the path is held from outside."""
     document, path, *rest = call.arguments
-    said = "".join(f" {_clause(one)}" for one in rest)
-    return f"{call.name}({_show(document, 0, 0)}, {_show(path, 0, 0)}{said})"
+    said = "".join(f" {_show(one, 0, 0)}" for one in rest)
+    return f"JSON_EXISTS({_show(document, 0, 0)}, {_show(path, left, right)}{said})"
 
 
-def _clause(node: Expression) -> str:
+def _json_path(call: Call, left: int, right: int) -> str:
+    """JSON_VALUE and JSON_QUERY: document, path, and what is said behind it."""
+    document, path, *rest = call.arguments
+    said = "".join(f" {_clause(one, left, right)}" for one in rest)
+    return f"{call.name}({_show(document, left, right)}, {_show(path, left, right)}{said})"
+
+
+def _clause(node: Expression, left: int, right: int) -> str:
     match node:
         case TypeName():
             return f"RETURNING {print_type(node)}"
         case Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
-            return name.replace("DEFAULT", f"DEFAULT {_show(value, 0, 0)}", 1)
+            return name.replace("DEFAULT", f"DEFAULT {_show(value, left, right)}", 1)
         case _:
-            return _show(node, 0, 0)
+            return _show(node, left, right)
 
 
-def _json_pairs(call: Call) -> str:
+def _json_pairs(call: Call, left: int, right: int) -> str:
     """JSON_OBJECT and JSON_OBJECTAGG."""
-    nulls, *rest = [_show(one, 0, 0) for one in call.arguments]
+    nulls, *rest = [_show(one, left, right) for one in call.arguments]
     pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
     return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
 
 
-def _json_items(call: Call) -> str:
+def _json_items(call: Call, left: int, right: int) -> str:
     """JSON_ARRAY and JSON_ARRAYAGG; an empty array says nothing about NULL."""
-    nulls, *rest = [_show(one, 0, 0) for one in call.arguments]
+    nulls, *rest = [_show(one, left, right) for one in call.arguments]
     return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
 
 
+#: Calls that hold their arguments as they are held themselves; all others do not hold them.
+TRANSPARENT = frozenset(
+    {
+        "ARRAY", "MAP", "MULTISET", "TRIM", "POSITION", "OVERLAY", "JSON_EXISTS", "JSON_VALUE",
+        "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_ARRAY", "JSON_ARRAYAGG", "TRANSLATE USING",
+    }
+)  # fmt: skip
+
 #: Name -> how the call is written, if not like a function.
-FORMS: Mapping[str, Callable[[Call], str]] = {
+FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
     "CASE":            _case,
     "ARRAY":           _constructor,
     "MAP":             _constructor,
@@ -412,15 +429,15 @@ FORMS: Mapping[str, Callable[[Call], str]] = {
     "TRIM":            _trim,
     "INTERVAL":        _interval_of,
     "EXISTS":          _exists,
-    "JSON_EXISTS":     _json_path,
+    "JSON_EXISTS":     _json_exists,
     "JSON_VALUE":      _json_path,
     "JSON_QUERY":      _json_path,
     "JSON_OBJECT":     _json_pairs,
     "JSON_OBJECTAGG":  _json_pairs,
     "JSON_ARRAY":      _json_items,
     "JSON_ARRAYAGG":   _json_items,
-    "DEFAULT":         lambda call: "DEFAULT",
-    "MODEL":           lambda call: f"MODEL {_list(call.arguments)}",
+    "DEFAULT":         lambda call, left, right: "DEFAULT",
+    "MODEL":           lambda call, left, right: f"MODEL {_list(call.arguments, left, right)}",
 }  # fmt: skip
 
 # --------------------------------------------------------------------- what stands behind a call
@@ -434,7 +451,7 @@ def _suffixes(call: Call) -> str:
     if call.within:
         text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
     if call.filter is not None:
-        text += f" FILTER (WHERE {_show(call.filter, 0, 0)})"
+        text += f" FILTER (WHERE {_show(call.filter, *CLAUSE)})"
     if call.over is not None:
         text += f" OVER {print_window(call.over)}"
     return text
