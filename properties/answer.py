@@ -22,12 +22,13 @@ from properties.answers import (
     tables,
     told,
     types,
+    values,
 )
 from properties.answers.attempt import UNSUPPORTED, Operation, attempt
 from properties.recorded import Answer, Question
 
 #: The families of questions; each has its table of ops.
-FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query, scripts)
+FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query, scripts, values)
 
 #: Op -> what answers it.
 OPERATIONS: dict[str, Operation] = {

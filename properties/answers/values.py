@@ -117,11 +117,12 @@ def cell(value: Any, type_: DataType) -> str:
             return f"CAST(array({inner}) AS {sql_type(type_)})"
         case MapType() | MultisetType():
             kinds = (*type_.children(), DataTypes.INT())[:2]
-            inner = ", ".join(cell(*pair) for entry in value for pair in zip(entry, kinds, strict=True))
+            pairs = (pair for entry in value for pair in zip(entry, kinds, strict=True))
+            inner = ", ".join(cell(*pair) for pair in pairs)
             return f"CAST(map({inner}) AS {sql_type(type_)})"
         case RowType():
-            pairs = zip(value, type_.fields, strict=True)
-            inner = ", ".join(f"{string(f.name)}, {cell(one, f.data_type)}" for one, f in pairs)
+            named = zip(value, type_.fields, strict=True)
+            inner = ", ".join(f"{string(f.name)}, {cell(one, f.data_type)}" for one, f in named)
             return f"CAST(named_struct({inner}) AS {sql_type(type_)})"
         case _:
             return f"CAST({string(str(value).lower())} AS {sql_type(type_)})"
