@@ -102,9 +102,6 @@ class UniqueConstraint(Constraint):
     def as_summary_string(self) -> str:
         return listing.primary_key(self.name, self.columns)
 
-    def __str__(self) -> str:
-        return self.as_summary_string()
-
 
 @dataclass(frozen=True, slots=True)
 class ImmutableColumns(Constraint):

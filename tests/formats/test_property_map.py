@@ -195,6 +195,10 @@ def test_columns_may_lie_under_an_older_prefix() -> None:
 
     assert "(\n  `a` [INT]\n)" == str(read.schema)
     assert old == read.options
+    assert (
+        read.schema
+        == decode_table(old | {"schema.index.0.name": "i"}, "generic.table.schema").schema
+    )
     assert "(\n\n)" == str(decode_table(old).schema)
 
 
