@@ -200,14 +200,20 @@ class Gathering:
 
 #: Among more names than these nothing similar is looked for: it would take longer than the rest.
 MAX_SIMILAR = 1_000
+#: So many names are listed when none of them is similar.
+MAX_LISTED = 8
 
 
 def similar(name: str, known: Iterable[str]) -> str | None:
-    """A hint that names what was probably meant, or None.
+    """A hint that names what was probably meant, or all there is, or None.
 
     >>> similar("amuont", ["amount", "id"])
     "did you mean 'amount'?"
+    >>> similar("price", ["amount", "id"])
+    "there are 'amount', 'id'"
     """
     names = list(known)
     match = get_close_matches(name, names, n=1, cutoff=0.6) if len(names) <= MAX_SIMILAR else []
-    return f"did you mean {match[0]!r}?" if match else None
+    if match:
+        return f"did you mean {match[0]!r}?"
+    return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaError, at
 from schema_core.expressions.access import field
 from schema_core.expressions.aggregation import aggregated, refuse_on_scalar
 from schema_core.expressions.calls import apply, implicit_cast, takes_count, wrong_count
@@ -20,7 +20,7 @@ from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Select, Target, Typed, Word
 from schema_core.sql import syntax
 from schema_core.sql.type_name import data_type
-from schema_core.types import DataType, SymbolType
+from schema_core.types import DataType, SymbolType, require_resolved
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
         case syntax.Star(span=span):
             return Word(syntax.Symbol("*", span), SYMBOL, span)
         case syntax.TypeName(span=span):
-            return Target(expression, data_type(expression, as_cast=True), span)
+            with at("the target of a cast", span):
+                target = require_resolved(data_type(expression, as_cast=True))
+            return Target(expression, target, span)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
             return Select(expression, rows.columns[0][1], rows, span)

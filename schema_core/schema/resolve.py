@@ -28,6 +28,7 @@ from schema_core.schema.members import (
 from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.schema.rules import (
     FOLLOWS,
+    WRONG,
     Columns,
     named,
     require_one_watermark,
@@ -154,6 +155,8 @@ class SchemaResolver:
 
     def _type(self, written: DataType | str) -> DataType:
         type_ = parse_type(written) if isinstance(written, str) else written
+        if type_.nullable() == WRONG:
+            raise SchemaError("the type is wrong itself", code=FOLLOWS)
         return require_resolved(type_ if self._types is None else look_up(type_, self._types))
 
     def _computed(

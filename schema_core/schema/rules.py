@@ -22,13 +22,22 @@ from schema_core.schema.members import (
     UnresolvedWatermarkSpec,
 )
 from schema_core.text import is_blank
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampKind, TimestampType
+from schema_core.types import (
+    DataType,
+    LocalZonedTimestampType,
+    TimestampKind,
+    TimestampType,
+    UnresolvedType,
+)
 
 #: Columns by name, in order; None for one whose own mistake has been told.
 Columns: TypeAlias = dict[str, AnyColumn | None]
 
 #: The code of a mistake that follows from another one and is therefore not told.
 FOLLOWS = "follows-from-another"
+
+#: Stands for a type that could not be read, where that was told already.
+WRONG = UnresolvedType(())
 
 #: The longest precision of a time attribute: Flink counts time in milliseconds.
 TIME_PRECISION = 3

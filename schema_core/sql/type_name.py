@@ -42,6 +42,7 @@ from schema_core.types import (
     TimestampType,
     TimeType,
     TinyIntType,
+    UnresolvedType,
     VarBinaryType,
     VarCharType,
     VariantType,
@@ -281,7 +282,8 @@ def data_type(written: TypeName, *, as_cast: bool) -> DataType:
     """The type that was written, in a column of a statement or `as_cast` as the target of one.
 
     In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as in
-    all of Flink's SQL.
+    all of Flink's SQL. A name that is no type of SQL becomes an `UnresolvedType`, for whoever knows
+    user-defined types to look up.
 
     Raises:
         SchemaError: for a type that Flink does not support there, or parameters out of range.
@@ -375,9 +377,7 @@ CHARSET = "UTF-16LE"
 
 def _atomic_type(written: TypeName) -> DataType:
     if written.path:
-        raise SchemaError(
-            f"there is no type {'.'.join(written.path)!r}", code="unknown-type", span=written.span
-        )
+        return UnresolvedType(written.path)
     if written.charset not in (None, CHARSET) or written.keyword not in ATOMIC:
         word = f"{written.keyword} CHARACTER SET {written.charset}" if written.charset else ""
         raise SchemaError(

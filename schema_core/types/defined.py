@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 from unicodedata import category
 
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.text import is_blank, quote_identifier, quote_string
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot, families
@@ -240,9 +240,12 @@ def require_resolved(type_: DataType) -> DataType:
     """
     for part in type_.walk():
         if isinstance(part, UnresolvedType):
+            from schema_core.types.syntax import GRAMMAR
+
+            meant = similar(".".join(part.path).upper(), GRAMMAR)
             raise UnsupportedError(
                 f"unknown type {part.body()}",
                 code="unknown-type",
-                hint="a name that is no type of SQL must be registered in a catalog",
+                hint=meant or "a name that is no type of SQL must be registered in a catalog",
             )
     return type_

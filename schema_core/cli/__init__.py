@@ -1,0 +1,1 @@
+"""For the shell: one file a command. Typer and rich are imported here and nowhere else."""

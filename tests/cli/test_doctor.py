@@ -1,0 +1,35 @@
+"""``schema-core doctor``: what it found, and why something was not."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli import doctor
+from schema_core.cli.main import GOOD, application
+from schema_core.errors import NotFoundError
+
+
+def test_it_names_versions_extras_planners_and_connectors() -> None:
+    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
+
+    assert GOOD == result.exit_code
+    for word in (
+        "Python",
+        "extra arrow",
+        "pyarrow",
+        "Java",
+        "planner spark",
+        "filesystem",
+        "ready",
+    ):
+        assert word in result.output
+
+
+def test_without_java_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing() -> None:
+        raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
+
+    monkeypatch.setattr(doctor, "find_java", nothing)
+
+    assert ("none", "no Java 17, 21, 25 found; install one") == doctor.java()

@@ -1,0 +1,103 @@
+"""``schema-core resolve``: every mistake of a file with its place, and the exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
+
+FIVE = """\
+CREATE TABLE orders (
+  id BIGINT NOT NULL,
+  qty INTT,
+  total AS prise * 2,
+  up AS UPER('x'),
+  PRIMARY KEY (idd) NOT ENFORCED
+) WITH ('connector' = 'filesystem');
+CREATE VIEW twice AS SELECT id FROM orders;
+SELECT id, FROM orders;
+"""
+
+
+def resolve(path: Path, *options: str) -> Result:
+    return CliRunner().invoke(application(), ["resolve", str(path), *options])
+
+
+def test_five_mistakes_are_told_at_once_each_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "five.sql"
+    path.write_text(FIVE)
+
+    result = resolve(path)
+
+    told = [
+        line.removeprefix(f"{path}:") for line in result.output.splitlines() if "error[" in line
+    ]
+    assert WRONG == result.exit_code
+    assert [
+        "3:3: error[unknown-type]: unknown type `INTT`",
+        "4:12: error[unknown-column]: there is no column 'prise'",
+        "5:9: error[unknown-function]: there is no function UPER",
+        "6:3: error[unknown-column]: there is no column 'idd'",
+        "9:12: error[syntax]: expected an expression, found 'FROM'",
+    ] == told
+    assert 5 == result.output.count("hint: ")
+    assert 5 == sum(set(line.strip()) == {"^"} for line in result.output.splitlines())
+
+
+def test_what_only_follows_from_an_earlier_mistake_is_not_told(tmp_path: Path) -> None:
+    path = tmp_path / "follows.sql"
+    path.write_text("CREATE TABLE a (x NOPE); SELECT x FROM a; SELECT x FROM b;")
+
+    result = resolve(path)
+
+    assert ["unknown-type", "table-not-found"] == [
+        line.split("[")[1].split("]")[0] for line in result.output.splitlines() if "error[" in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "column"),
+    [((), "`ts` TIMESTAMP(3) *ROWTIME*"), (("--batch",), "`ts` TIMESTAMP(3),")],
+)
+def test_a_right_file_shows_its_tables(
+    tmp_path: Path, options: tuple[str, ...], column: str
+) -> None:
+    path = tmp_path / "right.sql"
+    path.write_text("CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts); SHOW TABLES")
+
+    result = resolve(path, *options)
+
+    assert GOOD == result.exit_code
+    assert column in result.output
+
+
+def test_a_file_that_is_missing_or_no_text_exits_with_2(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.sql"
+    binary.write_bytes(b"\xff\xfe\x00")
+
+    assert UNREADABLE == resolve(tmp_path / "missing.sql").exit_code
+    assert UNREADABLE == resolve(binary).exit_code
+    assert UNREADABLE == resolve(tmp_path).exit_code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT " + "(" * 10_000 + "1" + ")" * 10_000, "too-deep"),
+        ("SELECT 1 + " + "9" * 5_000, "number-too-long"),
+        ("SELECT '" + "x" * 2_000_000 + "'", "text-too-long"),
+        ("CREATE TABLE t (a " + "ARRAY<" * 10_000 + "INT" + ">" * 10_000 + ")", "too-deep"),
+    ],
+    ids=["parentheses", "digits", "length", "types"],
+)
+def test_a_text_beyond_the_budgets_is_refused(tmp_path: Path, text: str, code: str) -> None:
+    path = tmp_path / "huge.sql"
+    path.write_text(text)
+
+    result = resolve(path)
+
+    assert WRONG == result.exit_code
+    assert f"error[{code}]" in result.output
