@@ -1,0 +1,84 @@
+"""Python values as literals of SQL."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from schema_core.errors import SchemaError
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind
+
+
+def literal(value: Any) -> syntax.Expression:
+    """The literal for a Python value; lists become arrays, dictionaries maps.
+
+    Raises:
+        SchemaError: with code `no-literal` for a value that SQL has no literal for.
+
+    >>> from schema_core.sql.printer import print_expression
+    >>> print(print_expression(literal([Decimal("1.50"), None])))
+    ARRAY[1.50, NULL]
+    """
+    match value:
+        case None:
+            return Literal(LiteralKind.NULL, "NULL")
+        case bool():
+            return Literal(LiteralKind.BOOLEAN, str(value).upper())
+        case int():
+            return Literal(LiteralKind.EXACT, str(value))
+        case float() | Decimal():
+            return _fractional(value)
+        case str():
+            return Literal(LiteralKind.STRING, value)
+        case bytes() | bytearray():
+            return Literal(LiteralKind.BINARY, value.hex().upper())
+        case timedelta():
+            return _duration(value)
+        case date() | time():
+            return _moment(value)
+        case list() | tuple():
+            return Call("ARRAY", tuple(map(literal, value)))
+        case dict():
+            return Call("MAP", tuple(literal(one) for pair in value.items() for one in pair))
+        case _:
+            raise _none_for(value)
+
+
+def _none_for(value: object) -> SchemaError:
+    return SchemaError(f"SQL has no literal for {value!r}", code="no-literal")
+
+
+def _fractional(value: float | Decimal) -> Literal:
+    if isinstance(value, float):
+        if value - value != 0:  # an infinity or not a number
+            raise _none_for(value)
+        mantissa, _, exponent = f"{Decimal(repr(value)):E}".partition("E")
+        return Literal(LiteralKind.APPROXIMATE, f"{mantissa}E{int(exponent)}")
+    if not value.is_finite():
+        raise _none_for(value)
+    return Literal(LiteralKind.EXACT, f"{value:f}")
+
+
+def _moment(value: date | time) -> Literal:
+    if isinstance(value, datetime | time) and value.tzinfo is not None:
+        raise SchemaError(
+            f"SQL has no literal for {value!r}, which has a time zone",
+            code="no-literal",
+            hint="take the zone away, or cast a text to TIMESTAMP_LTZ",
+        )
+    kinds = {datetime: LiteralKind.TIMESTAMP, date: LiteralKind.DATE, time: LiteralKind.TIME}
+    text = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    return Literal(next(kind for base, kind in kinds.items() if isinstance(value, base)), text)
+
+
+def _duration(value: timedelta) -> Interval:
+    """Days, hours, minutes and seconds of an interval, which keeps its milliseconds."""
+    size = abs(value)
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{size.microseconds:06}".rstrip("0").rstrip(".")
+    text = f"{size.days} {hours:02}:{minutes:02}:{seconds:02}{fraction}"
+    leading = len(str(size.days)) if size.days > 99 else None
+    return Interval(text, "DAY", "SECOND", leading, negative=value < timedelta(0))
