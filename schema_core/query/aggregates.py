@@ -21,9 +21,10 @@ ONLY_OVER = frozenset(
 )
 
 #: Functions of a group window -> the grouping function whose arguments they repeat.
+GROUP_WINDOWS = ("TUMBLE", "HOP", "SESSION")
 AUXILIARY = {
     f"{window}_{part}": f"${window}"
-    for window in ("TUMBLE", "HOP", "SESSION")
+    for window in GROUP_WINDOWS
     for part in ("START", "END", "ROWTIME", "PROCTIME")
 }
 
@@ -75,12 +76,20 @@ def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None
         )
 
 
-def check_over(scope: Block, expression: Expression) -> None:
-    """Refuse functions that lack their OVER.
+def check_calls(scope: Block, expression: Expression) -> None:
+    """Refuse functions that lack their OVER, and group windows outside of GROUP BY.
 
     Raises:
-        SchemaError: with code `missing-over`.
+        SchemaError: with code `missing-over` or `misplaced-group-window`.
     """
+    for call in walk(expression):
+        if isinstance(call, Call) and call.name.removeprefix("$") in GROUP_WINDOWS:
+            raise SchemaError(
+                f"{call.name} forms groups, so it stands in GROUP BY only",
+                code="misplaced-group-window",
+                hint=f"{call.name}_START and {call.name}_END tell the bounds of a group",
+                span=call.span,
+            )
     for call in aggregates(scope, expression):
         if call.name in ONLY_OVER:
             raise SchemaError(

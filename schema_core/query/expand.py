@@ -123,8 +123,8 @@ def _select(query: written.Select, place: Place) -> written.Query:
     return replace(
         query,
         items=tuple(
-            written.SelectItem(_expression(expression, scope), alias)
-            for _, expression, alias in built.outputs
+            written.SelectItem(_expression(output.expression, scope), output.alias)
+            for output in built.outputs
         ),
         source=source,
         where=shown(query.where),

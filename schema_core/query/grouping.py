@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -24,11 +24,15 @@ Sets = list[tuple[Expression, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A grouped block: its GROUP BY, and its scope and keys as they are from there on."""
+    """A grouped block: its GROUP BY, and its scope and keys as they are from there on.
+
+    `missing` are the keys, as they are among rows, that some grouping set lacks.
+    """
 
     grouping: rel.Grouping
     scope: Block
     keys: tuple[Typed, ...]
+    missing: tuple[Typed, ...] = ()
 
 
 def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) -> Groups:
@@ -47,10 +51,11 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) 
     plain = all(not isinstance(item, GroupingSets) for item in items or ())
     grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
     always = [index for index in range(len(keys)) if all(index in one for one in positions)]
-    missing = {keys[index] for index in range(len(keys)) if index not in always}
+    missing = [key for index, key in enumerate(keys) if index not in always]
     count = sum(not _is_empty(item) for item in items or ())
     inner = replace(scope, group_count=count, origins=tuple(_seen(scope.origins, missing)))
-    return Groups(grouping, inner, tuple(_as_seen(key, missing) for key in keys))
+    seen = tuple(_as_seen(key, missing) for key in keys)
+    return Groups(grouping, inner, seen, tuple(missing))
 
 
 def _is_empty(item: GroupItem) -> bool:
@@ -66,7 +71,7 @@ def _position(keys: list[Typed], scope: Block, expression: Expression) -> int:
     return keys.index(key)
 
 
-def _seen(origins: Iterable[Origin], missing: set[Typed]) -> Iterable[Origin]:
+def _seen(origins: Iterable[Origin], missing: Sequence[Typed]) -> Iterable[Origin]:
     """The sources with the columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for origin in origins:
@@ -77,7 +82,7 @@ def _seen(origins: Iterable[Origin], missing: set[Typed]) -> Iterable[Origin]:
         yield replace(origin, columns=columns)
 
 
-def _as_seen(key: Typed, missing: set[Typed]) -> Typed:
+def _as_seen(key: Typed, missing: Sequence[Typed]) -> Typed:
     return replace(key, type=nullable(key.type)) if key in missing else key
 
 

@@ -33,28 +33,28 @@ CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows:
     """Two sources as one.
 
+    A side that may miss rows hides them from lateral sources on the other. A column that NATURAL
+    merged is known to ``*`` only, as in Flink; its name alone stays ambiguous.
+
     Raises:
         SchemaError: with code `join-condition` where a condition lacks or is too many,
             `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
     """
     left = resolve_source(source.left, place, before)
-    right = resolve_source(source.right, place, (*before, *left.origins))
     _check_form(source)
+    left_misses, right_misses = MAY_MISS[source.kind]
+    seen = before if left_misses else (*before, *left.origins)
+    right = resolve_source(source.right, place, seen)
     merged = _merged(source, left, right)
     condition = _condition(source, merged, left, right)
     scope = Block(place, (*left.origins, *right.origins))
     typed = None if condition is None else row_condition(scope, condition, "ON")
-    left_misses, right_misses = MAY_MISS[source.kind]
     origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for origin in origins for column in origin.columns)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
-    return Rows(
-        relation,
-        origins,
-        _star(together, left, right),
-        {**left.merged, **right.merged, **together},
-    )
+    known = {**left.merged, **right.merged, **({} if source.natural else together)}
+    return Rows(relation, origins, _star(together, left, right), known)
 
 
 def _check_form(source: written.Join) -> None:

@@ -5,10 +5,10 @@ Flink documentation, "Pattern Recognition".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from schema_core.errors import SchemaError, similar
+from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column
 from schema_core.query.scope import Block, Origin, Place
@@ -28,30 +28,22 @@ def match_recognize(
     """One row a match: the partition keys, then the measures.
 
     Raises:
-        SchemaError: with code `unknown-pattern-variable`, or whatever the parts refuse.
+        SchemaError: whatever the parts refuse.
     """
     inner = resolve_source(source.source, place, before)
-    variables = set(_variables(source))
+    variables = {*_variables(source), *(define.name for define in source.defines)}
     scope = replace(Block(place, tuple(_as_variables(inner, variables))), group_count=1)
     for define in source.defines:
-        if define.name not in variables:
-            raise SchemaError(
-                f"the pattern has no variable {define.name!r}",
-                code="unknown-pattern-variable",
-                hint=similar(define.name, variables),
-                span=define.span,
-            )
         condition(scope, _plain(define.expression), "DEFINE")
     rows = Block(place, inner.origins)
     keys = [value(rows, key) for key in source.partition_by]
-    for key in source.order_by:
-        value(rows, key.expression)
+    order = [value(rows, key.expression) for key in source.order_by]
     measures = tuple(
         rel.Item(measure.name, value(scope, _plain(measure.expression)))
         for measure in source.measures
     )
     columns = (
-        *map(Column, map(_name, source.partition_by), (typed.type for typed in keys)),
+        *(_columns(inner, keys, order) if _all_rows(source) else _key_columns(keys)),
         *(Column(item.name, item.expression.type) for item in measures),
     )
     relation = rel.Match(inner.relation, source, measures, columns)
@@ -82,5 +74,18 @@ def _plain(expression: Expression) -> Expression:
     return rewrite(expression, change)
 
 
-def _name(key: Expression) -> str:
-    return key.parts[-1] if isinstance(key, Name) else "EXPR$0"
+def _all_rows(source: written.MatchRecognize) -> bool:
+    return source.rows_per_match is not None and source.rows_per_match.startswith("ALL")
+
+
+def _key_columns(keys: Sequence[Typed]) -> Iterator[Column]:
+    for key in keys:
+        if isinstance(key, Ref):
+            yield Column(key.name, key.type)
+
+
+def _columns(inner: Rows, keys: Sequence[Typed], order: Sequence[Typed]) -> Iterator[Column]:
+    """All columns of the input, what it is partitioned and ordered by first."""
+    first = dict.fromkeys(_key_columns((*keys, *order)))
+    yield from first
+    yield from (one for origin in inner.origins for one in origin.columns if one not in first)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import SchemaError
 from schema_core.expressions.infer import infer
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
+from schema_core.query.aggregates import check_grouped
 from schema_core.query.relation import Relation, unique_names
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.select import Built, select
@@ -20,8 +21,7 @@ def ordered(query: written.Ordered, place: Place) -> rel.Sort:
     """A query with its order and limits.
 
     Raises:
-        SchemaError: with code `order-position` or `order-not-selected`, or whatever the keys and
-            the query refuse.
+        SchemaError: with code `order-position`, or whatever the keys and the query refuse.
     """
     from schema_core.query.resolve import resolve
 
@@ -64,11 +64,18 @@ def _by_position(key: Expression, relation: Relation) -> Typed | None:
 
 
 def _by_name(key: Expression, relation: Relation) -> Typed | None:
-    """The only column of the result with that name."""
+    """The column of the result with that name.
+
+    Raises:
+        SchemaError: with code `ambiguous-column` where several have it.
+    """
     if not isinstance(key, Name) or len(key.parts) != 1:
         return None
-    found = [index for index, one in enumerate(relation.columns) if one.name == key.parts[0]]
-    return _output(relation, found[0], key) if len(found) == 1 else None
+    name = key.parts[0]
+    found = [index for index, one in enumerate(relation.columns) if one.name == name]
+    if len(found) > 1:
+        raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=key.span)
+    return _output(relation, found[0], key) if found else None
 
 
 def _by_expression(key: Expression, relation: Relation, built: Built | None, place: Place) -> Typed:
@@ -80,16 +87,6 @@ def _by_expression(key: Expression, relation: Relation, built: Built | None, pla
     typed = built.sorted_by(key)
     if built.relation.distinct:
         items = [item.expression for item in built.relation.items]
-        if typed not in items:
-            raise SchemaError(
-                "rows are DISTINCT in the columns of the list only, so nothing else orders them",
-                code="order-not-selected",
-                hint=_hint(key, relation),
-                span=key.span,
-            )
+        own = frozenset(origin.alias for origin in built.scope.origins)
+        check_grouped(typed, items, own)
     return typed
-
-
-def _hint(key: Expression, relation: Relation) -> str | None:
-    names = [column.name for column in relation.columns]
-    return similar(key.parts[-1], names) if isinstance(key, Name) else None

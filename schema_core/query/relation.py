@@ -23,7 +23,7 @@ of a result as Flink makes them unique.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -168,10 +168,11 @@ class Match:
 
 
 class Item(NamedTuple):
-    """One column of a SELECT list, after ``*`` is spelled out."""
+    """One column of a SELECT list, after ``*`` is spelled out; `unnamed` if nobody named it."""
 
     name: str
     expression: Typed
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +255,14 @@ class Common(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class With:
-    """Common tables and the query that may read them; each may read those before it."""
+    """Common tables and the query that may read them; each may read those before it.
+
+    Where it is `recursive`, a table may read itself.
+    """
 
     tables: tuple[Common, ...]
     input: Relation
+    recursive: bool = False
 
     @property
     def columns(self) -> Columns:
@@ -301,5 +306,17 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 def result_columns(relation: Relation) -> Columns:
     """The columns of a query's result, with names made unique as Flink does."""
-    names = unique_names(column.name for column in relation.columns)
+    names = unique_names(_result_names(relation))
     return tuple(map(Column, names, (column.type for column in relation.columns)))
+
+
+def _result_names(relation: Relation) -> Iterator[str]:
+    """The names of a result; an unnamed column that groups nothing is numbered by its position."""
+    match relation:
+        case Sort(input=inner) | With(input=inner) | SetOperation(left=inner):
+            yield from _result_names(inner)
+        case Select(items=items, grouping=None):
+            for index, item in enumerate(items):
+                yield f"EXPR${index}" if item.unnamed else item.name
+        case _:
+            yield from (column.name for column in relation.columns)

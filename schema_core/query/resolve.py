@@ -11,7 +11,7 @@ from typing import assert_never
 from schema_core.expressions.scope import Functions
 from schema_core.query import relation as rel
 from schema_core.query.order import ordered
-from schema_core.query.relation import CommonScan, Relation, Tables
+from schema_core.query.relation import Columns, CommonScan, Relation, Tables
 from schema_core.query.scope import Place, World
 from schema_core.query.select import select
 from schema_core.query.setops import set_operation, values
@@ -67,8 +67,20 @@ def _with(query: written.With, place: Place) -> rel.With:
     """Common tables, each of which sees those before it, and the query that sees them all."""
     tables = []
     for table in query.tables:
+        if query.recursive:
+            place = place.with_common(CommonScan(table.name, _seed(table, place)))
         relation = resolve(table.query, place)
         columns = renamed(relation.columns, table.columns, table.span)
         tables.append(rel.Common(table.name, relation, columns))
         place = place.with_common(CommonScan(table.name, columns))
-    return rel.With(tuple(tables), resolve(query.query, place))
+    return rel.With(tuple(tables), resolve(query.query, place), query.recursive)
+
+
+def _seed(table: written.CommonTable, place: Place) -> Columns:
+    """The columns of a recursive table: those of the part that begins its UNION."""
+    first = table.query
+    while isinstance(first, written.SetOperation) and first.operator == "UNION":
+        first = first.left
+    if first is table.query:
+        return ()
+    return renamed(resolve(first, place).columns, table.columns, table.span)

@@ -7,9 +7,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.typed import Typed
+from schema_core.expressions.typed import Typed, walk
 from schema_core.query import relation as rel
-from schema_core.query.aggregates import aggregates, check_grouped, check_over
+from schema_core.query.aggregates import (
+    aggregates,
+    check_calls,
+    check_grouped,
+    refuse_aggregates,
+    windowed,
+)
 from schema_core.query.grouping import Groups, group_by
 from schema_core.query.scope import Block, Place
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
@@ -24,7 +30,8 @@ class Output(NamedTuple):
 
     name: str
     expression: Expression
-    alias: str | None
+    alias: str | None = None
+    unnamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +48,13 @@ class Built:
     outputs: tuple[Output, ...]
 
     def sorted_by(self, expression: Expression) -> Typed:
-        """An expression over the rows or groups of the block."""
+        """An expression over the rows or groups of the block, or the names of its list."""
         scope = self.groups.scope if self.groups else self.scope
-        return _value(scope, unmerged(expression, self.merged), self.groups)
+        named = {one.name: one.expression for one in self.outputs if one.alias}
+        expression = unmerged(expression, {**self.merged, **named})
+        if self.groups is None:
+            refuse_aggregates(scope, expression, "ORDER BY")
+        return _value(scope, expression, self.groups)
 
 
 def select(query: written.Select, place: Place) -> Built:
@@ -56,12 +67,12 @@ def select(query: written.Select, place: Place) -> Built:
     scope = Block(place, rows.origins if rows else (), dict(query.windows))
     merged = rows.merged if rows else {}
     outputs = tuple(_outputs(query, scope, rows, merged))
-    where = _row_condition(scope, query.where, merged)
+    where = None if query.where is None else row_condition(scope, query.where, "WHERE")
     groups = _groups(query, scope, outputs, merged)
     inner = groups.scope if groups else scope
-    columns = tuple(_item(inner, name, one, groups) for name, one, _ in outputs)
-    having = _condition(inner, query.having, merged, groups, "HAVING")
-    qualify = _condition(inner, query.qualify, merged, groups, "QUALIFY")
+    columns = tuple(_item(inner, output, groups) for output in outputs)
+    having = _having(inner, query.having, merged, groups)
+    qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
     relation = rel.Select(
         columns,
         rows.relation if rows else None,
@@ -87,49 +98,56 @@ def _groups(
     return group_by(query.group_by, scope, merged) if aggregating else None
 
 
-def _row_condition(scope: Block, expression: Expression | None, merged: Merged) -> Typed | None:
-    if expression is None:
-        return None
-    return row_condition(scope, unmerged(expression, merged), "WHERE")
-
-
-def _condition(
-    scope: Block,
-    expression: Expression | None,
-    merged: Merged,
-    groups: Groups | None,
-    clause: str,
+def _having(
+    scope: Block, expression: Expression | None, merged: Merged, groups: Groups | None
 ) -> Typed | None:
     if expression is None:
         return None
     expression = unmerged(expression, merged)
-    check_over(scope, expression)
-    typed = condition(scope, expression, clause)
+    check_calls(scope, expression)
+    typed = condition(scope, expression, "HAVING")
     _check_groups(typed, groups)
     return typed
 
 
-def _item(scope: Block, name: str, expression: Expression, groups: Groups | None) -> rel.Item:
-    with at(f"column {name!r}"):
-        return rel.Item(name, _value(scope, expression, groups))
+def _qualify(
+    scope: Block, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
+) -> Typed:
+    """A condition on window functions, which may go by the names of the list."""
+    expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
+    if not any(True for _ in windowed(expression)):
+        raise SchemaError(
+            "QUALIFY is a condition on window functions",
+            code="missing-over",
+            hint="put a condition on columns into WHERE",
+            span=expression.span,
+        )
+    check_calls(scope, expression)
+    typed = condition(scope, expression, "QUALIFY")
+    _check_groups(typed, groups)
+    return typed
+
+
+def _item(scope: Block, output: Output, groups: Groups | None) -> rel.Item:
+    with at(f"column {output.name!r}"):
+        typed = _value(scope, output.expression, groups)
+        return rel.Item(output.name, typed, output.unnamed)
 
 
 def _value(scope: Block, expression: Expression, groups: Groups | None) -> Typed:
     """A value of a row, or of a group, where it may only speak about the keys."""
-    check_over(scope, expression)
+    check_calls(scope, expression)
     typed = value(scope, expression)
     _check_groups(typed, groups)
-    if groups is None:
-        return typed
-    missing = [key for key in groups.keys if key.type.is_nullable]
-    plain = replace(typed, type=nullable(typed.type))
-    return plain if plain in missing else typed
+    if groups is not None and any(part in groups.missing for part in walk(typed)):
+        return replace(typed, type=nullable(typed.type))
+    return typed
 
 
 def _check_groups(typed: Typed, groups: Groups | None) -> None:
     if groups is not None:
         own = frozenset(origin.alias for origin in groups.scope.origins)
-        check_grouped(typed, groups.keys, own)
+        check_grouped(typed, (*groups.keys, *groups.grouping.keys), own)
 
 
 # ------------------------------------------------------------------------------------- columns
@@ -152,12 +170,12 @@ def _outputs(
                 says = _own_name(expression) == unique
                 yield Output(unique, expression, None if says else unique)
         else:
-            own = _own_name(item.expression)
-            name = item.alias or own or f"EXPR${len(taken)}"
+            own = item.alias or _own_name(item.expression)
+            name = own or f"EXPR${len(taken)}"
             taken.add(name)
             expression = unmerged(item.expression, merged)
-            says = own is None or _own_name(expression) == own
-            yield Output(name, expression, item.alias or (None if says else own))
+            says = item.alias is None and (own is None or _own_name(expression) == own)
+            yield Output(name, expression, None if says else own, own is None)
 
 
 def _unique(name: str, taken: set[str]) -> str:

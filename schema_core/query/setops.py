@@ -68,7 +68,7 @@ def values(query: written.Values, place: Place) -> rel.Values:
         SchemaError: with code `column-count` for rows of different lengths, `no-common-type`, or
             `untyped-null`.
     """
-    scope = Block(place, group_count=1)
+    scope = Block(place, group_count=0)
     rows: list[tuple[Typed, ...]] = []
     for row in query.rows:
         if len(row) != len(query.rows[0]):

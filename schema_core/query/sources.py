@@ -8,6 +8,7 @@ from typing import NamedTuple, assert_never
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import in_sql
+from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import Block, Origin, Place
@@ -126,7 +127,8 @@ def _table(source: written.TableName, place: Place, before: tuple[Origin, ...]) 
     columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
     period = None
     if source.period is not None:
-        period = value(beside(place, before), _moment(source.period))
+        own = Origin(parts[-1], columns, hidden=any(before))
+        period = _moment(source.period, beside(place, (*before, own)))
     scan = rel.Scan(table, columns, source.hints, period)
     return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 
@@ -144,16 +146,17 @@ def _readable(type_: DataType) -> DataType:
             return readable
 
 
-def _moment(period: Expression) -> Expression:
+def _moment(period: Expression, scope: Block) -> Typed:
     """The column that says as of when a row of the other side is looked up."""
+    hint = "FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join"
     if not isinstance(period, Name):
-        raise SchemaError(
-            "a table cannot be read as of a fixed moment",
-            code="time-travel",
-            hint="FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join",
-            span=period.span,
-        )
-    return period
+        problem = "a table cannot be read as of a fixed moment"
+        raise SchemaError(problem, code="time-travel", hint=hint, span=period.span)
+    typed = value(scope, period)
+    if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
+        problem = f"expected a moment, got {typed.type.as_summary_string()}"
+        raise SchemaError(problem, code="time-travel", hint=hint, span=period.span)
+    return typed
 
 
 def _derived(source: written.Derived, place: Place, before: tuple[Origin, ...]) -> Rows:
@@ -169,11 +172,23 @@ def _aliased(source: written.Aliased, place: Place, before: tuple[Origin, ...]) 
     if isinstance(rows.relation, rel.Named):
         inner = rows.relation
         columns = renamed(inner.columns, source.columns, source.span)
-        if not source.columns and isinstance(inner.input, rel.Unnest) and len(columns) == 1:
-            columns = (Column(source.name, columns[0].type),)
-        return named(inner.input, source.name, columns, lateral=inner.lateral)
+        if not source.columns and _is_single(inner.input):
+            columns = (Column(source.name, columns[0].type), *columns[1:])
+        path = rows.origins[0].path if source.name == inner.alias else ()
+        return named(inner.input, source.name, columns, path, lateral=inner.lateral)
     columns = renamed(rows.relation.columns, source.columns, source.span)
     return named(rows.relation, source.name, columns)
+
+
+def _is_single(relation: Relation) -> bool:
+    """Whether the one column has no name of its own, so that it goes by the alias of the source."""
+    match relation:
+        case rel.Unnest(columns=columns, ordinality=ordinality):
+            return len(columns) - ordinality == 1 and columns[0].name == "EXPR$0"
+        case rel.Values(columns=columns):
+            return len(columns) == 1
+        case _:
+            return False
 
 
 def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from schema_core.errors import SchemaError, at, similar
+from schema_core.errors import SchemaError, at
 from schema_core.expressions.infer import infer
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Ref, Typed
@@ -22,6 +22,7 @@ from schema_core.types import DataType, RowType, TimestampType
 from schema_core.types.temporal import (
     DayTimeIntervalType,
     LocalZonedTimestampType,
+    YearMonthIntervalType,
 )
 
 
@@ -57,6 +58,13 @@ def table_function(source: written.TableFunction, scope: Block, before: tuple[Or
 def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
     given = _arguments(name, call)
     data, partition_by = _input(given["DATA"], scope.place)
+    if partition_by and name != "SESSION":
+        raise SchemaError(
+            f"{name} windows are the same for all keys",
+            code="partitioned-window",
+            hint="only SESSION takes PARTITION BY",
+            span=call.span,
+        )
     columns = data.columns
     origin = Block(scope.place, (Origin("", columns),))
     time = _time_column(given["TIMECOL"], origin)
@@ -68,27 +76,25 @@ def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
 
 
 def _arguments(name: str, call: Call) -> dict[str, Expression]:
-    """Parameter -> argument, given by position or by name.
+    """Parameter -> argument, all given by position or all by name, the table first.
 
     Raises:
-        SchemaError: with code `argument-count`, `unknown-argument` or `argument-twice`.
+        SchemaError: with code `argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
-    given: dict[str, Expression] = {}
-    for parameter, argument in zip(function.parameters, call.arguments, strict=False):
-        key, expression = parameter, argument
-        if isinstance(argument, Named):
-            key, expression = argument.name.upper(), argument.value
-        if key not in function.parameters:
-            hint = similar(key, function.parameters)
-            problem = f"there is no argument {key}"
-            raise SchemaError(problem, code="unknown-argument", hint=hint, span=argument.span)
-        if key in given:
-            problem = f"argument {key} is given twice"
-            raise SchemaError(problem, code="argument-twice", span=argument.span)
-        given[key] = expression
+    by_name = [one for one in call.arguments if isinstance(one, Named)]
+    if by_name and (len(by_name) < len(call.arguments) or by_name[0].name != "DATA"):
+        raise SchemaError(
+            "arguments are given all by name or all by position",
+            code="named-arguments",
+            hint="by name the table comes first, as DATA",
+            span=call.span,
+        )
+    given = dict(zip(function.parameters, call.arguments, strict=False))
+    if by_name:
+        given = {one.name: one.value for one in by_name}
     missing = [one for one in function.parameters[: function.required] if one not in given]
-    if missing or len(call.arguments) > len(function.parameters):
+    if missing or (not by_name and len(call.arguments) > len(function.parameters)):
         problem = f"it takes {', '.join(function.parameters)}"
         raise SchemaError(problem, code="argument-count", span=call.span)
     return given
@@ -132,7 +138,7 @@ def _column(key: Expression, scope: Block) -> Ref:
 
 def _time_column(argument: Expression, scope: Block) -> Ref:
     match argument:
-        case Call(name="DESCRIPTOR", arguments=(Name() as name,)):
+        case Call(name="DESCRIPTOR", arguments=(Name() as name, *_)):
             column = _column(name, scope)
         case _:
             raise SchemaError(
@@ -153,7 +159,7 @@ def _time_column(argument: Expression, scope: Block) -> Ref:
 
 def _interval(argument: Expression, scope: Block) -> Typed:
     typed = value(scope, argument)
-    if not isinstance(typed.type, DayTimeIntervalType):
+    if not isinstance(typed.type, DayTimeIntervalType | YearMonthIntervalType):
         raise SchemaError(
             f"expected an interval, got {typed.type.as_summary_string()}",
             code="argument-type",
@@ -168,7 +174,7 @@ def _added(time: DataType) -> Columns:
     bound = TimestampType(3, nullable=False)
     moment: DataType = bound
     if isinstance(time, TimestampType | LocalZonedTimestampType):
-        moment = type(time)(3, nullable=False, kind=time.kind)
+        moment = type(time)(time.precision, nullable=False, kind=time.kind)
     return (
         Column("window_start", bound),
         Column("window_end", bound),

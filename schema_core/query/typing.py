@@ -37,10 +37,10 @@ def condition(scope: Block, expression: Expression, clause: str) -> Typed:
     """An expression that chooses rows.
 
     Raises:
-        SchemaError: with code `not-a-condition` unless it is a BOOLEAN.
+        SchemaError: with code `not-a-condition` unless it is a BOOLEAN or NULL.
     """
     typed = infer(scope, expression)
-    if typed.type.root is not TypeRoot.BOOLEAN:
+    if typed.type.root not in (TypeRoot.BOOLEAN, TypeRoot.NULL):
         raise SchemaError(
             f"{clause} takes a condition, got {typed.type.as_summary_string()}",
             code="not-a-condition",

@@ -7,7 +7,7 @@ from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
 from schema_core.query.scope import Block, Origin
 from schema_core.query.sources import Rows, made_up, named
-from schema_core.query.typing import nullable, value
+from schema_core.query.typing import value
 from schema_core.sql import query_syntax as written
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 
@@ -51,9 +51,7 @@ def element_columns(type_: DataType) -> Columns | None:
 
 
 def _fields(element: DataType) -> Columns:
-    """The fields of a row; anything else is a column of its own."""
-    if not isinstance(element, RowType):
-        return (Column("EXPR$0", element),)
-    if not element.is_nullable:
+    """The fields of a row, NOT NULL ones even where the row may be NULL; or the value itself."""
+    if isinstance(element, RowType):
         return tuple(Column(one.name, one.data_type) for one in element.fields)
-    return tuple(Column(one.name, nullable(one.data_type)) for one in element.fields)
+    return (Column("EXPR$0", element),)
