@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, assert_never
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.fluent import Expression
 from schema_core.schema import listing
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import (
@@ -52,6 +53,9 @@ __all__ = [
     "UnresolvedWatermarkSpec",
     "unresolve",
 ]
+
+#: An expression as the builder takes it: SQL text, or what Python or a resolver made.
+Given: TypeAlias = str | Expression | Written
 
 
 class SchemaBuilder:
@@ -153,7 +157,9 @@ class SchemaBuilder:
         self._columns.append(UnresolvedPhysicalColumn(column_name, _type(data_type)))
         return self
 
-    def column_by_expression(self, column_name: str, expr: str | Written) -> SchemaBuilder:
+    def column_by_expression(
+        self, column_name: str, expr: str | Expression | Written
+    ) -> SchemaBuilder:
         """Append a computed column; text is SQL over the physical and metadata columns."""
         self._columns.append(UnresolvedComputedColumn(column_name, _expression(expr)))
         return self
@@ -186,7 +192,9 @@ class SchemaBuilder:
 
     # --- watermarks, keys, indexes -------------------------------------------------------------
 
-    def watermark(self, column_name: str, watermark_expr: str | Written) -> SchemaBuilder:
+    def watermark(
+        self, column_name: str, watermark_expr: str | Expression | Written
+    ) -> SchemaBuilder:
         """Append a watermark; text is SQL over all columns."""
         self._watermark_specs.append(
             UnresolvedWatermarkSpec(column_name, _expression(watermark_expr))
@@ -367,9 +375,10 @@ def _type(data_type: DataType | str) -> DataType | str:
     return data_type
 
 
-def _expression(expression: str | Written) -> Written:
-    if isinstance(expression, str):
-        return SqlExpression(expression)
+def _expression(expression: Given) -> Written:
+    """The expression as a schema holds it; one that was built in Python is kept as its SQL."""
+    if isinstance(expression, str | Expression):
+        return SqlExpression(str(expression))
     if not isinstance(expression, Written):
         raise SchemaError(
             f"{expression!r} is neither an expression nor SQL text", code="not-an-expression"

@@ -7,9 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.expressions.fluent import col
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
-from schema_core.schema.unresolved import Schema, SchemaBuilder
+from schema_core.schema.unresolved import (
+    Schema,
+    SchemaBuilder,
+    SqlExpression,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+)
+from schema_core.sql.expression import parse_expression
+from schema_core.text import Span
 from schema_core.types import DataTypes, TimestampKind, UnresolvedType
 
 Write = Callable[[SchemaBuilder], SchemaBuilder]
@@ -60,6 +70,14 @@ def test_expression_keeps_its_text_and_has_another_for_catalogs() -> None:
     assert isinstance(column, ComputedColumn)
     assert "a  +  1" == column.expression.as_summary_string()
     assert "`a` + 1" == column.expression.as_serializable_string()
+
+
+def test_expressions_may_be_built_in_python() -> None:
+    schema = resolve(
+        lambda b: b.column("a b", "INT").column_by_expression("c", (col("a b") + 1) * 2)
+    )
+
+    assert "`c` INT AS (`a b` + 1) * 2" in str(schema)
 
 
 def test_names_differ_by_case() -> None:
@@ -294,6 +312,24 @@ def test_mistake_in_an_expression_shows_its_place_in_the_text() -> None:
     (told,) = caught.value.diagnostics
     assert ("1 + amuont", 1, 5) == (told.text, told.line, told.column)
     assert "did you mean 'amount'?" == told.hint
+
+
+def test_mistake_in_a_statement_shows_its_place_in_the_statement() -> None:
+    statement = "CREATE TABLE t (a INT, b AS a + nope)"
+    start = statement.index("a + nope")
+    tree = parse_expression(" " * start + "a + nope")
+    schema = Schema(
+        (
+            UnresolvedPhysicalColumn("a", DataTypes.INT(), span=Span(16, 21)),
+            UnresolvedComputedColumn("b", SqlExpression("`a` + `nope`", tree, statement)),
+        ),
+        primary_key=UnresolvedPrimaryKey("pk", ("a",), span=Span(16, 17)),
+    )
+
+    expression, key = SchemaResolver().check(schema)
+
+    assert (statement, statement.index("nope") + 1) == (expression.text, expression.column)
+    assert (None, Span(16, 17)) == (key.text, key.span)
 
 
 def test_written_again_it_resolves_to_the_same() -> None:
