@@ -1,0 +1,183 @@
+"""Expressions: their trees, what is refused and where, and how deep they may nest."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schema_core.errors import ParseError
+from schema_core.sql.expression import INFIX, PREFIX, parse_expression
+from schema_core.sql.operands import KINDS
+from schema_core.sql.printer import print_expression
+from schema_core.sql.syntax import (
+    Call,
+    Interval,
+    Literal,
+    LiteralKind,
+    Name,
+    Named,
+    Star,
+    Symbol,
+    TypeName,
+)
+from schema_core.sql.tokens import tokenize
+from schema_core.text import MAX_DEPTH, Span
+from tests.support import cases
+
+A, B, C = Name(("a",)), Name(("b",)), Name(("c",))
+DAY = Interval("", "DAY")
+NULL = Literal(LiteralKind.NULL, "NULL")
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a.`b c`",          Name(("a", "b c"))),
+        ("- 1",              Literal(LiteralKind.EXACT, "-1")),
+        ("- a",              Call("-x", (A,))),
+        ("a - b",            Call("-", (A, B))),
+        ("(a - b) DAY",      Call("(-)", (A, B, TypeName("INTERVAL", interval=DAY)))),
+        ("a IS NOT TRUE",    Call("IS NOT TRUE", (A,))),
+        ("a IN (b, c)",      Call("IN", (A, B, C))),
+        ("a < ANY (b)",      Call("< SOME", (A, B))),
+        ("a BETWEEN b AND c", Call("BETWEEN", (A, B, C), symbol="ASYMMETRIC")),
+        ("a[b]",             Call("[]", (A, B))),
+        ("f(a).b",           Call(".", (Call("F", (A,), ("f",)), B))),
+        ("(a, b)",           Call("ROW", (A, B))),
+        ("CASE WHEN a THEN b END", Call("CASE", (A, B, NULL))),
+        ("CASE a WHEN b THEN c END", Call("CASE", (Call("=", (A, B)), C, NULL))),
+        ("UPPER(a)",         Call("UPPER", (A,))),
+        ("upper(a)",         Call("UPPER", (A,))),
+        ("TypeOf(a)",        Call("TYPEOF", (A,), ("TypeOf",))),
+        ("`x`.f(a)",         Call("F", (A,), ("x", "f"))),
+        ("COUNT(*)",         Call("COUNT", (Star(),))),
+        ("COUNT(DISTINCT a)", Call("COUNT", (A,), symbol="DISTINCT")),
+        ("F(p => a)",        Call("F", (Named("p", A),))),
+        ("CURRENT_DATE",     Call("CURRENT_DATE", symbol="BARE")),
+        ("CURRENT_DATE()",   Call("CURRENT_DATE")),
+        ("FLOOR(a TO DAY)",  Call("FLOOR", (A, Symbol("DAY")))),
+        ("CAST(a AS INT)",   Call("CAST", (A, TypeName("INTEGER")))),
+        ("INTERVAL -'5' DAY", Interval("5", "DAY", negative=True)),
+    ],
+)  # fmt: skip
+def test_tree(text: str, tree: object) -> None:
+    assert tree == parse_expression(text)
+
+
+@pytest.mark.parametrize(("text", "refusal"), cases("refused"))
+def test_refused_at_the_first_token_that_does_not_fit(text: str, refusal: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_expression(text)
+
+    assert caught.value.span is not None
+    assert refusal == f"! {caught.value.span.start}"
+
+
+def test_every_token_can_begin_an_operand_or_is_told_that_it_cannot() -> None:
+    texts = [
+        "a",
+        "order",
+        "`a`",
+        "'a'",
+        "N'a'",
+        "U&'a'",
+        "E'a'",
+        "x''",
+        "1",
+        "1.",
+        "1e1",
+        "+",
+        "#",
+        "",
+    ]
+
+    assert set(KINDS) == {tokenize(text)[0].kind for text in texts}
+
+
+def test_operators_hold_on_to_the_left_or_to_the_right() -> None:
+    powers = {(operator.left, operator.right) for operator in INFIX.values()}
+
+    assert all(abs(left - right) <= 1 for left, right in powers)
+    assert all(right % 2 for _, right in PREFIX.values())
+
+
+def test_spans_reach_over_parentheses() -> None:
+    tree = parse_expression(" (a + b) * -c")
+
+    assert isinstance(tree, Call)
+    assert Span(1, 13) == tree.span
+    assert [Span(2, 7), Span(11, 13)] == [one.span for one in tree.arguments]
+
+
+#: What opens a level and what closes it.
+LEVELS = [
+    ("(", ")"),
+    ("(1 + ", ")"),
+    ("F(", ")"),
+    ("UPPER(", ")"),
+    ("CAST(", " AS INT)"),
+    ("CASE WHEN b THEN ", " END"),
+    ("NOT ", ""),
+    ("- ", ""),
+    ("a LIKE ", ""),
+    ("ARRAY[", "]"),
+    ("a[", "]"),
+    ("a IN (", ")"),
+    ("JSON_OBJECT('a' VALUE ", ")"),
+    ("F(a) OVER (ORDER BY ", ")"),
+    ("F(p => ", ")"),
+]
+
+
+@pytest.mark.parametrize(("opening", "closing"), LEVELS)
+def test_nesting_up_to_the_budget_works_and_prints(opening: str, closing: str) -> None:
+    levels = MAX_DEPTH // 2
+
+    tree = parse_expression(opening * levels + "a" + closing * levels)
+
+    assert tree == parse_expression(print_expression(tree))
+
+
+@pytest.mark.parametrize(("opening", "closing"), LEVELS)
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 10_000])
+def test_deeper_nesting_is_refused_at_once(opening: str, closing: str, levels: int) -> None:
+    started = time.process_time()
+    with pytest.raises(ParseError) as caught:
+        parse_expression(opening * levels + "a" + closing * levels)
+
+    assert "too-deep" == caught.value.code
+    assert time.process_time() - started < 1
+
+
+def test_exactly_the_budget_of_parentheses() -> None:
+    assert A == parse_expression("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [" OR ", " + ", " = ", " || "],
+)
+def test_a_chain_of_thousands_is_no_nesting(operator: str) -> None:
+    text = operator.join(["`a`"] * 5_000)
+
+    assert text == print_expression(parse_expression(text))
+
+
+@pytest.mark.parametrize("suffix", ["[1]", " IS NULL", " IN (1)", " BETWEEN 1 AND 2"])
+def test_a_chain_of_what_stands_behind_is_no_nesting(suffix: str) -> None:
+    tree = parse_expression("a" + suffix * 3_000)
+
+    assert print_expression(tree).startswith(("`a`", "("))
+
+
+def test_a_simple_case_cannot_repeat_its_value_without_end() -> None:
+    text = "CASE " * 20 + "a" + " WHEN 1 THEN 1 WHEN 2 THEN 2 END" * 20
+    with pytest.raises(ParseError) as caught:
+        parse_expression(text)
+
+    assert "a simple CASE repeats its value too often" == caught.value.problem
+
+
+def test_trees_are_shared_by_text() -> None:
+    assert parse_expression("a + 1") is parse_expression("a + 1")

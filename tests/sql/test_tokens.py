@@ -1,0 +1,118 @@
+"""How Flink SQL is cut into tokens."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.errors import ParseError
+from schema_core.sql.keywords import CALLABLE, NILADIC, RESERVED
+from schema_core.sql.tokens import cursor_over, identifier, path, refuse, string, tokenize
+from schema_core.text import MAX_DIGITS, MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("a",              "word"),
+        ("Order",          "reserved"),
+        ("$x_1",           "word"),
+        ("日本",           "word"),
+        ("`a b`",          "name"),
+        ("'it''s'",        "string"),
+        ("_utf8'x' N'x'",  "charset charset"),
+        ("U&'x' u&'x'",    "unicode unicode"),
+        ("e'\\''",         "escaped"),
+        ("X'0f'",          "binary"),
+        ("1 1. .5 1.5",    "integer decimal decimal decimal"),
+        ("1e3 1.e-3 .5E+3", "approximate approximate approximate"),
+        ("1e",             "integer word"),
+        ("a--b\n+1",       "word symbol integer"),
+        ("a//b\r+1",       "word symbol integer"),
+        ("a/*b*/+/**/1",   "word symbol integer"),
+        ("/*+ a */",       "symbol word symbol"),
+        ("a <> b",         "word symbol word"),
+        ("a#b",            "word bad word"),
+        ("'a",             "bad"),
+        ("a\u00a0b",       "word bad word"),
+        ("a\u2003b",       "word bad word"),
+        ("ａ",             "bad"),
+    ],
+)  # fmt: skip
+def test_kinds(text: str, kinds: str) -> None:
+    assert [*kinds.split(), "end"] == [token.kind for token in tokenize(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "key"),
+    [
+        ("Select", "Select", "SELECT"),
+        ("`a``b`", "a`b",    ""),
+        ("'a''b'", "a'b",    ""),
+        ("{ Ts",   "{ Ts",   "{TS"),
+        ("ıN",     "ıN",     "ıN"),
+    ],
+)  # fmt: skip
+def test_value_and_key(text: str, value: str, key: str) -> None:
+    token = tokenize(text)[0]
+
+    assert (value, key) == (token.value, token.key)
+
+
+def test_spans_are_offsets_into_the_text() -> None:
+    text = "a /* x */ >= 'b''c' -- y"
+
+    assert ["a", ">=", "'b''c'", ""] == [text[t.start : t.stop] for t in tokenize(text)]
+
+
+def test_only_reserved_words_are_called_or_stand_alone() -> None:
+    assert CALLABLE <= RESERVED
+    assert NILADIC <= RESERVED
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("a" * (MAX_TEXT + 1), "text-too-long"), ("9" * (MAX_DIGITS + 1), "number-too-long")],
+    ids=["text", "number"],
+)
+def test_what_is_too_long_is_refused_unread(text: str, code: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        tokenize(text)
+
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/*" * 400_000, "'" * 799_999, "`" * 799_999, "/*/" * 200_000, "\0" * 800_000],
+    ids=["comments", "quotes", "back-ticks", "slashes", "zeros"],
+)
+def test_a_long_text_of_awkward_characters_is_cut_in_one_go(text: str) -> None:
+    assert "end" == tokenize(text)[-1].kind
+
+
+def test_names_strings_and_paths() -> None:
+    cursor = cursor_over("a.`b c`.d 'x'")
+
+    assert ("a", "b c", "d") == path(cursor)
+    assert "x" == string(cursor)
+
+
+def test_a_reserved_word_is_no_name_and_the_hint_says_what_to_do() -> None:
+    with pytest.raises(ParseError) as caught:
+        identifier(cursor_over("order"))
+
+    assert "expected a name, found 'order'" == caught.value.problem
+    assert "quote a reserved word with back-ticks" == caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("'a", "a text in quotes is not closed"),
+        ("`a", "a name in back-ticks is not closed"),
+        ("/*", "a comment is not closed"),
+        ("#", "the character '#' has no place in SQL"),
+    ],
+)
+def test_bad_characters_are_named(text: str, problem: str) -> None:
+    assert problem == refuse(cursor_over(text), "a name").problem

@@ -1,0 +1,97 @@
+"""Types as statements and casts spell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.errors import SchemaError
+from schema_core.sql.printer import print_type
+from schema_core.sql.syntax import TypeName
+from schema_core.sql.tokens import cursor_over, expect_end
+from schema_core.sql.type_name import cast_target, data_type, type_name, type_name_of
+from schema_core.text import Cursor
+from schema_core.types import CharType, UnresolvedType, parse_type
+from tests.support import cases, listed
+
+
+def meaning(read: Callable[[Cursor], TypeName], text: str, *, as_cast: bool) -> str:
+    """The type string of what is read, or ``!`` where it is refused."""
+    cursor = cursor_over(text)
+    try:
+        written = read(cursor)
+        expect_end(cursor)
+        return str(data_type(written, as_cast=as_cast))
+    except SchemaError:
+        return "!"
+
+
+@pytest.mark.parametrize(("text", "expected"), cases("sql_types"))
+def test_meaning(text: str, expected: str) -> None:
+    column = meaning(type_name, text, as_cast=False)
+    cast = meaning(cast_target, text, as_cast=True)
+
+    assert listed(expected) == [column, cast]
+
+
+def test_a_name_that_is_no_keyword_waits_for_a_catalog() -> None:
+    written = type_name(cursor_over("a.`INT`"))
+
+    assert UnresolvedType(("a", "INT")) == data_type(written, as_cast=False)
+
+
+def test_a_length_of_zero_is_taken() -> None:
+    assert CharType.empty(nullable=True) == data_type(
+        cast_target(cursor_over("CHAR(0)")), as_cast=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("INT",                     "INTEGER"),
+        ("DEC(5,1)",                "DECIMAL(5, 1)"),
+        ("CHAR VARYING(3) ARRAY",   "VARCHAR(3) ARRAY"),
+        ("ARRAY<INT NOT NULL>",     "ARRAY< INTEGER NOT NULL >"),
+        ("MAP<INT NOT NULL, INT>",  "MAP< INTEGER, INTEGER >"),
+        ("ROW<a INT NOT NULL 'c'>", "ROW< `a` INTEGER NOT NULL 'c' >"),
+        ("ROW(a ROW())",            "ROW(`a` ROW())"),
+        ("ROW<>",                   "ROW<>"),
+        ("TIMESTAMP(3) WITH LOCAL TIME ZONE", "TIMESTAMP(3) WITH LOCAL TIME ZONE"),
+        ("TIME(3) WITHOUT TIME ZONE", "TIME(3)"),
+        ("STRUCTURED<'a', b INT>",  "STRUCTURED< 'a', `b` INTEGER >"),
+        ("RAW('a', 'b')",           "RAW('a', 'b')"),
+        ("INTERVAL DAYS",           "INTERVAL DAY"),
+        ("a.`b c`",                 "`a`.`b c`"),
+    ],
+)  # fmt: skip
+def test_printed(text: str, printed: str) -> None:
+    assert printed == print_type(cast_target(cursor_over(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("INT NOT NULL",                 "INTEGER"),
+        ("STRING",                       "VARCHAR(2147483647) CHARACTER SET `UTF-16LE`"),
+        ("ARRAY<ARRAY<CHAR(3)>>",        "CHAR(3) CHARACTER SET `UTF-16LE` ARRAY ARRAY"),
+        ("MULTISET<INT NOT NULL>",       "INTEGER MULTISET"),
+        ("MAP<INT, ARRAY<DECIMAL(5, 2)>>", "MAP< INTEGER, DECIMAL(5, 2) ARRAY >"),
+        ("ROW<a INT NOT NULL, `b c` DATE>", "ROW(`a` INTEGER NOT NULL, `b c` DATE)"),
+        ("TIMESTAMP_LTZ(3)",             "TIMESTAMP(3) WITH LOCAL TIME ZONE"),
+        ("TIME",                         "TIME(0)"),
+    ],
+)  # fmt: skip
+def test_spelled_for_a_cast_that_flink_inserts(text: str, spelled: str) -> None:
+    assert spelled == print_type(type_name_of(parse_type(text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["INTERVAL DAY", "ARRAY<VARIANT>", "BITMAP", "ROW<a STRUCTURED<'a.B', b INT>>"]
+)
+def test_types_that_flink_cannot_spell(text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        type_name_of(parse_type(text))
+
+    assert "no-cast" == caught.value.code
