@@ -53,6 +53,11 @@ def require_connector(target: BoundTable, purpose: str) -> None:
         raise SchemaError(f"no connector to {purpose} {target.identifier}", code="no-connector")
     if purpose == "write" and table.distribution is not None:
         raise SchemaError("the connector has no buckets", code="no-buckets")
+    if purpose == "write" and any(
+        column.is_persisted() and not column.is_physical()
+        for column in table.resolved_schema.columns
+    ):
+        raise SchemaError("the connector writes no metadata", code="no-metadata")
 
 
 class Recorder(Rehearsal):

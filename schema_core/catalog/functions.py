@@ -310,8 +310,9 @@ class FunctionCatalog:
             for path in self.temporary
             if (path.catalog_name, path.database_name) == (catalog, database)
         }
-        if catalog is not None and database is not None:
-            of_database |= set(self._registry.get(catalog).list_functions(database))
+        kept = self._registry.find(catalog) if catalog is not None else None
+        if kept is not None and database is not None and kept.database_exists(database):
+            of_database |= set(kept.list_functions(database))
         return sorted([*self.system, *of_database])
 
     def list_system(self) -> list[str]:

@@ -24,6 +24,9 @@ class CatalogFactory:
 #: The option that names the type of a catalog; the others are the type's own.
 TYPE = "type"
 
+#: Options that every type of catalog takes.
+IMPLICIT = frozenset({"property-version"})
+
 #: type of catalog -> how it is made
 FACTORIES: dict[str, CatalogFactory] = {
     "generic_in_memory": CatalogFactory(
@@ -48,7 +51,7 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
             known = ", ".join(sorted(FACTORIES))
             problem = f"there is no type of catalog {kind!r}" if kind else f"no {TYPE!r} is given"
             raise SchemaError(problem, code="catalog-type", hint=f"known types: {known}")
-        if unknown := sorted(set(options) - factory.options):
+        if unknown := sorted(set(options) - factory.options - IMPLICIT):
             raise SchemaError(
                 f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
                 code="catalog-option",

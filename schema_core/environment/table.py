@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 from schema_core.catalog.objects import ResolvedCatalogView
@@ -17,6 +18,7 @@ from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Column, Named, Relation, Scan, result_columns
 from schema_core.query.relation import Table as Source
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import unresolve
 from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
 from schema_core.sql.syntax import Name, Star
 
@@ -111,7 +113,8 @@ class Table:
                 hint="create a temporary table from the descriptor",
             )
         names = [Name((name,)) for name in self._schema.get_column_names()]
-        return view_of(self._session, self._query, None, names)
+        view = view_of(self._session, self._query, None, names)
+        return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
 
 
 class TablePipeline:

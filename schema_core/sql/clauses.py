@@ -9,7 +9,7 @@ from schema_core.sql import literals
 from schema_core.sql.definition_syntax import Option, Partition
 from schema_core.sql.expression import expression
 from schema_core.sql.query import can_name, path_name
-from schema_core.sql.syntax import Interval, Literal, Name
+from schema_core.sql.syntax import Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import identifier, refuse, string
 from schema_core.text import Cursor
 
@@ -71,6 +71,12 @@ def comment(cursor: Cursor) -> str | None:
     return string(cursor) if cursor.accept("COMMENT") else None
 
 
+#: Literals that no partition key takes.
+UNFIT_FOR_PARTITIONS = frozenset(
+    {LiteralKind.NULL, LiteralKind.DATE, LiteralKind.TIME, LiteralKind.TIMESTAMP}
+)
+
+
 def partition(cursor: Cursor) -> Partition:
     """``PARTITION (key = value, ...)``."""
     start = cursor.expect("PARTITION").start
@@ -92,8 +98,8 @@ def _partition_value(cursor: Cursor) -> tuple[str, str | None]:
     cursor.expect("=")
     place = cursor.token
     value = expression(cursor)
-    if not isinstance(value, Literal):
-        raise cursor.fail("the value of a partition key is a literal", span=place.span)
+    if not isinstance(value, Literal) or value.kind in UNFIT_FOR_PARTITIONS:
+        raise cursor.fail("the value of a partition key is a plain literal", span=place.span)
     return key, value.text
 
 

@@ -309,3 +309,80 @@ def test_a_view_stands_only_while_what_it_reads_does(environment: TableEnvironme
 )
 def test_refused_views(environment: TableEnvironment, statement: str, refusal: str) -> None:
     assert refusal == code(environment, statement)
+
+
+# --- materialized tables and models ----------------------------------------------------------
+
+
+def test_a_materialized_table_is_derived_as_create_table_as_does(
+    environment: TableEnvironment,
+) -> None:
+    run(
+        environment,
+        "CREATE TABLE s (a INT NOT NULL, b STRING)",
+        """CREATE MATERIALIZED TABLE m (x AS a + 1, PRIMARY KEY (a) NOT ENFORCED)
+           PARTITIONED BY (b) FRESHNESS = INTERVAL '30' SECOND AS SELECT a, b FROM s""",
+    )
+
+    assert ["`x` INT NOT NULL AS `a` + 1", "`a` INT NOT NULL", "`b` STRING"] == columns(
+        environment, "m"
+    )
+    assert ["m"] == environment.list_materialized_tables()
+    assert "table-not-found" == code(environment, "DROP TABLE m")
+    run(environment, "DROP MATERIALIZED TABLE m")
+
+
+@pytest.mark.parametrize(
+    ("interval", "refusal"),
+    [
+        ("INTERVAL '0' SECOND", "freshness"),
+        ("INTERVAL '1' YEAR", "freshness"),
+        ("INTERVAL '1-1' YEAR TO MONTH", "freshness"),
+        ("INTERVAL '45' MINUTE", "freshness"),
+    ],
+)
+def test_refused_freshness(environment: TableEnvironment, interval: str, refusal: str) -> None:
+    statement = f"CREATE MATERIALIZED TABLE m FRESHNESS = {interval} AS SELECT 1 AS a"
+
+    assert refusal == code(environment, statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("CREATE MODEL n INPUT (a INT, b AS a) OUTPUT (c INT) WITH ('k' = 'v')", "column-kind"),
+        ("CREATE MODEL n INPUT (a INT) OUTPUT (c INT)", "no-options"),
+        ("CREATE MODEL m INPUT (a INT) OUTPUT (c INT) WITH ('k' = 'v')", "model-exists"),
+        ("ALTER MODEL m SET ()", "no-options"),
+        ("ALTER MODEL m RESET ()", "no-options"),
+        ("ALTER MODEL gone SET ('k' = 'v')", "model-not-found"),
+        ("DESCRIBE MODEL gone", "model-not-found"),
+    ],
+)
+def test_refused_models(environment: TableEnvironment, statement: str, refusal: str) -> None:
+    run(environment, "CREATE MODEL m INPUT (a INT) OUTPUT (c INT) WITH ('k' = 'v')")
+
+    assert refusal == code(environment, statement)
+
+
+# --- partitions ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ("ADD PARTITION (d = '1')", "partition-exists"),
+        ("ADD PARTITION (z = '1')", "partition-spec"),
+        ("ADD PARTITION (d = NULL)", "syntax"),
+        ("DROP PARTITION (d = '2')", "partition-not-found"),
+    ],
+)
+def test_refused_partitions(environment: TableEnvironment, change: str, refusal: str) -> None:
+    run(environment, "CREATE TABLE p (d STRING) PARTITIONED BY (d)")
+    run(environment, "ALTER TABLE p ADD PARTITION (d = '1')")
+
+    assert refusal == code(environment, f"ALTER TABLE p {change}")
+
+
+def test_a_query_computes_no_column(environment: TableEnvironment) -> None:
+    assert "no-subquery" == code(environment, "CREATE TABLE t (a INT, b AS (SELECT 1))")

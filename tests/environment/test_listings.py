@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.catalog.functions import FunctionClass
 from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
 from schema_core.environment.operations.listings import SUBJECTS
 from schema_core.environment.settings import EnvironmentSettings
@@ -11,6 +12,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.show import SHOW_SUBJECTS
 from schema_core.sql.statement_syntax import ObjectKind, Statement
+from schema_core.types import DataTypes
 
 SCRIPT = """
 CREATE TABLE t (
@@ -164,5 +166,30 @@ def test_every_subject_has_its_lister() -> None:
     assert {subject.words for subject in SHOW_SUBJECTS} == set(SUBJECTS)
 
 
-def test_every_kind_but_functions_is_altered_alike() -> None:
-    assert set(ObjectKind) - {ObjectKind.FUNCTION} == set(ALTERATIONS)
+def test_what_is_altered_by_a_change() -> None:
+    """ALTER FUNCTION is a statement of its own; materialized tables are altered by no session."""
+    others = {ObjectKind.FUNCTION, ObjectKind.MATERIALIZED_TABLE}
+
+    assert set(ObjectKind) - others == set(ALTERATIONS)
+
+
+# --- functions -------------------------------------------------------------------------------
+
+
+def test_described_function(environment: TableEnvironment) -> None:
+    signature = ((DataTypes.INT(), DataTypes.STRING()), DataTypes.INT())
+    environment.declare_function_class("org.example.F", FunctionClass((signature,)))
+    environment.execute_sql("CREATE FUNCTION f AS 'org.example.F'")
+
+    assert [
+        ("is system function", "false"),
+        ("is temporary", "false"),
+        ("class name", "org.example.F"),
+        ("function language", "JAVA"),
+        ("resource uris", "[]"),
+        ("kind", "SCALAR"),
+        ("requirements", "[]"),
+        ("is deterministic", "true"),
+        ("supports constant folding", "true"),
+        ("signature", "default_catalog.default_database.f(arg0 => INT, arg1 => STRING)"),
+    ] == rows(environment, "DESCRIBE FUNCTION EXTENDED f")

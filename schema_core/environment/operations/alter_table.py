@@ -18,7 +18,7 @@ from schema_core.environment.operations.definitions import (
     watermark_of,
     with_key_not_null,
 )
-from schema_core.environment.operations.partitions import add_partitions, drop_partitions
+from schema_core.environment.operations.partitions import change_partitions
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -45,20 +45,19 @@ from schema_core.sql.syntax import Name
 
 def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
     """Change a permanent table."""
-    identifier = session.identifier(statement.path)
+    identifier, change = session.identifier(statement.path), statement.change
+    if isinstance(change, AddPartitions | DropPartitions):
+        with placed(statement.path.span):
+            change_partitions(session, identifier, change)
+        return OK
     with placed(statement.path.span):
         old = session.tables.alterable(TableKind.TABLE, identifier, statement.if_exists)
     if not isinstance(old, CatalogTable):
         return OK
-    change = statement.change
     with at(f"table {identifier.as_summary_string()}"):
         match change:
             case RenameTo(path):
                 renamed(session, identifier, path)
-            case AddPartitions():
-                add_partitions(session, identifier, change)
-            case DropPartitions():
-                drop_partitions(session, identifier, change)
             case _:
                 table = changed(unresolved(old), change, text)
                 session.tables.alter(identifier, table)
@@ -114,13 +113,14 @@ def _add(table: CatalogTable, change: AddElements, text: str) -> CatalogTable:
 
 
 def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTable:
-    schema = alter_columns.modified(table.schema, change.columns, text)
-    if change.watermark is not None:
-        _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
-        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
+    schema = table.schema
     if change.constraints:
         _require_present(schema.primary_key, "primary key", "ADD PRIMARY KEY")
         schema = _with_key(schema, change)
+    schema = alter_columns.modified(schema, change.columns, text)
+    if change.watermark is not None:
+        _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
+        schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
     if change.distribution is not None:
         _require_present(table.distribution, "distribution", "ADD DISTRIBUTION")
         table = replace(table, distribution=distribution_of(change.distribution))

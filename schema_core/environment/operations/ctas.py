@@ -11,6 +11,7 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, Tabl
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.operations.data import check_assignment, job_result
 from schema_core.environment.operations.definitions import (
+    check_names,
     distribution_of,
     keys_of,
     options_of,
@@ -32,6 +33,7 @@ from schema_core.schema.members import (
     UnresolvedPhysicalColumn,
 )
 from schema_core.schema.unresolved import Schema
+from schema_core.sql.definition_syntax import Elements
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.sql.syntax import Name
@@ -113,9 +115,27 @@ def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogT
     """The table that the statement and the columns of its query describe.
 
     Raises:
+        SchemaError: as `derived_schema`; with code `unknown-column` for a partition key.
+    """
+    schema = derived_schema(statement.elements, query, text)
+    require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
+    return CatalogTable(
+        schema,
+        keys_of(statement.partition_keys),
+        options=options_of(statement.options),
+        comment=statement.comment,
+        distribution=distribution_of(statement.distribution),
+    )
+
+
+def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
+    """The schema of what is made of a query: its columns, beside or under those declared.
+
+    Raises:
         SchemaError: with code `untyped-null` for a column of the query that is just NULL,
             `column-order` for a list of names that is not a permutation, `unknown-column`,
-            `column-kind`, `no-default` or `not-assignable` for a declared column.
+            `duplicate-column`, `column-kind`, `no-default` or `not-assignable` for a declared
+            column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
@@ -124,22 +144,26 @@ def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogT
                 code="untyped-null",
                 hint="write CAST(NULL AS ...)",
             )
-    own = schema_of(statement.elements, text)
+    own = schema_of(elements, text)
     key = own.primary_key
-    written = with_key_not_null(own.columns, key.column_names if key else ())
-    names = statement.elements.names
-    columns = reordered(names, query) if names else merged(written, query)
+    declared = with_key_not_null(own.columns, key.column_names if key else ())
+    _check_sight(declared, query)
+    names = elements.names
+    columns = reordered(names, query) if names else merged(declared, query)
     known = [column.name for column in columns]
     if len(known) > len(set(known)):
         raise SchemaError("a column is defined twice", code="duplicate-column")
-    require(statement.partition_keys, known, "partition key")
-    return CatalogTable(
-        Schema(columns, own.watermark_specs, key),
-        keys_of(statement.partition_keys),
-        options=options_of(statement.options),
-        comment=statement.comment,
-        distribution=distribution_of(statement.distribution),
-    )
+    return Schema(columns, own.watermark_specs, key)
+
+
+def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None:
+    """A computed column sees the columns of the query and the declared ones before it."""
+    unseen = {column.name for column in declared} - {column.name for column in query}
+    for column in declared:
+        if isinstance(column, UnresolvedComputedColumn):
+            check_names(column, unseen)
+        else:
+            unseen.discard(column.name)
 
 
 def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:

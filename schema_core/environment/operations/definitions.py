@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from schema_core.catalog.objects import DistributionKind, TableDistribution
-from schema_core.errors import Gathering, SchemaError, at, similar
+from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import (
     UnresolvedColumn,
@@ -40,7 +40,16 @@ from schema_core.sql.type_name import data_type
 
 
 def written(expression: syntax.Expression, text: str) -> SqlExpression:
-    """An expression of the statement `text` as a schema keeps it."""
+    """An expression of the statement `text` as a schema keeps it.
+
+    Raises:
+        ParseError: with code `no-subquery` for one that holds a query.
+    """
+    for part in parts_of(expression):
+        if isinstance(part, syntax.Subquery):
+            raise ParseError(
+                "a column cannot be computed by a query", code="no-subquery", span=part.span
+            )
     return SqlExpression(print_expression(expression), expression, text)
 
 
@@ -130,10 +139,15 @@ def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = (
         if isinstance(column, UnresolvedMetadataColumn) and column.name not in hidden:
             visible.add(column.name)
         if isinstance(column, UnresolvedComputedColumn):
-            _check_names(column, every - visible)
+            check_names(column, every - visible)
 
 
-def _check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
+def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
+    """Refuse a computed column that reads one of these.
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
     if not isinstance(column.expression, SqlExpression) or column.expression.syntax is None:
         return
     for name in names_in(column.expression.syntax):
@@ -154,15 +168,20 @@ def names_in(node: Any) -> Iterator[syntax.Name]:
     >>> [name.parts for name in names_in(parse_expression("a + UPPER(b.c)"))]
     [('a',), ('b', 'c')]
     """
+    return (part for part in parts_of(node) if isinstance(part, syntax.Name))
+
+
+def parts_of(node: Any) -> Iterator[Any]:
+    """An expression and all its parts, from the left; what is in a query is not looked into."""
     waiting = [node]
     while waiting:
-        match waiting.pop():
-            case syntax.Name() as name:
-                yield name
-            case tuple() as parts:
-                waiting += reversed(parts)
-            case found if is_dataclass(found):
-                waiting += [getattr(found, one.name) for one in reversed(fields(found))]
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += reversed(part)
+        elif is_dataclass(part):
+            yield part
+            if not isinstance(part, syntax.Subquery):
+                waiting += [getattr(part, one.name) for one in reversed(fields(part))]
 
 
 def options_of(options: Iterable[Option]) -> dict[str, str]:

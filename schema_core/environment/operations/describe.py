@@ -11,6 +11,7 @@ from schema_core.catalog.secrets import mask
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import UnsupportedError
+from schema_core.expressions.signatures import Function
 from schema_core.paths import UnresolvedPath
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
 from schema_core.sql.statement_syntax import Describe, ObjectKind
@@ -102,29 +103,40 @@ def _function(session: Session, statement: Describe) -> TableResult:
     rows = [
         ("is system function", str(system).lower()),
         ("is temporary", str(temporary).lower()),
-        *_of_class(found),
+        *([] if system else _of_class(found)),
     ]
     if statement.extended:
-        known = session.functions.rows(found)
-        rows += [
-            ("kind", known[0].kind.name),
-            ("is deterministic", str(all(one.deterministic for one in known)).lower()),
-            ("signature", "; ".join(map(str, known))),
-        ]
+        rows += _of_calls(found, session.functions.rows(found))
     return texts(["info name", "info value"], rows)
 
 
 def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
     match found.definition:
         case CatalogFunction(class_name, language, resources):
-            uris = ", ".join(f"{one.kind} {one.uri}" for one in resources)
             return [
                 ("class name", class_name),
                 ("function language", language.value),
-                *([("resource uris", uris)] if uris else []),
+                ("resource uris", f"[{', '.join(f'{one.kind} {one.uri}' for one in resources)}]"),
             ]
         case FunctionClass() | tuple():
             return []
+
+
+def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
+    """How a function is called."""
+    deterministic = str(all(one.deterministic for one in rows)).lower()
+    name = ".".join(found.path)
+    signatures = (
+        ", ".join(f"arg{number} => {one.shown}" for number, one in enumerate(row.takes))
+        for row in rows
+    )
+    return [
+        ("kind", rows[0].kind.name),
+        ("requirements", "[]"),
+        ("is deterministic", deterministic),
+        ("supports constant folding", deterministic),
+        ("signature", "\n".join(f"{name}({arguments})" for arguments in signatures)),
+    ]
 
 
 def _model(session: Session, statement: Describe) -> TableResult:

@@ -29,7 +29,6 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
 ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
     ObjectKind.TABLE:              alter_table.alter_table,
     ObjectKind.VIEW:               views.alter_view,
-    ObjectKind.MATERIALIZED_TABLE: materialized.alter_materialized_table,
     ObjectKind.CATALOG:            namespaces.alter_catalog,
     ObjectKind.DATABASE:           namespaces.alter_database,
     ObjectKind.MODEL:              models.alter_model,

@@ -10,7 +10,13 @@ from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import UnresolvedPath
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.definition_syntax import RenameTo, ResetOptions, SetOptions
+from schema_core.sql.definition_syntax import (
+    Column,
+    PhysicalColumn,
+    RenameTo,
+    ResetOptions,
+    SetOptions,
+)
 from schema_core.sql.statement_syntax import Alter, CreateModel
 
 
@@ -24,9 +30,11 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
     if statement.query is not None:
         result_columns(session.query(statement.query, text))
         raise UnsupportedError("no model is made of a query", code="statement-not-supported")
+    if not statement.options:
+        raise SchemaError("a model needs options", code="no-options", span=statement.path.span)
     model = CatalogModel(
-        Schema(tuple(column_of(column, text) for column in statement.input)),
-        Schema(tuple(column_of(column, text) for column in statement.output)),
+        _side(statement.input, text),
+        _side(statement.output, text),
         options=options_of(statement.options),
         comment=statement.comment,
     )
@@ -34,6 +42,22 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
         keep = session.models.create_temporary if statement.temporary else session.models.create
         keep(identifier, model, statement.if_not_exists)
     return OK
+
+
+def _side(columns: tuple[Column, ...], text: str) -> Schema:
+    """What goes into a model or comes out of it.
+
+    Raises:
+        SchemaError: with code `column-kind` for a column that is not physical.
+    """
+    for column in columns:
+        if not isinstance(column, PhysicalColumn):
+            raise SchemaError(
+                f"column {column.name!r} of a model is not physical",
+                code="column-kind",
+                span=column.span,
+            )
+    return Schema(tuple(column_of(column, text) for column in columns))
 
 
 def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
@@ -54,6 +78,8 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
                 name = UnresolvedPath(new.parts).object_name
                 catalog.rename_model(path, name, ignore_if_not_exists=False)
             case SetOptions(options):
+                if not options:
+                    raise SchemaError("no option is given", code="no-options")
                 merged = {**old.options, **options_of(options)}
                 catalog.alter_model(path, old.copy(merged), ignore_if_not_exists=False)
             case ResetOptions(keys):

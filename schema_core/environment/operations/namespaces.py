@@ -51,13 +51,11 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
     """The descriptor after the change.
 
     Raises:
-        SchemaError: with code `no-options` for an empty list, `catalog-type` for RESET of the type,
-            `no-comment` for an empty comment.
+        SchemaError: with code `no-options` for RESET of nothing, `catalog-type` for that of the
+            type, `no-comment` for an empty comment.
     """
     match statement.change:
         case SetOptions(options):
-            if not options:
-                raise SchemaError("no option is given", code="no-options")
             return replace(old, configuration={**old.configuration, **options_of(options)})
         case ResetOptions(keys):
             if not keys:

@@ -19,18 +19,21 @@ def _spec(partition: Partition) -> CatalogPartitionSpec:
     return CatalogPartitionSpec(values)
 
 
-def add_partitions(session: Session, identifier: ObjectIdentifier, change: AddPartitions) -> None:
-    """Add partitions, one after the other."""
+def change_partitions(
+    session: Session, identifier: ObjectIdentifier, change: AddPartitions | DropPartitions
+) -> None:
+    """Add or drop partitions of the permanent table at a path, one after the other.
+
+    Raises:
+        NotFoundError: with code `table-not-found` or `partition-not-found`.
+        AlreadyExistsError: with code `partition-exists`.
+        SchemaError: with code `not-partitioned` or `partition-spec`.
+    """
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
     for one in change.partitions:
         with placed(one.span):
+            if isinstance(change, DropPartitions):
+                catalog.drop_partition(path, _spec(one), change.if_exists)
+                continue
             partition = CatalogPartition.create_instance(options_of(one.options))
             catalog.create_partition(path, _spec(one), partition, change.if_not_exists)
-
-
-def drop_partitions(session: Session, identifier: ObjectIdentifier, change: DropPartitions) -> None:
-    """Drop partitions, one after the other."""
-    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
-    for one in change.partitions:
-        with placed(one.span):
-            catalog.drop_partition(path, _spec(one), change.if_exists)

@@ -125,15 +125,14 @@ def schema_lines(schema: ResolvedSchema) -> list[str]:
 
 
 def column_line(column: AnyColumn) -> str:
-    """A column as a statement has it: a computed one without its type."""
-    name = quote_identifier(column.name)
-    if isinstance(column, ComputedColumn):
-        said = f"AS {column.expression.as_serializable_string()}"
-    else:
-        extras = column.explain_extras()
-        type_ = column.data_type.as_serializable_string()
-        said = f"{type_} {extras}" if extras else type_
-    return f"{name} {said}{_remark(column.comment)}"
+    """A column as a statement has it: a computed one as it was written, without its type."""
+    computed, extras = isinstance(column, ComputedColumn), column.explain_extras()
+    parts = [
+        quote_identifier(column.name),
+        *([] if computed else [column.data_type.as_serializable_string()]),
+        *([extras] if extras else []),
+    ]
+    return f"{' '.join(parts)}{_remark(column.comment)}"
 
 
 def _remark(comment: str | None) -> str:
