@@ -126,33 +126,52 @@ def expression(cursor: Cursor, *, is_bound: bool = False) -> Expression:
         ParseError: with the start of the first token that does not fit.
     """
     tokens = cursor.tokens
+    token = tokens[cursor.index]
+    if token.key in PREFIX:
+        return _chain(Operands(cursor, is_bound=is_bound))
+    first = (operands.READERS.get(token.key) or operands.KINDS[token.kind])(cursor)
+    if tokens[cursor.index].key not in INFIX:
+        return first
     stack = Operands(cursor, is_bound=is_bound)
-    values, starts, pending = stack.values, stack.starts, stack.pending
+    stack.values.append(first)
+    stack.starts.append(token.start)
+    return _chain(stack)
+
+
+def _chain(stack: Operands) -> Expression:
+    """Operators and operands in turn, until a token is neither; the first may be there already."""
+    cursor, tokens = stack.cursor, stack.cursor.tokens
+    if not stack.values:
+        _operand(stack)
     while True:
-        token = tokens[cursor.index]
-        while token.key in PREFIX:
-            _push_prefix(stack, *PREFIX[token.key])
-            token = tokens[cursor.index]
-        starts.append(token.start)
-        reader = operands.READERS.get(token.key) or operands.KINDS[token.kind]
-        if not pending:
-            values.append(reader(cursor))
-        else:
-            levels = len(pending) - (token.key == "(")
-            _deepen(cursor, levels)
-            values.append(reader(cursor))
-            cursor.depth -= levels
-        while True:
-            operator = INFIX.get(tokens[cursor.index].key)
-            if operator is None:
-                stack.join(0)
-                return values[0]
-            goes_on = operator.read(stack, operator)
-            if goes_on is None:
-                stack.join(0)
-                return values[0]
-            if goes_on:
-                break
+        operator = INFIX.get(tokens[cursor.index].key)
+        goes_on = operator.read(stack, operator) if operator else None
+        if goes_on:
+            _operand(stack)
+        elif goes_on is None:
+            stack.join(0)
+            return stack.values[0]
+
+
+def _operand(stack: Operands) -> None:
+    """Signs and NOT, and the operand behind them.
+
+    The operators that wait for it are levels of nesting above it, for its tree stands below
+    theirs; parentheses alone make no tree, so they count only where no operator waits.
+    """
+    cursor, pending = stack.cursor, stack.pending
+    token = cursor.tokens[cursor.index]
+    while token.key in PREFIX:
+        _push_prefix(stack, *PREFIX[token.key])
+        token = cursor.tokens[cursor.index]
+    levels = len(pending) - (token.key == "(")
+    cursor.depth += levels
+    if cursor.depth > MAX_DEPTH:
+        cursor.descend()
+    stack.starts.append(token.start)
+    reader = operands.READERS.get(token.key) or operands.KINDS[token.kind]
+    stack.values.append(reader(cursor))
+    cursor.depth -= levels
 
 
 def inner(cursor: Cursor) -> Expression:
@@ -161,13 +180,6 @@ def inner(cursor: Cursor) -> Expression:
     found = expression(cursor)
     cursor.depth -= 1
     return found
-
-
-def _deepen(cursor: Cursor, levels: int) -> None:
-    """Count the operators whose right operand comes next as levels of nesting."""
-    cursor.depth += levels
-    if cursor.depth > MAX_DEPTH:
-        cursor.descend()
 
 
 def _push_prefix(stack: Operands, name: str, right: int) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from schema_core.sql import calls, operands
 from schema_core.sql import expression as grammar
-from schema_core.sql import operands
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, Symbol
 from schema_core.sql.tokens import identifier, refuse
 from schema_core.sql.type_name import cast_target
@@ -90,7 +90,7 @@ def _trim(cursor: Cursor) -> Arguments:
     blank = Literal(LiteralKind.STRING, " ", span=token.span)
     if is_said and cursor.accept("FROM"):
         return "TRIM", (side, blank, grammar.expression(cursor))
-    is_text = not is_said and operands.begins_with_call(cursor)
+    is_text = not is_said and calls.begins_with_call(cursor)
     first = grammar.expression(cursor)
     if not is_text and cursor.accept("FROM"):
         return "TRIM", (side, first, grammar.expression(cursor))
@@ -136,7 +136,7 @@ def _translate(name: str, cursor: Cursor) -> Arguments:
         token = cursor.token
         return "TRANSLATE USING", (value, Name((identifier(cursor),), token.span))
     cursor.expect(",")
-    return name, (value, *operands.arguments(cursor))
+    return name, (value, *calls.arguments(cursor))
 
 
 def _cast(name: str, cursor: Cursor) -> Arguments:
@@ -247,7 +247,7 @@ def _json_object(cursor: Cursor) -> Arguments:
     found: list[Expression] = []
     nulls = _said(cursor, *NULLS)
     if nulls is None and cursor.key != ")":
-        if cursor.key != "KEY" and operands.begins_with_call(cursor):
+        if cursor.key != "KEY" and calls.begins_with_call(cursor):
             raise cursor.fail("a key that begins with a call needs the word KEY")
         found += _pair(cursor)
         while cursor.accept(","):
@@ -258,7 +258,7 @@ def _json_object(cursor: Cursor) -> Arguments:
 
 def _json_array(cursor: Cursor) -> Arguments:
     """``JSON_ARRAY([a, b] [NULL ON NULL])``."""
-    found = () if cursor.key == ")" else operands.arguments(cursor)
+    found = () if cursor.key == ")" else calls.arguments(cursor)
     return "JSON_ARRAY", (_said_or(cursor, "ABSENT ON NULL", *NULLS), *found)
 
 

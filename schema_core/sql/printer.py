@@ -12,9 +12,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
+from schema_core.sql import call_printer
 from schema_core.sql.expression import TESTS
-from schema_core.sql.keywords import NILADIC
-from schema_core.sql.query_syntax import ExplicitTable, TableArgument
 from schema_core.sql.spelling import print_interval, print_literal, print_path, print_type
 from schema_core.sql.syntax import (
     Call,
@@ -22,24 +21,21 @@ from schema_core.sql.syntax import (
     Literal,
     Name,
     Named,
-    SortKey,
     Star,
     Subquery,
     Symbol,
     TypeName,
-    Window,
 )
 from schema_core.text import quote_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from schema_core.sql.syntax import Expression, Frame
+    from schema_core.sql.syntax import Expression
 
-# ----------------------------------------------------------------------------------- operators
+    Writer: TypeAlias = Callable[[Call, int, int], tuple[str, int, int]]
 
-
-__all__ = ["print_expression", "print_sort_keys", "print_type", "print_window"]
+__all__ = ["print_expression", "print_type"]
 
 
 class Power(NamedTuple):
@@ -106,10 +102,10 @@ def print_expression(node: Expression) -> str:
     >>> print(print_expression(parse_expression("(a=1) = (b IS NULL) and trim(c) in ('x')")))
     `a` = 1 = (`b` IS NULL) AND TRIM(BOTH ' ' FROM `c`) IN ('x')
     """
-    return _query(node) if isinstance(node, Subquery) else _show(node, 0, 0)
+    return show_query(node) if isinstance(node, Subquery) else show(node, 0, 0)
 
 
-def _show(node: Expression, left: int, right: int) -> str:
+def show(node: Expression, left: int, right: int) -> str:
     """The text of a node whose neighbours hold it with these powers.
 
     Operators that begin with their first operand are walked in a loop, so that a chain of
@@ -148,9 +144,9 @@ def _leaf(node: Expression) -> str:
         case Star(prefix=prefix):
             return f"{print_path(prefix)}.*" if prefix else "*"
         case Named(name=name, value=value):
-            return f"{quote_identifier(name)} => {_show(value, *CLAUSE)}"
+            return f"{quote_identifier(name)} => {show(value, *CLAUSE)}"
         case Subquery():
-            return f"({_query(node)})"
+            return f"({show_query(node)})"
         case Call():
             return _enclosed(node, 0, 0)
         case _:
@@ -165,7 +161,7 @@ def _enclosed(call: Call, left: int, right: int) -> str:
     power = POWERS.get(name, FUNCTION)
     if name in PREFIX:
         power = PREFIX[name][1]
-    elif call.over is not None or call.filter is not None or call.symbol in NULLS:
+    elif call.over is not None or call.filter is not None or call.symbol in call_printer.NULLS:
         power = CLAUSE
     if left > power.left or 0 < right >= power.right:
         return f"({_word_first(call, name, 0, 0)})"
@@ -175,32 +171,34 @@ def _enclosed(call: Call, left: int, right: int) -> str:
 def _word_first(call: Call, name: str, left: int, right: int) -> str:
     if name in PREFIX:
         word, power = PREFIX[name]
-        return f"{word} {_show(call.arguments[0], *power)}"
+        return f"{word} {show(call.arguments[0], *power)}"
     if name == "OVERLAPS":
         first, second = call.arguments
         return f"{_period(first, left, right)} OVERLAPS {_period(second, left, right)}"
     if name == "(-)":
         first, second, unit = call.arguments
-        return f"({_show(first, left, right)} - {_show(second, left, right)}) {_unit(unit)}"
-    held = (left, right) if name in TRANSPARENT else (0, 0)
-    return FORMS.get(name, _function)(call, *held) + _suffixes(call)
+        return f"({show(first, left, right)} - {show(second, left, right)}) {show_unit(unit)}"
+    held = (left, right) if name in call_printer.TRANSPARENT else (0, 0)
+    return call_printer.FORMS.get(name, call_printer.function)(call, *held) + (
+        call_printer.suffixes(call)
+    )
 
 
 def _path(parts: tuple[str, ...]) -> str:
     return ".".join(map(quote_identifier, parts))
 
 
-def _query(node: Subquery) -> str:
+def show_query(node: Subquery) -> str:
     from schema_core.sql.query_printer import print_query
 
     return print_query(node.query)
 
 
-def _list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
-    return ", ".join([_show(node, left, right) for node in nodes])
+def show_list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
+    return ", ".join([show(node, left, right) for node in nodes])
 
 
-def _unit(node: Expression) -> str:
+def show_unit(node: Expression) -> str:
     """The unit of an interval, without the word INTERVAL."""
     return print_type(node).removeprefix("INTERVAL ") if isinstance(node, TypeName) else ""
 
@@ -208,8 +206,8 @@ def _unit(node: Expression) -> str:
 def _period(node: Expression, left: int, right: int) -> str:
     """A side of OVERLAPS, where a row is called a period."""
     if isinstance(node, Call) and node.name == "ROW":
-        return f"PERIOD ({_list(node.arguments, left, right)})"
-    return _show(node, left, right)
+        return f"PERIOD ({show_list(node.arguments, left, right)})"
+    return show(node, left, right)
 
 
 # ------------------------------------------------- operators that begin with their first operand
@@ -218,7 +216,7 @@ def _period(node: Expression, left: int, right: int) -> str:
 
 
 def _binary(name: str, power: Power, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f" {name} {_show(call.arguments[1], power.right, right)}", left, power.left
+    return f" {name} {show(call.arguments[1], power.right, right)}", left, power.left
 
 
 def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
@@ -226,7 +224,7 @@ def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
 
 
 def _like(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    rest = [_show(one, *LIKE) for one in call.arguments[1:]]
+    rest = [show(one, *LIKE) for one in call.arguments[1:]]
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
 
@@ -234,7 +232,7 @@ def _between(name: str, call: Call, left: int, right: int) -> tuple[str, int, in
     """The lower bound stands in parentheses if there is an AND anywhere in it."""
     _, lower, upper = call.arguments
     held = 100 if _has_and(lower) else 0
-    bounds = f"{_show(lower, held, held)} AND {_show(upper, 0, 33)}"
+    bounds = f"{show(lower, held, held)} AND {show(upper, 0, 33)}"
     return f" {name} {call.symbol or 'ASYMMETRIC'} {bounds}", 32, 0
 
 
@@ -253,19 +251,17 @@ def _among(name: str, power: Power, call: Call, left: int, right: int) -> tuple[
     """IN and its like: values in parentheses, or a query, which brings its own."""
     values = call.arguments[1:]
     is_query = len(values) == 1 and isinstance(values[0], Subquery)
-    listed = _list(values) if is_query else f"({_list(values, *COMMA)})"
+    listed = show_list(values) if is_query else f"({show_list(values, *COMMA)})"
     return f" {name} {listed}", left, power.left
 
 
 def _element(call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f"[{_show(call.arguments[1], 0, 0)}]", left, 0
+    return f"[{show(call.arguments[1], 0, 0)}]", left, 0
 
 
 def _field(call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f".{_show(call.arguments[1], 0, 0)}", left, 0
+    return f".{show(call.arguments[1], 0, 0)}", left, 0
 
-
-Writer: TypeAlias = "Callable[[Call, int, int], tuple[str, int, int]]"
 
 #: Name -> (its powers, what follows its first operand).
 LEADING: Mapping[str, tuple[Power, Writer]] = {
@@ -292,201 +288,3 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
     "[]": (ACCESS, _element),
     ".": (ACCESS, _field),
 }
-
-
-# -------------------------------------------------------------------- calls that begin with a word
-
-
-def _function(call: Call, left: int, right: int) -> str:
-    """``NAME(a, b)``; functions that have no parentheses without arguments have none here."""
-    name = print_path(call.path) if call.path else call.name
-    if not call.arguments and not call.path and name in NILADIC:
-        return name
-    symbol = f"{call.symbol} " if call.symbol in ("DISTINCT", "ALL") else ""
-    return f"{name}({symbol}{', '.join(map(_argument, call.arguments))})"
-
-
-def _argument(node: Expression) -> str:
-    """An argument; a whole table as one has no parentheses unless it is named."""
-    match node:
-        case Subquery(query=ExplicitTable() | TableArgument()):
-            return _query(node)
-        case Named(name=name, value=Subquery(query=TableArgument()) as value):
-            return f"{quote_identifier(name)} => {_query(value)}"
-        case _:
-            return _show(node, 0, 0)
-
-
-def _case(call: Call, left: int, right: int) -> str:
-    texts = [_show(one, left, right) for one in call.arguments]
-    branches = [
-        f"WHEN {texts[index]} THEN {texts[index + 1]}" for index in range(0, len(texts) - 1, 2)
-    ]
-    return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
-
-
-def _constructor(call: Call, left: int, right: int) -> str:
-    return f"{call.name}[{_list(call.arguments, left, right)}]"
-
-
-def _constructor_query(call: Call, left: int, right: int) -> str:
-    return f"{call.name.removesuffix(' QUERY')} ({_list(call.arguments, left, right)})"
-
-
-def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
-    """Arguments with a word between each two: ``POSITION(a IN b FROM c)``."""
-    first, *rest = [_show(one, left, right) for one in call.arguments]
-    pairs = zip(words, rest, strict=False)
-    return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
-
-
-def _rounded(call: Call, left: int, right: int) -> str:
-    """``FLOOR(a TO DAY)``, where even a function stands in parentheses."""
-    if len(call.arguments) == 1:
-        return _function(call, left, right)
-    return f"{call.name}({_show(call.arguments[0], 0, 100)} TO {_show(call.arguments[1], 0, 0)})"
-
-
-def _trim(call: Call, left: int, right: int) -> str:
-    side, characters, value = (_show(one, left, right) for one in call.arguments)
-    return f"TRIM({side} {characters} FROM {value})"
-
-
-def _interval_of(call: Call, left: int, right: int) -> str:
-    """``INTERVAL a DAY``: anything but a name, a literal or a negation is in parentheses."""
-    value, unit = call.arguments
-    text = _show(value, 0, 0)
-    is_plain = not isinstance(value, Call) or value.name == "-x" or value.symbol == "BARE"
-    return f"INTERVAL {text if is_plain else f'({text})'} {_unit(unit)}"
-
-
-def _exists(call: Call, left: int, right: int) -> str:
-    return f"EXISTS {_show(call.arguments[0], 0, 0)}"
-
-
-def _json_exists(call: Call, left: int, right: int) -> str:
-    """``JSON_EXISTS(a, path TRUE ON ERROR)``, where only the path is held from outside."""
-    document, path, *rest = call.arguments
-    said = "".join(f" {_show(one, 0, 0)}" for one in rest)
-    return f"JSON_EXISTS({_show(document, 0, 0)}, {_show(path, left, right)}{said})"
-
-
-def _json_path(call: Call, left: int, right: int) -> str:
-    """JSON_VALUE and JSON_QUERY: document, path, and what is said behind it."""
-    document, path, *rest = call.arguments
-    said = "".join(f" {_clause(one, left, right)}" for one in rest)
-    return f"{call.name}({_show(document, left, right)}, {_show(path, left, right)}{said})"
-
-
-def _clause(node: Expression, left: int, right: int) -> str:
-    match node:
-        case TypeName():
-            return f"RETURNING {print_type(node)}"
-        case Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
-            return name.replace("DEFAULT", f"DEFAULT {_show(value, left, right)}", 1)
-        case _:
-            return _show(node, left, right)
-
-
-def _json_pairs(call: Call, left: int, right: int) -> str:
-    """JSON_OBJECT and JSON_OBJECTAGG."""
-    nulls, *rest = [_show(one, left, right) for one in call.arguments]
-    pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
-    return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
-
-
-def _json_items(call: Call, left: int, right: int) -> str:
-    """JSON_ARRAY and JSON_ARRAYAGG; an empty array says nothing about NULL."""
-    nulls, *rest = [_show(one, left, right) for one in call.arguments]
-    return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
-
-
-#: Calls that hold their arguments as they are held themselves; all others do not hold them.
-TRANSPARENT = frozenset(
-    {
-        "ARRAY", "MAP", "MULTISET", "TRIM", "POSITION", "OVERLAY", "JSON_EXISTS", "JSON_VALUE",
-        "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_ARRAY", "JSON_ARRAYAGG", "TRANSLATE USING",
-    }
-)  # fmt: skip
-
-#: Name -> how the call is written, if not like a function.
-FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
-    "CASE":            _case,
-    "ARRAY":           _constructor,
-    "MAP":             _constructor,
-    "MULTISET":        _constructor,
-    "ARRAY QUERY":     _constructor_query,
-    "MAP QUERY":       _constructor_query,
-    "MULTISET QUERY":  _constructor_query,
-    "CAST":            partial(_joined, "CAST", ("AS",)),
-    "TRY_CAST":        partial(_joined, "TRY_CAST", ("AS",)),
-    "EXTRACT":         partial(_joined, "EXTRACT", ("FROM",)),
-    "POSITION":        partial(_joined, "POSITION", ("IN", "FROM")),
-    "OVERLAY":         partial(_joined, "OVERLAY", ("PLACING", "FROM", "FOR")),
-    "TRANSLATE USING": partial(_joined, "TRANSLATE", ("USING",)),
-    "FLOOR":           _rounded,
-    "CEIL":            _rounded,
-    "TRIM":            _trim,
-    "INTERVAL":        _interval_of,
-    "EXISTS":          _exists,
-    "JSON_EXISTS":     _json_exists,
-    "JSON_VALUE":      _json_path,
-    "JSON_QUERY":      _json_path,
-    "JSON_OBJECT":     _json_pairs,
-    "JSON_OBJECTAGG":  _json_pairs,
-    "JSON_ARRAY":      _json_items,
-    "JSON_ARRAYAGG":   _json_items,
-    "DEFAULT":         lambda call, left, right: "DEFAULT",
-    "MODEL":           lambda call, left, right: f"MODEL {_list(call.arguments, left, right)}",
-}  # fmt: skip
-
-# --------------------------------------------------------------------- what stands behind a call
-
-NULLS = ("IGNORE NULLS", "RESPECT NULLS")
-
-
-def _suffixes(call: Call) -> str:
-    """NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
-    text = f" {call.symbol}" if call.symbol in NULLS else ""
-    if call.within:
-        text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
-    if call.filter is not None:
-        text += f" FILTER (WHERE {_show(call.filter, *CLAUSE)})"
-    if call.over is not None:
-        text += f" OVER {print_window(call.over)}"
-    return text
-
-
-def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
-    """What stands behind ORDER BY; ASC is the default and not written."""
-    nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
-    return ", ".join(
-        f"{_show(key.expression, 0, 0)}{' DESC' if key.descending else ''}{nulls[key.nulls_last]}"
-        for key in keys
-    )
-
-
-def print_window(window: Window) -> str:
-    """What stands behind OVER, or in a WINDOW clause behind AS."""
-    if window.is_reference:
-        return quote_identifier(window.name or "")
-    parts = [] if window.name is None else [quote_identifier(window.name)]
-    if window.partition_by:
-        parts.append(f"PARTITION BY {_list(window.partition_by)}")
-    if window.order_by:
-        parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
-    if window.frame is not None:
-        parts.append(_frame(window.frame))
-    return f"({' '.join(parts)})"
-
-
-def _frame(frame: Frame) -> str:
-    if frame.upper is None:
-        return f"{frame.unit} {_bound(frame.lower)}"
-    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}"
-
-
-def _bound(bound: Call | Symbol) -> str:
-    if isinstance(bound, Symbol):
-        return bound.word
-    return f"{_show(bound.arguments[0], 0, 0)} {bound.name}"

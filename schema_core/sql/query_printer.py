@@ -7,11 +7,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from schema_core.sql.printer import (
-    print_expression,
-    print_sort_keys,
-    print_window,
-)
+from schema_core.sql.call_printer import print_sort_keys, print_window
+from schema_core.sql.printer import print_expression
 from schema_core.sql.query_syntax import (
     Aliased,
     CommonTable,
@@ -240,7 +237,7 @@ def _hints(hints: tuple[Hint, ...]) -> str:
 
 def _hint(hint: Hint) -> str:
     options = [f"{quote_string(key)}={quote_string(value)}" for key, value in hint.options]
-    inner = ", ".join([*options, *map(quote_identifier, hint.arguments)])
+    inner = ", ".join([*options, *map(_expression, hint.arguments)])
     return f"{quote_identifier(hint.name)}({inner})" if inner else quote_identifier(hint.name)
 
 
@@ -327,9 +324,10 @@ def _after_match(words: tuple[str, ...]) -> str:
 
 def _pattern(pattern: Expression) -> str:
     match pattern:
-        case Call(name="," | "|" as name, arguments=(left, right)):
-            between = " " if name == "," else " | "
-            return f"{_pattern(left)}{between}{_grouped(right)}"
+        case Call(name=",", arguments=parts):
+            return " ".join(map(_grouped, parts))
+        case Call(name="|", arguments=parts):
+            return " | ".join(map(_pattern, parts))
         case Call(name="PERMUTE", arguments=arguments):
             return f"PERMUTE ({', '.join(map(_pattern, arguments))})"
         case Call(name="{- -}", arguments=(inner,)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from schema_core.sql.calls import called
 from schema_core.sql.expression import expression
 from schema_core.sql.match_recognize import match_recognize
-from schema_core.sql.operands import called
 from schema_core.sql.query import (
     OPENING,
     alias,
@@ -29,9 +29,9 @@ from schema_core.sql.query_syntax import (
     TableName,
     Unnest,
 )
-from schema_core.sql.syntax import Call, Expression
+from schema_core.sql.syntax import Call, Expression, Literal, Name
 from schema_core.sql.tokens import identifier, refuse, string
-from schema_core.text import Cursor, Token
+from schema_core.text import Cursor
 
 #: Words before JOIN -> what they mean.
 JOINS: tuple[tuple[tuple[str, ...], JoinKind], ...] = (
@@ -213,23 +213,30 @@ def _hint(cursor: Cursor) -> Hint:
     start = cursor.token.start
     name = identifier(cursor)
     options: list[tuple[str, str]] = []
-    words: list[str] = []
+    arguments: list[Name | Literal] = []
     if cursor.accept("(") and not cursor.accept(")"):
         while True:
             if cursor.peek().key == "=":
-                key = _hint_word(cursor)
-                cursor.expect("=")
-                options.append((key, string(cursor)))
+                options.append(_hint_option(cursor))
             else:
-                words.append(_hint_word(cursor))
+                arguments.append(_hint_argument(cursor))
             if not cursor.accept(","):
                 break
         cursor.expect(")")
-    return Hint(name, tuple(options), tuple(words), cursor.span_from(start))
+    return Hint(name, tuple(options), tuple(arguments), cursor.span_from(start))
 
 
-def _hint_word(cursor: Cursor) -> str:
-    token: Token = cursor.token
-    if token.kind in ("string", "integer", "decimal") or can_name(token):
-        return cursor.advance().value
-    raise refuse(cursor, "an option or a word of a hint")
+def _hint_option(cursor: Cursor) -> tuple[str, str]:
+    key = identifier(cursor) if can_name(cursor.token) else string(cursor)
+    cursor.expect("=")
+    return key, string(cursor)
+
+
+def _hint_argument(cursor: Cursor) -> Name | Literal:
+    token = cursor.token
+    if can_name(token):
+        return Name((identifier(cursor),), token.span)
+    literal = expression(cursor)
+    if not isinstance(literal, Literal):
+        raise cursor.fail("expected an option, a name or a literal of a hint", span=token.span)
+    return literal

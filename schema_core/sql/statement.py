@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from schema_core.errors import Gathering, SchemaCoreError, within
 from schema_core.sql.alter import alter
+from schema_core.sql.calls import called
 from schema_core.sql.clauses import (
     listed,
     one_of,
@@ -21,7 +22,6 @@ from schema_core.sql.clauses import (
 )
 from schema_core.sql.create import create, drop, replace
 from schema_core.sql.expression import expression
-from schema_core.sql.operands import called
 from schema_core.sql.query import OPENING, path_name, query, simple_name
 from schema_core.sql.show import describe, show
 from schema_core.sql.source import hints

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.sql.call_printer import FORMS, TRANSPARENT
 from schema_core.sql.expression import parse_expression
-from schema_core.sql.printer import FORMS, LEADING, POWERS, PREFIX, print_expression
+from schema_core.sql.printer import LEADING, POWERS, PREFIX, print_expression
 from schema_core.sql.spelling import LITERALS, print_string
 from schema_core.sql.syntax import Call, LiteralKind, Name
 from tests.support import cases
@@ -85,6 +86,7 @@ def test_words_that_take_no_parentheses() -> None:
 
 def test_a_call_is_written_in_one_way_only() -> None:
     assert set() == set(LEADING) & set(FORMS)
+    assert set(FORMS) >= TRANSPARENT
     assert set() == set(PREFIX) & (set(FORMS) | set(POWERS))
 
 
