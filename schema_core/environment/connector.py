@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import ConfigOption, masked
-from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
+from schema_core.errors import ExternalError, Gathering, SchemaCoreError, SchemaError, at, similar
 
 if TYPE_CHECKING:
     from schema_core.paths import ObjectIdentifier
@@ -130,14 +130,16 @@ def _aligned(options: Mapping[str, str]) -> None:
 
 @contextmanager
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
-    """Add to any error that passes which table was to be read or written, with its options.
+    """Add to any error that passes which table was to be read or written.
 
-    Secrets among the options are masked.
+    A refusal without a hint gets the options of the table for one, secrets masked.
     """
-    shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):
             yield
+    except ExternalError:
+        raise
     except SchemaCoreError as error:
+        shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
         error.hint = error.hint or f"the table's options are {shown}"
         raise

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from schema_core.errors import at
 from schema_core.expressions.forms import FORMS
@@ -15,7 +15,17 @@ from schema_core.expressions.forms.casts import convert, require_micros
 from schema_core.expressions.forms.literals import constant
 from schema_core.expressions.forms.temporal import is_coarse
 from schema_core.expressions.forms.words import Called, quote, say, unsupported
-from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Target, Word
+from schema_core.expressions.typed import (
+    Access,
+    Apply,
+    Bound,
+    Constant,
+    Over,
+    Ref,
+    Select,
+    Target,
+    Word,
+)
 from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
 
 if TYPE_CHECKING:
@@ -23,6 +33,15 @@ if TYPE_CHECKING:
 
 #: An expression's text beyond this is refused: Spark would plan it for minutes.
 MAX_SAID = 200_000
+
+
+class Direction(Protocol):
+    """How a key of an ORDER BY is sorted; `nulls_last` is None where nothing was said."""
+
+    @property
+    def descending(self) -> bool: ...
+    @property
+    def nulls_last(self) -> bool | None: ...
 
 
 def column(ref: Ref) -> str:
@@ -104,7 +123,46 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
     inner = replace(speaker, coarse=coarse)
     with at(name):
         arguments = tuple(_say(argument, inner) for argument in apply.arguments)
-        return say(form, Called(apply, arguments, speaker.zone))
+        return say(form, Called(apply, arguments, speaker.zone, _suffix(apply, inner)))
+
+
+def _suffix(apply: Apply, speaker: Speaker) -> str:
+    """What stands behind an aggregate: which rows it reads."""
+    parts = []
+    if apply.filter is not None:
+        parts.append(f" FILTER (WHERE {_say(apply.filter, speaker)})")
+    if apply.over is not None:
+        parts.append(f" OVER ({_window(apply.over, speaker)})")
+    return "".join(parts)
+
+
+def _window(over: Over, speaker: Speaker) -> str:
+    parts = []
+    if over.partition_by:
+        keys = (_say(key, speaker) for key in over.partition_by)
+        parts.append(f"PARTITION BY {', '.join(keys)}")
+    if over.order_by:
+        keys = (sort_key(_say(key.value, speaker), key) for key in over.order_by)
+        parts.append(f"ORDER BY {', '.join(keys)}")
+    if over.frame is not None:
+        bounds = [_bound(one, speaker) for one in (over.frame.lower, over.frame.upper) if one]
+        between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
+        parts.append(f"{over.frame.unit} {between}")
+    return " ".join(parts)
+
+
+def _bound(bound: Bound, speaker: Speaker) -> str:
+    if bound.distance is None:
+        return bound.words
+    distance = to_carrier(_say(bound.distance, speaker), bound.distance.type)
+    return f"{distance} {bound.words}"
+
+
+def sort_key(said: str, key: Direction) -> str:
+    """A key of an ORDER BY: NULL is the lowest value unless something else is said."""
+    last = key.descending if key.nulls_last is None else key.nulls_last
+    direction = "DESC" if key.descending else "ASC"
+    return f"{said} {direction} NULLS {'LAST' if last else 'FIRST'}"
 
 
 # --- columns -----------------------------------------------------------------------------------

@@ -64,12 +64,14 @@ class FileStage:
     """Rows of a job in a hidden folder beside those of the table, until the job has ended.
 
     With `overwrite` the files of the table are removed when the new ones come, in the partitions
-    that get any if the table has partitions.
+    that get any if the table has partitions. If the folder of the table was not there before, it is
+    not there afterwards either when nothing is kept.
     """
 
     target: Folder
     overwrite: bool = False
     partitioned: bool = False
+    is_new: bool = False
     name: str = field(default_factory=lambda: f".staging-{uuid.uuid4().hex}")
 
     @property
@@ -87,11 +89,13 @@ class FileStage:
                     self.target.remove(old)
         for one in new:
             self.folder.move(one, self.target)
-        self.abort()
+        self.folder.remove()
 
     def abort(self) -> None:
         """Remove what was written."""
         self.folder.remove()
+        if self.is_new and self.target.exists() and not self.target.files():
+            self.target.remove()
 
 
 def _parent(path: str) -> str:

@@ -21,6 +21,7 @@ from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.forms.casts import convert, fit
 from schema_core.expressions.forms.words import fail, quote
 from schema_core.expressions.spark import from_carrier
+from schema_core.formats.spark import to_spark
 from schema_core.pipeline.connectors import SparkConnector, for_spark
 from schema_core.pipeline.ctas import CreateTableAs, Mode, mode_of
 from schema_core.pipeline.jobs import run_job, spark_errors
@@ -206,7 +207,7 @@ class SparkPlanner:
         if missing:
             raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="no-value")
         said = [
-            f"CAST(NULL AS VOID) AS {quote(name)}" if name in rest else self._checked(name, type_)
+            _unknown(name, type_) if name in rest else self._checked(name, type_)
             for name, type_ in types.items()
         ]
         if NOT_NULL.of(self.context.options) == "DROP":
@@ -228,6 +229,11 @@ class SparkPlanner:
         if not type_.is_nullable:
             text = f"coalesce({text}, {fail(f'column {name!r} is NOT NULL, but NULL came')})"
         return f"{text} AS {quote(name)}"
+
+
+def _unknown(name: str, type_: DataType) -> str:
+    """A column for which the query has nothing."""
+    return f"CAST(NULL AS {to_spark(type_).simpleString()}) AS {quote(name)}"
 
 
 def _fitting(text: str, name: str, type_: LengthType) -> str:

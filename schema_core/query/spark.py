@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, assert_never, cast
 
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import ELEMENT, bind, quote, unsupported
-from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.expressions.spark import Speaker, from_carrier, sort_key, to_carrier, to_spark
 from schema_core.query.relation import (
     Column,
     Columns,
@@ -108,7 +108,7 @@ class Writer:
 
     def subquery(self, select: typed.Select) -> str:
         """A query used as a value."""
-        return f"({self.write(select.rows)})"  # type: ignore[attr-defined, unused-ignore]
+        return f"({self.write(cast('Relation', select.rows))})"
 
     # --- queries -------------------------------------------------------------------------------
 
@@ -232,10 +232,8 @@ class Writer:
         return " ".join(parts)
 
     def key(self, key: Key) -> str:
-        """NULL is the lowest value unless something else is said."""
-        last = key.descending if key.nulls_last is None else key.nulls_last
-        direction = "DESC" if key.descending else "ASC"
-        return f"{self.say(key.expression)} {direction} NULLS {'LAST' if last else 'FIRST'}"
+        """A key of an ORDER BY."""
+        return sort_key(self.say(key.expression), key)
 
     def with_tables(self, query: With) -> str:
         """Common tables; each is in sight of those behind it."""

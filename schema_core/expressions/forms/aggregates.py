@@ -1,8 +1,4 @@
-"""Aggregates: values that are cast first where the two would add up differently.
-
-A call is ``f([DISTINCT] arguments) [FILTER (WHERE ...)]``; what stands around the arguments is
-added by `schema_core.expressions.spark`.
-"""
+"""Aggregates: values that are cast first where the two would add up differently."""
 
 from __future__ import annotations
 
@@ -17,59 +13,71 @@ from schema_core.expressions.forms.words import (
 )
 from schema_core.types import DecimalType
 
-#: Stands before the arguments where the call says DISTINCT.
-DISTINCT = "DISTINCT "
 
-
-def _distinct(called: Called) -> str:
-    return DISTINCT if called.apply.symbol == "DISTINCT" else ""
+def aggregated(name: str, called: Called, *arguments: str) -> str:
+    """A call of an aggregate of Spark's, with DISTINCT before and FILTER and OVER behind."""
+    distinct = "DISTINCT " if called.apply.symbol == "DISTINCT" else ""
+    return f"{name}({distinct}{', '.join(arguments)}){called.suffix}"
 
 
 def count(called: Called) -> str:
     """COUNT of rows, or of rows where all arguments are known."""
-    arguments = ", ".join(called.arguments) or "*"
-    return f"count({_distinct(called)}{arguments})"
+    return aggregated("count", called, *(called.arguments or ("*",)))
 
 
 def total(called: Called) -> str:
     """SUM: of whole numbers in their own type, as Flink adds them."""
     name = sql_type(called.type)
     if isinstance(called.type, DecimalType):
-        return f"CAST(sum({_distinct(called)}{called[0]}) AS {name})"
-    return f"CAST(sum({_distinct(called)}CAST({called[0]} AS {name})) AS {name})"
+        return f"CAST({aggregated('sum', called, called[0])} AS {name})"
+    return f"CAST({aggregated('sum', called, f'CAST({called[0]} AS {name})')} AS {name})"
 
 
 def average(called: Called) -> str:
     """AVG: of whole numbers a whole number, cut towards zero."""
     name = sql_type(called.type)
     if isinstance(called.type, INTEGERS):
-        added = f"sum({_distinct(called)}CAST({called[0]} AS BIGINT))"
-        return f"CAST({added} DIV count({_distinct(called)}{called[0]}) AS {name})"
+        added = aggregated("sum", called, f"CAST({called[0]} AS BIGINT)")
+        return f"CAST({added} DIV {aggregated('count', called, called[0])} AS {name})"
     if isinstance(called.type, FLOATS):
-        return f"CAST(avg({_distinct(called)}CAST({called[0]} AS DOUBLE)) AS {name})"
-    return f"CAST(avg({_distinct(called)}{called[0]}) AS {name})"
+        return f"CAST({aggregated('avg', called, f'CAST({called[0]} AS DOUBLE)')} AS {name})"
+    return f"CAST({aggregated('avg', called, called[0])} AS {name})"
 
 
 def spread(name: str) -> Form:
     """STDDEV_POP and its kin, of DOUBLEs."""
 
     def form(called: Called) -> str:
-        if isinstance(called.type, FLOATS):
-            inner = f"{name}({_distinct(called)}CAST({called[0]} AS DOUBLE))"
-            return f"CAST({inner} AS {sql_type(called.type)})"
-        raise unsupported(f"{name} of {called.types[0]} is not run on Spark")
+        if not isinstance(called.type, FLOATS):
+            raise unsupported(f"{name} of {called.types[0]} is not run on Spark")
+        inner = aggregated(name, called, f"CAST({called[0]} AS DOUBLE)")
+        return f"CAST({inner} AS {sql_type(called.type)})"
 
     return form
 
 
 def plain(name: str) -> Form:
-    """An aggregate of the same name and meaning."""
-    return lambda called: f"{name}({_distinct(called)}{', '.join(called.arguments)})"
+    """An aggregate of the same meaning."""
+    return lambda called: aggregated(name, called, *called.arguments)
+
+
+def typed(name: str) -> Form:
+    """An aggregate of the same meaning in another type."""
+    return lambda called: (
+        f"CAST({aggregated(name, called, *called.arguments)} AS {sql_type(called.type)})"
+    )
 
 
 def single(called: Called) -> str:
     """SINGLE_VALUE: more than one row ends the job."""
     return f"if(count(*) > 1, {fail('more than one row')}, first({called[0]}))"
+
+
+def listed(called: Called) -> str:
+    """LISTAGG: all known texts, with a comma between them unless said otherwise."""
+    separator = called[1] if len(called.arguments) > 1 else "','"
+    texts = aggregated("collect_list", called, called[0])
+    return f"nullif(array_join({texts}, {separator}), '')"
 
 
 FORMS: dict[str, Form] = {
@@ -85,8 +93,16 @@ FORMS: dict[str, Form] = {
     "VAR_SAMP": spread("var_samp"),
     "VARIANCE": spread("var_samp"),
     "SINGLE_VALUE": single,
-    "ROW_NUMBER": "CAST(row_number() AS BIGINT)",
-    "RANK": "CAST(rank() AS BIGINT)",
-    "DENSE_RANK": "CAST(dense_rank() AS BIGINT)",
+    "LISTAGG": listed,
     "ARRAY_AGG": plain("collect_list"),
+    "FIRST_VALUE": plain("first_value"),
+    "LAST_VALUE": plain("last_value"),
+    "LAG": plain("lag"),
+    "LEAD": plain("lead"),
+    "NTILE": typed("ntile"),
+    "ROW_NUMBER": typed("row_number"),
+    "RANK": typed("rank"),
+    "DENSE_RANK": typed("dense_rank"),
+    "CUME_DIST": typed("cume_dist"),
+    "PERCENT_RANK": typed("percent_rank"),
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
+from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import (
     FLOATS,
@@ -17,7 +19,17 @@ from schema_core.expressions.forms.words import (
     sql_type,
     unsupported,
 )
-from schema_core.types import DataType, DecimalType, MapType, MultisetType, RowType, VariantType
+from schema_core.expressions.typed import Select
+from schema_core.types import (
+    DataType,
+    DecimalType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    RowType,
+    TimestampType,
+    VariantType,
+)
 
 NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
 
@@ -32,8 +44,14 @@ _NAN = {
 }
 
 
-def compared(operator: str, a: str, left: DataType, b: str, right: DataType) -> str:
-    """A comparison of two values."""
+def compared(
+    operator: str, a: str, left: DataType, b: str, right: DataType, zone: str = "UTC"
+) -> str:
+    """A comparison of two values; beside an instant a timestamp is read by the zone's clock."""
+    if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
+        return f"({moments.instant(a, zone)} {operator} {b})"
+    if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
+        return f"({a} {operator} {moments.instant(b, zone)})"
     for type_ in (left, right):
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
@@ -83,7 +101,12 @@ def _decimals(operator: str, a: str, left: DecimalType, b: str, right: DecimalTy
 
 def comparison(operator: str) -> Form:
     """A comparison of two arguments."""
-    return lambda called: compared(operator, called[0], called.types[0], called[1], called.types[1])
+
+    def form(called: Called) -> str:
+        left, right = called.types
+        return compared(operator, called[0], left, called[1], right, called.zone)
+
+    return form
 
 
 def distinct(called: Called) -> str:
@@ -98,12 +121,13 @@ def between(*, negated: bool) -> Form:
         written = called.apply.written
         symmetric = written is not None and written.symbol == "SYMMETRIC"
         value, low, high = called.arguments[:3]
+        test = partial(compared, zone=called.zone)
         v, l, h = called.types[:3]  # noqa: E741 - the types of the three above
 
         def body(x: str, a: str, b: str) -> str:
-            inside = f"({compared('>=', x, v, a, l)} AND {compared('<=', x, v, b, h)})"
+            inside = f"({test('>=', x, v, a, l)} AND {test('<=', x, v, b, h)})"
             if symmetric:
-                other = f"({compared('>=', x, v, b, h)} AND {compared('<=', x, v, a, l)})"
+                other = f"({test('>=', x, v, b, h)} AND {test('<=', x, v, a, l)})"
                 inside = f"({inside} OR {other})"
             return f"(NOT {inside})" if negated else inside
 
@@ -117,9 +141,11 @@ def membership(*, negated: bool) -> Form:
 
     def form(called: Called) -> str:
         first, *others = zip(called.arguments, called.types, strict=True)
+        if any(isinstance(one, Select) for one in called.apply.arguments):
+            return f"({called[0]} {'NOT ' if negated else ''}IN {called[1]})"
 
         def body(value: str) -> str:
-            equal = [_same(value, first[1], text, type_) for text, type_ in others]
+            equal = [_same(value, first[1], text, type_, called.zone) for text, type_ in others]
             return f"({' OR '.join(equal)})"
 
         found = bind(first[0], body)
@@ -128,11 +154,11 @@ def membership(*, negated: bool) -> Form:
     return form
 
 
-def _same(value: str, left: DataType, text: str, right: DataType) -> str:
+def _same(value: str, left: DataType, text: str, right: DataType, zone: str) -> str:
     """Equal as a list has it: of floating numbers, whether they look alike."""
     if isinstance(left, FLOATS) and type(left) is type(right):
         return f"(CAST({value} AS STRING) = CAST({text} AS STRING))"
-    return compared("=", value, left, text, right)
+    return compared("=", value, left, text, right, zone)
 
 
 def branches(called: Called, texts: Sequence[str], types: Sequence[DataType]) -> list[str]:
@@ -207,6 +233,9 @@ FORMS: dict[str, Form] = {
     "NOT BETWEEN": between(negated=True),
     "IN": membership(negated=False),
     "NOT IN": membership(negated=True),
+    "= SOME": membership(negated=False),
+    "<> ALL": membership(negated=True),
+    "EXISTS": "(EXISTS {0})",
     "CASE": case,
     "IF": choice,
     "COALESCE": first_known,

@@ -128,6 +128,8 @@ def convert(text: str, source: DataType, target: DataType, zone: str) -> str:
             return f"CAST({text} AS TIMESTAMP_NTZ)"
         case DateType(), LocalZonedTimestampType():
             return instant(f"CAST({text} AS TIMESTAMP_NTZ)", zone)
+        case LocalZonedTimestampType(), DateType():
+            return f"CAST({local(text, zone)} AS DATE)"
         case AnyTimestampType(), DateType():
             return of_days(f"{millis(clock(text, source, zone))} DIV {DAY}")
         case AnyTimestampType(), TimeType():

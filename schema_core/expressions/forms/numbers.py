@@ -108,8 +108,6 @@ def arithmetic(operator: str) -> Form:
     """Plus, minus and times, of numbers, moments and intervals."""
 
     def form(called: Called) -> str:
-        if len(called.arguments) == 1:
-            return _signed(operator, called)
         if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
             return moment_arithmetic(operator, called)
         if isinstance(called.type, DecimalType):
@@ -129,9 +127,8 @@ def _intervals(operator: str, called: Called) -> str:
     return f"({counts[0]} {operator} {counts[1]})"
 
 
-def _signed(operator: str, called: Called) -> str:
-    if operator == "+":
-        return called[0]
+def negative(called: Called) -> str:
+    """The number below zero as far as this one is above; a zero changes its sign."""
     if isinstance(called.type, FLOATS):
         return f"({called[0]} * CAST('-1' AS {sql_type(called.type)}))"
     return f"(- {called[0]})"
@@ -369,6 +366,8 @@ def cotangent(called: Called) -> str:
 FORMS: dict[str, Form] = {
     "+": arithmetic("+"),
     "-": arithmetic("-"),
+    "-x": negative,
+    "+x": "{0}",
     "*": arithmetic("*"),
     "/": divide,
     "%": remainder,

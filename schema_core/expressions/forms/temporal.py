@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from zoneinfo import available_timezones
+
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.numbers import months_between, shifted
 from schema_core.expressions.forms.words import (
@@ -11,6 +14,7 @@ from schema_core.expressions.forms.words import (
     Called,
     Form,
     bind,
+    null_or,
     sql_type,
     string,
     unsupported,
@@ -57,7 +61,9 @@ TIME_FIELDS: dict[str, str] = {
 
 def _days(text: str, type_: DataType, zone: str) -> str:
     """The date of a moment as Flink sees it: before 1970 that of the end of the day."""
-    return text if isinstance(type_, DateType) else moments.convert(text, type_, DateType(), zone)
+    if isinstance(type_, DateType):
+        return text
+    return moments.convert(moments.clock(text, type_, zone), TimestampType(3), DateType(), zone)
 
 
 def _time(text: str, type_: DataType, zone: str) -> str:
@@ -124,9 +130,16 @@ def _step(called: Called, *, up: bool) -> str:
     text, unit = called.arguments
     type_ = called.types[0]
     if isinstance(type_, LocalZonedTimestampType):
-        clock = moments.local(text, called.zone)
-        return moments.instant(stepped(unit, clock, TimestampType(3), up=up), called.zone)
+        return bind(text, lambda v: _step_instant(unit, v, called.zone, up=up))
     return stepped(unit, text, type_, up=up)
+
+
+def _step_instant(unit: str, text: str, zone: str, *, up: bool) -> str:
+    """An instant by the clock of a zone, whose distance from UTC is taken where it starts."""
+    clock = moments.local(text, zone)
+    step = stepped(unit, clock, TimestampType(3), up=up)
+    distance = f"({moments.micros(clock)} - {moments.micros(text)})"
+    return f"timestamp_micros({moments.micros(step)} - {distance})"
 
 
 def _whole(name: str, called: Called) -> str:
@@ -231,10 +244,10 @@ def timestamp_diff(called: Called) -> str:
     """TIMESTAMPDIFF(unit, from, to): whole units, towards zero."""
     unit, first, second = called.arguments
     unit = unit_of(unit)
-    clocks = [
-        moments.clock(text, type_, called.zone)
-        for text, type_ in ((first, called.types[1]), (second, called.types[2]))
-    ]
+    pairs = ((first, called.types[1]), (second, called.types[2]))
+    clocks = [moments.clock(text, type_, called.zone) for text, type_ in pairs]
+    if all(isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs):
+        clocks = [text for text, _ in pairs] if unit not in MONTHS else clocks
     months = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
     if unit in months:
         count = months_between(clocks[1], clocks[0])
@@ -360,6 +373,41 @@ def is_coarse(apply: Apply) -> bool:
             return name in COARSE
 
 
+def unix_time(called: Called) -> str:
+    """UNIX_TIMESTAMP: seconds since 1970, now or of a text; the least number for a bad text."""
+    if not called.arguments:
+        return "unix_timestamp()"
+    if len(called.arguments) > 1 and called[1] not in STANDARD - {"'yyyy-MM-dd'"}:
+        raise unsupported("UNIX_TIMESTAMP with this pattern is not run on Spark")
+
+    def body(text: str) -> str:
+        seconds = f"unix_seconds({moments.instant(_second_of_text(text), called.zone)})"
+        least = "-9223372036854775807L - 1L"
+        return null_or(f"{text} IS NULL", f"coalesce({seconds}, {least})")
+
+    return bind(called[0], body)
+
+
+def moved_clock(called: Called) -> str:
+    """CONVERT_TZ(text, zone, zone): what the second clock shows when the first shows the text."""
+    zones = [_zone(one) for one in called.arguments[1:]]
+
+    def body(text: str) -> str:
+        moment = moments.instant(_second_of_text(text), zones[0])
+        return f"date_format({moments.local(moment, zones[1])}, 'yyyy-MM-dd HH:mm:ss')"
+
+    return bind(called[0], body)
+
+
+def _zone(text: str) -> str:
+    """The name of a zone; a name that nobody has is taken for GMT, as Java does."""
+    if not (text.startswith("'") and text.endswith("'")):
+        raise unsupported("a time zone must be a constant on Spark")
+    name = text[1:-1]
+    offset = re.fullmatch(r"GMT[+-]\d{1,2}:\d\d", name)
+    return name if offset or name in available_timezones() else "UTC"
+
+
 FORMS: dict[str, Form] = {
     "EXTRACT": extract,
     "YEAR": part("YEAR"),
@@ -382,4 +430,6 @@ FORMS: dict[str, Form] = {
     "TO_DATE": to_date,
     "TO_TIMESTAMP_LTZ": to_instant,
     "FROM_UNIXTIME": unix_date_text,
+    "UNIX_TIMESTAMP": unix_time,
+    "CONVERT_TZ": moved_clock,
 }

@@ -51,12 +51,14 @@ if TYPE_CHECKING:
 class Called:
     """A function over its arguments, these already in Spark's words.
 
-    `zone` is the time zone of the session as Flink sees it.
+    `zone` is the time zone of the session as Flink sees it; `suffix` is what stands behind an
+    aggregate: FILTER and OVER.
     """
 
     apply: Apply
     arguments: tuple[str, ...]
     zone: str = "UTC"
+    suffix: str = ""
 
     @property
     def type(self) -> DataType:

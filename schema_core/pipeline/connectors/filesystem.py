@@ -121,7 +121,9 @@ class FilesystemConnector:
     def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
         """A hidden folder within that of the table."""
         layout = Layout(bound)
-        return FileStage(Folder(session, layout.path), overwrite, bool(layout.partitions))
+        folder = Folder(session, layout.path)
+        partitioned = bool(layout.partitions)
+        return FileStage(folder, overwrite, partitioned, is_new=not folder.exists())
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows into a stage of this connector."""
