@@ -9,6 +9,7 @@ import codecs
 import math
 import re
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from schema_core.sql.syntax import Interval, Literal, LiteralKind
@@ -371,22 +372,28 @@ def shown(unit: Interval) -> str:
 
 def _interval_problem(content: str, unit: Interval) -> str | None:
     """What is wrong with the content of an interval, if anything."""
-    units = [unit.unit]
-    if unit.to is not None:
-        units = list(UNITS[UNITS.index(unit.unit) : UNITS.index(unit.to) + 1])
-        units = [one for one in units if one not in ("QUARTER", "WEEK")]
-    pattern = r"[+-]?(\d+)"
-    for one in units[1:]:
-        pattern += rf"{FOLLOWING[one][0]}(\d{{1,2}})"
-    if units[-1] == "SECOND":
-        most = 6 if unit.fraction is None else unit.fraction
-        pattern += rf"(?:\.\d{{1,{most}}})?"
-    match = re.fullmatch(pattern, content, re.ASCII)
+    pattern, following = _form(unit.unit, unit.to, 6 if unit.fraction is None else unit.fraction)
+    match = pattern.fullmatch(content)
     if match is None:
         return "the text does not have its form"
     if len(match[1]) > 18 or int(match[1]) > min(10 ** (unit.leading or 2) - 1, 2147483647):
         return f"{match[1]} has more digits than {unit.unit}({unit.leading or 2}) allows"
-    for one, value in zip(units[1:], match.groups()[1:], strict=True):
+    for one, value in zip(following, match.groups()[1:], strict=True):
         if int(value) > FOLLOWING[one][1]:
             return f"{value} is no {one}"
     return None
+
+
+@lru_cache(maxsize=256)
+def _form(first: str, last: str | None, places: int) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    """What the content of an interval looks like, and the units behind the first."""
+    following: tuple[str, ...] = ()
+    if last is not None:
+        between = UNITS[UNITS.index(first) + 1 : UNITS.index(last) + 1]
+        following = tuple(one for one in between if one in FOLLOWING and one in ENDINGS[first])
+    pattern = r"[+-]?(\d+)"
+    for one in following:
+        pattern += rf"{FOLLOWING[one][0]}(\d{{1,2}})"
+    if "SECOND" in (first, last):
+        pattern += rf"(?:\.\d{{1,{places}}})?"
+    return re.compile(pattern, re.ASCII), following
