@@ -1,1 +1,193 @@
-"""Flink's schemas, types and expressions in Python, resolved exactly and run on Spark."""
+"""Flink's schemas, types and expressions in Python, resolved exactly and run on Spark.
+
+These are the public names; what they need is loaded when one of them is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from schema_core.catalog.api import (
+        Catalog,
+    )
+    from schema_core.catalog.memory import (
+        InMemoryCatalog,
+    )
+    from schema_core.catalog.objects import (
+        CatalogDatabase,
+        CatalogTable,
+        CatalogView,
+        ResolvedCatalogTable,
+        TableDistribution,
+    )
+    from schema_core.catalog.store import (
+        CatalogDescriptor,
+    )
+    from schema_core.environment.config import (
+        TableConfig,
+    )
+    from schema_core.environment.descriptor import (
+        FormatDescriptor,
+        TableDescriptor,
+    )
+    from schema_core.environment.result import (
+        TableResult,
+    )
+    from schema_core.environment.settings import (
+        EnvironmentSettings,
+    )
+    from schema_core.environment.statement_set import (
+        StatementSet,
+    )
+    from schema_core.environment.table import (
+        Table,
+    )
+    from schema_core.environment.table_environment import (
+        TableEnvironment,
+    )
+    from schema_core.errors import (
+        AlreadyExistsError,
+        Diagnostic,
+        ExternalError,
+        NotFoundError,
+        ParseError,
+        SchemaCoreError,
+        SchemaError,
+        UnsupportedError,
+    )
+    from schema_core.expressions.fluent import (
+        Expression,
+        call,
+        call_sql,
+        col,
+        lit,
+    )
+    from schema_core.formats.property_map import (
+        decode_table,
+        encode_table,
+    )
+    from schema_core.paths import (
+        ObjectIdentifier,
+        ObjectPath,
+    )
+    from schema_core.schema.columns import (
+        Column,
+        ComputedColumn,
+        MetadataColumn,
+        PhysicalColumn,
+    )
+    from schema_core.schema.constraints import (
+        UniqueConstraint,
+        WatermarkSpec,
+    )
+    from schema_core.schema.resolve import (
+        SchemaResolver,
+    )
+    from schema_core.schema.resolved import (
+        ResolvedSchema,
+    )
+    from schema_core.schema.unresolved import (
+        Schema,
+    )
+    from schema_core.types import (
+        DataType,
+        DataTypes,
+        RowField,
+    )
+
+#: Module -> the public names that live there.
+_HOMES = {
+    "errors": (
+        "AlreadyExistsError Diagnostic ExternalError NotFoundError ParseError SchemaCoreError"
+        " SchemaError UnsupportedError"
+    ),
+    "paths": "ObjectIdentifier ObjectPath",
+    "types": "DataType DataTypes RowField",
+    "expressions.fluent": "Expression call call_sql col lit",
+    "schema.unresolved": "Schema",
+    "schema.resolve": "SchemaResolver",
+    "schema.resolved": "ResolvedSchema",
+    "schema.columns": "Column ComputedColumn MetadataColumn PhysicalColumn",
+    "schema.constraints": "UniqueConstraint WatermarkSpec",
+    "catalog.api": "Catalog",
+    "catalog.memory": "InMemoryCatalog",
+    "catalog.store": "CatalogDescriptor",
+    "catalog.objects": (
+        "CatalogDatabase CatalogTable CatalogView ResolvedCatalogTable TableDistribution"
+    ),
+    "formats.property_map": "decode_table encode_table",
+    "environment.settings": "EnvironmentSettings",
+    "environment.config": "TableConfig",
+    "environment.descriptor": "FormatDescriptor TableDescriptor",
+    "environment.result": "TableResult",
+    "environment.statement_set": "StatementSet",
+    "environment.table": "Table",
+    "environment.table_environment": "TableEnvironment",
+}
+
+#: Public name -> its module.
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "AlreadyExistsError",
+    "Catalog",
+    "CatalogDatabase",
+    "CatalogDescriptor",
+    "CatalogTable",
+    "CatalogView",
+    "Column",
+    "ComputedColumn",
+    "DataType",
+    "DataTypes",
+    "Diagnostic",
+    "EnvironmentSettings",
+    "Expression",
+    "ExternalError",
+    "FormatDescriptor",
+    "InMemoryCatalog",
+    "MetadataColumn",
+    "NotFoundError",
+    "ObjectIdentifier",
+    "ObjectPath",
+    "ParseError",
+    "PhysicalColumn",
+    "ResolvedCatalogTable",
+    "ResolvedSchema",
+    "RowField",
+    "Schema",
+    "SchemaCoreError",
+    "SchemaError",
+    "SchemaResolver",
+    "StatementSet",
+    "Table",
+    "TableConfig",
+    "TableDescriptor",
+    "TableDistribution",
+    "TableEnvironment",
+    "TableResult",
+    "UniqueConstraint",
+    "UnsupportedError",
+    "WatermarkSpec",
+    "call",
+    "call_sql",
+    "col",
+    "decode_table",
+    "encode_table",
+    "lit",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at first use (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'schema_core' has no attribute {name!r}")
+    value = getattr(import_module(f"schema_core.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -121,4 +121,6 @@ def test_nothing_gathered_raises_nothing() -> None:
 
 def test_similar_names() -> None:
     assert "did you mean 'amount'?" == similar("amuont", ["id", "amount"])
-    assert similar("zzz", ["id", "amount"]) is None
+    assert "there are 'id', 'amount'" == similar("zzz", ["id", "amount"])
+    assert similar("zzz", []) is None
+    assert similar("zzz", map(str, range(9))) is None
