@@ -79,6 +79,8 @@ def _csv(options: Options) -> dict[str, str]:
         "escape": ESCAPE.of(options) or QUOTE.of(options) or '"',
         "header": str(bool(HEADER.of(options))).lower(),
         "emptyValue": "",
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
     }
 
 
@@ -89,7 +91,8 @@ def _write_csv(options: Options) -> dict[str, str]:
 def _read_csv(options: Options) -> dict[str, str]:
     mode = "PERMISSIVE" if CSV_ERRORS.of(options) else "FAILFAST"
     comment = {"comment": "#"} if COMMENTS.of(options) else {}
-    return {**_csv(options), **comment, "enforceSchema": "false", "mode": mode}
+    strict = {"enforceSchema": "false", "multiLine": "true", "mode": mode}
+    return {**_csv(options), **comment, **strict}
 
 
 def _known_csv(text: str, options: Options) -> str:

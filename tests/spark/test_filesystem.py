@@ -1,0 +1,199 @@
+"""Files as tables: what is read, what is written, and what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from schema_core.environment.planner import BoundTable
+from schema_core.errors import ExternalError, SchemaError
+from schema_core.formats.spark import from_struct_field
+from schema_core.pipeline.connectors.filesystem import FilesystemConnector
+from schema_core.pipeline.jobs import spark_errors
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataTypes as T
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONNECTOR = FilesystemConnector()
+Make = Callable[..., BoundTable]
+
+PRICES = (
+    Schema.new_builder()
+    .column("id", T.INT(nullable=False))
+    .column("name", T.CHAR(5))
+    .column("price", T.DECIMAL(5, 2))
+    .column("at", T.TIMESTAMP(3))
+    .column_by_expression("twice", "price * 2")
+    .column_by_metadata("place", T.STRING(), "file.path", True)
+    .column_by_metadata("size", T.BIGINT(), "file.size", True)
+    .build()
+)
+HEADER = "id,name,price,at"
+NA = {"csv.null-literal": "NA"}
+
+
+def rows(session: SparkSession, bound: BoundTable) -> list[tuple[Any, ...]]:
+    with spark_errors():
+        return [tuple(row) for row in CONNECTOR.read(session, bound, "UTC").collect()]
+
+
+def problem(session: SparkSession, bound: BoundTable) -> str:
+    with pytest.raises(ExternalError) as caught:
+        rows(session, bound)
+    return caught.value.problem
+
+
+def test_csv_holds_exact_values_and_tells_empty_from_null(
+    session: SparkSession, table: Make, tmp_path: Path
+) -> None:
+    lines = [HEADER, "1,ann,1.255,2020-01-01 00:00:00.5", "2,,NA,NA"]
+    bound = table(PRICES, options={**NA, "csv.header": "true"}, lines=lines)
+    file = tmp_path / "a csv table" / "rows of it"
+    about = (str(file), file.stat().st_size)
+
+    assert [
+        (
+            1,
+            "ann",
+            Decimal("1.26"),
+            dt.datetime.fromisoformat("2020-01-01 00:00:00.500"),
+            Decimal("2.52"),
+            *about,
+        ),
+        (2, "", None, None, None, *about),
+    ] == sorted(rows(session, bound))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x,ann,1,NA", "column 'id': cannot read as INT NOT NULL: x"),
+        ("NA,ann,1,NA", "column 'id' is NOT NULL, but NULL was read"),
+        (
+            "1,ann,1,2020-13-01 00:00:00",
+            "column 'at': cannot read as TIMESTAMP(3): 2020-13-01 00:00:00",
+        ),
+    ],
+)
+def test_a_bad_field_ends_the_job_and_names_its_column(
+    session: SparkSession, table: Make, line: str, expected: str
+) -> None:
+    bound = table(PRICES, options=NA, lines=[line])
+
+    assert f"the job failed: {expected}" == problem(session, bound)
+
+
+def test_a_header_must_name_the_columns(session: SparkSession, table: Make) -> None:
+    bound = table(PRICES, options={"csv.header": "true"}, lines=["id,nam,price,at", "1,a,1,NA"])
+
+    assert "header does not conform" in problem(session, bound)
+
+
+def test_bad_fields_are_null_on_request(session: SparkSession, table: Make) -> None:
+    options = {"csv.ignore-parse-errors": "true"}
+    schema = Schema.new_builder().column("a", T.INT()).column("b", T.INT()).build()
+    bound = table(schema, options=options, lines=["x,1"])
+
+    assert [(None, 1)] == rows(session, bound)
+
+
+def test_there_must_be_a_directory(session: SparkSession, table: Make) -> None:
+    with pytest.raises(ExternalError) as caught:
+        rows(session, table(PRICES))
+
+    assert "no-files" == caught.value.code
+
+
+def test_files_have_no_other_metadata(session: SparkSession, table: Make) -> None:
+    schema = Schema.new_builder().column_by_metadata("x", T.INT(), "file.owner").build()
+    with pytest.raises(SchemaError) as caught:
+        rows(session, table(schema, lines=["1"]))
+
+    assert ("unknown-metadata", ("column 'x'",)) == (caught.value.code, caught.value.path)
+
+
+EVERYTHING = {
+    "i": (T.INT(), "1"),
+    "s": (T.STRING(), "'it\\'s, \"so\"\\nit is'"),
+    "c": (T.CHAR(3), "'ab '"),
+    "t3": (T.TIMESTAMP(3), "TIMESTAMP_NTZ'2020-01-01 00:00:00.123'"),
+    "l": (T.TIMESTAMP_LTZ(3), "TIMESTAMP'2020-01-01 00:00:00.5'"),
+    "t": (T.TIME(3), "TIME'01:02:03.004'"),
+    "d": (T.DATE(), "DATE'0001-01-01'"),
+    "x": (T.DOUBLE(), "1e-9D"),
+    "b": (T.BYTES(), "X'01ff'"),
+    "y": (T.BOOLEAN(), "TRUE"),
+    "n": (T.DECIMAL(38, 18), "CAST('0.000000000000000001' AS DECIMAL(38, 18))"),
+    "p": (T.STRING(), "'a/b'"),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
+def test_what_is_written_is_read_again(session: SparkSession, table: Make, form: str) -> None:
+    builder = Schema.new_builder()
+    for name, (type_, _) in EVERYTHING.items():
+        builder.column(name, type_)
+    bound = table(builder.build(), form, NA if form == "csv" else {}, ["p"])
+    values = ", ".join(text for _, text in EVERYTHING.values())
+    known = session.sql(f"SELECT {values}").toDF(*EVERYTHING)
+    unknown = known.selectExpr(*(f"nullif({name}, {name}) AS {name}" for name in EVERYTHING))
+    expected = known.union(unknown)
+    stage = CONNECTOR.stage(session, bound, overwrite=False)
+
+    CONNECTOR.write(expected, bound, stage)
+    stage.commit()
+
+    assert sorted(map(str, expected.collect())) == sorted(
+        map(str, CONNECTOR.read(session, bound, "UTC").collect())
+    )
+
+
+def test_parquet_keeps_the_exact_types(session: SparkSession, table: Make) -> None:
+    schema = Schema.new_builder().column("a", T.CHAR(3)).column("b", T.TIMESTAMP(3)).build()
+    bound = table(schema, "parquet")
+    stage = CONNECTOR.stage(session, bound, overwrite=False)
+    CONNECTOR.write(
+        session.sql("SELECT 'abc' a, TIMESTAMP_NTZ'2020-01-01 00:00:00' b"), bound, stage
+    )
+    stage.commit()
+
+    found = session.read.parquet(bound.table.options["path"]).schema
+
+    assert ["CHAR(3)", "TIMESTAMP(3)"] == [str(from_struct_field(field)) for field in found.fields]
+
+
+def test_nothing_is_seen_of_a_stage_that_is_given_up(
+    session: SparkSession, table: Make, tmp_path: Path
+) -> None:
+    schema = Schema.new_builder().column("a", T.INT()).build()
+    bound = table(schema)
+    stage = CONNECTOR.stage(session, bound, overwrite=False)
+    CONNECTOR.write(session.range(3).selectExpr("CAST(id AS INT) a"), bound, stage)
+
+    stage.abort()
+
+    assert not (tmp_path / "a csv table").exists()
+
+
+def test_overwriting_replaces_the_partitions_that_get_rows(
+    session: SparkSession, table: Make
+) -> None:
+    schema = Schema.new_builder().column("a", T.INT()).column("p", T.INT()).build()
+    bound = table(schema, "parquet", partitions=["p"])
+    for query, overwrite in (
+        ("VALUES (1, 1), (2, 2)", False),
+        ("VALUES (3, 2)", True),
+        ("VALUES (4, NULL)", False),
+    ):
+        stage = CONNECTOR.stage(session, bound, overwrite=overwrite)
+        CONNECTOR.write(session.sql(f"SELECT * FROM {query} AS v(a, p)"), bound, stage)
+        stage.commit()
+
+    assert {(1, 1), (3, 2), (4, None)} == set(rows(session, bound))
