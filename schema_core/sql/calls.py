@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.sql import expression as grammar
 from schema_core.sql import forms, operands, windows
-from schema_core.sql.keywords import CALLABLE, NILADIC
+from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
 from schema_core.sql.syntax import Call, Name, Named, Star, Subquery
 from schema_core.sql.tokens import identifier, path, refuse
 
@@ -66,7 +66,8 @@ def called(cursor: Cursor, parts: tuple[str, ...], key: str) -> Call:
     if cursor.key != ")":
         raise refuse(cursor, ")" if form else "a comma or )")
     cursor.index += 1
-    as_written = () if parts[0] == key or key in CALLABLE or form else parts
+    is_known = form is not None or key in CALLABLE or key in KNOWN
+    as_written = () if is_known or parts[0] == key else parts
     call = Call(name, found, as_written, symbol, span=cursor.span_from(start))
     if form is None and cursor.key in windows.SUFFIXES:
         return windows.dressed(cursor, call)
@@ -148,7 +149,7 @@ def reserved(cursor: Cursor) -> Expression:
     """A reserved word: a function that may be called by it, or a mistake."""
     token = cursor.tokens[cursor.index]
     is_called = cursor.peek().key == "("
-    if is_called and (token.key in CALLABLE or token.key in forms.FORMS):
+    if is_called and (token.key in CALLABLE or token.key in KNOWN or token.key in forms.FORMS):
         cursor.index += 1
         return called(cursor, (token.value,), token.key)
     if token.key in NILADIC and not is_called:

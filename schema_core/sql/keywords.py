@@ -76,3 +76,11 @@ NILADIC = frozenset(
     SESSION_USER SYSTEM_USER USER
     """.split()
 )
+
+#: Functions of windows and of MATCH_RECOGNIZE that the grammar itself knows: reserved or not, they
+#: are called like others, and printed in capitals however they were written.
+KNOWN = frozenset(
+    """
+    CLASSIFIER DESCRIPTOR FIRST HOP LAST MATCH_NUMBER NEXT PREV SESSION TUMBLE
+    """.split()
+)

@@ -64,10 +64,18 @@ def parenthesis(cursor: Cursor) -> Expression:
 
 
 def _query_or_expression(cursor: Cursor) -> Expression:
-    if cursor.key not in QUERY:
-        return grammar.expression(cursor)
+    """A query or an expression; one in parentheses may be the first part of a longer query."""
     start = cursor.token.start
-    return Subquery(read_query(cursor), cursor.span_from(start))
+    if cursor.key in QUERY:
+        return Subquery(read_query(cursor), cursor.span_from(start))
+    found = grammar.expression(cursor)
+    if isinstance(found, Subquery) and cursor.key not in (")", ","):
+        from schema_core.sql.query import continues_query, rest_of_query
+
+        if continues_query(cursor):
+            query = rest_of_query(cursor, start, found.query)
+            return Subquery(query, cursor.span_from(start))
+    return found
 
 
 def _row(cursor: Cursor, found: list[Expression], start: int) -> Call:

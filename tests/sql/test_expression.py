@@ -181,3 +181,18 @@ def test_a_simple_case_cannot_repeat_its_value_without_end() -> None:
 
 def test_trees_are_shared_by_text() -> None:
     assert parse_expression("a + 1") is parse_expression("a + 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("a IN (SELECT 1)", "`a` IN (SELECT 1)"),
+        ("a = ALL ((SELECT 1) UNION SELECT 2)", "`a` = ALL (SELECT 1\nUNION\nSELECT 2)"),
+        ("((SELECT 1) EXCEPT (SELECT 2)) + 1", "(SELECT 1\nEXCEPT\nSELECT 2) + 1"),
+        ("((SELECT 1))", "SELECT 1"),
+        ("a IN ((SELECT 1), 2)", "`a` IN ((SELECT 1), 2)"),
+        ("EXISTS (VALUES 1)", "EXISTS (VALUES ROW(1))"),
+    ],
+)
+def test_queries_within(text: str, printed: str) -> None:
+    assert printed == print_expression(parse_expression(text))
