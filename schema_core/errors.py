@@ -216,4 +216,6 @@ def similar(name: str, known: Iterable[str]) -> str | None:
     match = get_close_matches(name, names, n=1, cutoff=0.6) if len(names) <= MAX_SIMILAR else []
     if match:
         return f"did you mean {match[0]!r}?"
+    if len(names) == 1:
+        return f"there is only {names[0]!r}"
     return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None

@@ -230,6 +230,10 @@ class SchemaScope(ColumnScope):
         self.wrong = {name for name, one in columns.items() if one is None}
         self.computed = frozenset(computed)
 
+    def names(self) -> Iterable[str]:
+        """Those of columns that are wrong themselves as well."""
+        return (*self.columns, *self.wrong)
+
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column of the first name; see `ColumnScope.lookup`."""
         if parts[0] in self.wrong:
