@@ -76,13 +76,7 @@ def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
     Raises:
         UnsupportedError: with code `not-executable`, naming what Spark cannot compute.
     """
-    said = _say(typed, speaker or Speaker())
-    if len(said) > MAX_SAID:
-        raise unsupported(
-            "the expression is too large to run",
-            hint="compute parts of it in columns of their own",
-        )
-    return said
+    return _say(typed, speaker or Speaker())
 
 
 def _say(typed: Typed, speaker: Speaker) -> str:
@@ -113,17 +107,33 @@ def _field(value: str, name: str) -> str:
 
 
 def _apply(apply: Apply, speaker: Speaker) -> str:
-    name = apply.function.name
-    form = FORMS.get(name)
+    """A call, from the innermost first argument on: chains of operators are long on that side."""
+    chain = [(apply, replace(speaker, coarse=is_coarse(apply)))]
+    while (call := chain[-1][0]).arguments and isinstance(call.arguments[0], Apply):
+        chain.append((call.arguments[0], replace(speaker, coarse=is_coarse(call.arguments[0]))))
+    said: tuple[str, ...] = ()
+    for call, inner in reversed(chain):
+        with at(call.function.name):
+            said = (_call(call, said, inner),)
+    return said[0]
+
+
+def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
+    """A call whose first argument may have been said already."""
+    form = FORMS.get(apply.function.name)
     if form is None:
-        raise unsupported(f"{name} cannot be run on Spark with Flink's meaning")
-    coarse = is_coarse(apply)
-    if not coarse:
+        raise unsupported(f"{apply.function.name} cannot be run on Spark with Flink's meaning")
+    if not speaker.coarse:
         require_micros(apply.type)
-    inner = replace(speaker, coarse=coarse)
-    with at(name):
-        arguments = tuple(_say(argument, inner) for argument in apply.arguments)
-        return say(form, Called(apply, arguments, speaker.zone, _suffix(apply, inner)))
+    others = apply.arguments[len(first) :]
+    arguments = (*first, *(_say(argument, speaker) for argument in others))
+    said = say(form, Called(apply, arguments, speaker.zone, _suffix(apply, speaker)))
+    if len(said) > MAX_SAID:
+        raise unsupported(
+            "the expression is too large to run",
+            hint="compute parts of it in columns of their own",
+        )
+    return said
 
 
 def _suffix(apply: Apply, speaker: Speaker) -> str:

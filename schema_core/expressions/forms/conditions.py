@@ -19,7 +19,7 @@ from schema_core.expressions.forms.words import (
     sql_type,
     unsupported,
 )
-from schema_core.expressions.typed import Select
+from schema_core.expressions.typed import Apply, Select
 from schema_core.types import (
     DataType,
     DecimalType,
@@ -105,6 +105,18 @@ def comparison(operator: str) -> Form:
     def form(called: Called) -> str:
         left, right = called.types
         return compared(operator, called[0], left, called[1], right, called.zone)
+
+    return form
+
+
+def chained(operator: str) -> Form:
+    """AND and OR; a chain of one of them stands in one pair of parentheses."""
+
+    def form(called: Called) -> str:
+        first = called.apply.arguments[0]
+        same = isinstance(first, Apply) and first.function.name == operator
+        left = called[0][1:-1] if same else called[0]
+        return f"({f' {operator} '.join((left, *called.arguments[1:]))})"
 
     return form
 
@@ -218,8 +230,8 @@ FORMS: dict[str, Form] = {
     **{operator: comparison(operator) for operator in _NAN},
     "IS DISTINCT FROM": distinct,
     "IS NOT DISTINCT FROM": "({0} <=> {1})",
-    "AND": lambda called: f"({' AND '.join(called.arguments)})",
-    "OR": lambda called: f"({' OR '.join(called.arguments)})",
+    "AND": chained("AND"),
+    "OR": chained("OR"),
     "NOT": "(NOT {0})",
     "IS NULL": "({0} IS NULL)",
     "IS NOT NULL": "({0} IS NOT NULL)",

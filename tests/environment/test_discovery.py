@@ -1,0 +1,131 @@
+"""Planners and connectors: found by entry point, refused with the reason, options checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from schema_core.environment.connector import find_connector, using, validate
+from schema_core.environment.discovery import discover, require
+from schema_core.environment.options import ConfigOption, integer
+from schema_core.errors import NotFoundError, SchemaError
+from schema_core.paths import ObjectIdentifier
+from schema_core.types import DataType
+
+GROUP = "schema_core.planners"
+
+
+def entry(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, value, GROUP)
+
+
+def test_ours_are_found() -> None:
+    assert ["spark"] == [found.identifier for found in discover(GROUP)]
+    assert ["filesystem"] == [found.identifier for found in discover("schema_core.connectors")]
+    assert [None, None] == [
+        found.problem for group in (GROUP, "schema_core.connectors") for found in discover(group)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("no_such_module:X", "the module 'no_such_module' is not installed"),
+        ("schema_core.errors:NoSuchName", "AttributeError: module 'schema_core.errors' has no"),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(value: str, problem: str) -> None:
+    entries = [entry("x", value)]
+    (found,) = discover(GROUP, entries)
+    with pytest.raises(NotFoundError) as caught:
+        require(GROUP, "x", entries)
+
+    assert (found.problem or "").startswith(problem)
+    assert "not-loadable" == caught.value.code
+
+
+def test_an_unknown_identifier_names_those_there_are() -> None:
+    entries = [entry("spark", "builtins:int"), entry("arrow", "builtins:int")]
+    with pytest.raises(NotFoundError) as caught:
+        require(GROUP, "Spark", entries)
+
+    assert "no planner 'Spark' is installed; there are: arrow, spark" == caught.value.problem
+    assert ("not-discovered", "did you mean 'spark'?") == (caught.value.code, caught.value.hint)
+
+
+def test_two_of_one_identifier_are_one_too_many() -> None:
+    entries = [entry("x", "builtins:str"), entry("x", "builtins:int")]
+    with pytest.raises(SchemaError) as caught:
+        require(GROUP, "x", entries)
+
+    assert (
+        "several packages offer a planner 'x': builtins:int, builtins:str" == caught.value.problem
+    )
+
+
+class Queue:
+    """A connector with one option of each kind."""
+
+    identifier = "queue"
+    can_read = can_write = True
+    metadata: Mapping[str, DataType] = {}
+    writable_metadata: frozenset[str] = frozenset()
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        return (
+            ConfigOption("topic", str, required=True, former=("queue.topic",)),
+            ConfigOption("size", integer, 1),
+            ConfigOption("properties", str, is_map=True),
+            ConfigOption("fields.#.kind", str, required=True),
+        )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"topic": "t"},
+        {"queue.topic": "t", "size": "2", "properties.a.b": "c", "connector": "queue"},
+        {"topic": "t", "scan.watermark.idle-timeout": "1 min"},
+    ],
+)
+def test_options_that_are_fine(options: dict[str, str]) -> None:
+    validate(Queue(), options)
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        ({}, ["missing-option"]),
+        ({"topic": "t", "size": "big"}, ["option-value"]),
+        ({"topic": "t", "sise": "1"}, ["unknown-option"]),
+        ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["watermark-alignment"]),
+        ({"size": "x", "more": "y"}, ["missing-option", "option-value", "unknown-option"]),
+    ],
+)
+def test_every_mistake_among_options_is_told(options: dict[str, str], codes: list[str]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        validate(Queue(), options)
+
+    assert codes == [one.code for one in caught.value.diagnostics]
+
+
+def test_a_table_without_connector() -> None:
+    with pytest.raises(SchemaError) as caught:
+        find_connector({"path": "x"})
+
+    assert "no-connector" == caught.value.code
+
+
+def test_the_table_is_named_and_its_secrets_are_not() -> None:
+    options = {"password": "hunter2", "connector": "queue"}
+    with (
+        pytest.raises(SchemaError) as caught,
+        using(ObjectIdentifier.of("c", "d", "t"), options, "read"),
+    ):
+        raise SchemaError("bad")
+
+    assert ("read table c.d.t",) == caught.value.path
+    assert "the table's options are 'connector'='queue', 'password'='******'" == caught.value.hint
