@@ -12,11 +12,11 @@ from typing import TypeAlias, assert_never
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Functions
-from schema_core.query.relation import CommonScan, Tables
-from schema_core.query.resolve import resolve
+from schema_core.query.relation import Tables
+from schema_core.query.resolve import common_table
 from schema_core.query.scope import Block, Origin, Place, World
-from schema_core.query.select import select
-from schema_core.query.sources import made_up, renamed, resolve_source
+from schema_core.query.select import Built, select
+from schema_core.query.sources import made_up, resolve_source
 from schema_core.query.typing import unmerged
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
@@ -75,9 +75,10 @@ def _set_operation(query: written.SetOperation, place: Place) -> written.Query:
 def _with(query: written.With, place: Place) -> written.Query:
     tables = []
     for table in query.tables:
-        columns = renamed(resolve(table.query, place).columns, table.columns, table.span)
-        tables.append(replace(table, query=_expand(table.query, place)))
-        place = place.with_common(CommonScan(table.name, columns))
+        _, behind = common_table(table, place, recursive=query.recursive)
+        inner = behind if query.recursive else place
+        tables.append(replace(table, query=_expand(table.query, inner)))
+        place = behind
     return replace(query, tables=tuple(tables), query=_expand(query.query, place))
 
 
@@ -128,26 +129,26 @@ def _select(query: written.Select, place: Place) -> written.Query:
         ),
         source=source,
         where=shown(query.where),
-        group_by=None if query.group_by is None else tuple(_groups(query.group_by, scope)),
+        group_by=None if query.group_by is None else tuple(_groups(query.group_by, built)),
         having=shown(query.having),
         windows=tuple((name, rewrite_window(one, _change(scope))) for name, one in query.windows),
         qualify=shown(query.qualify),
     )
 
 
-def _groups(items: Iterable[written.GroupItem], scope: Block) -> Iterator[written.GroupItem]:
+def _groups(items: Iterable[written.GroupItem], built: Built) -> Iterator[written.GroupItem]:
     for item in items:
         if isinstance(item, written.GroupingSets):
-            yield _grouping_sets(item, scope)
+            yield _grouping_sets(item, built)
         else:
-            yield _expression(item, scope)
+            yield _expression(unmerged(item, built.merged), built.scope)
 
 
-def _grouping_sets(item: written.GroupingSets, scope: Block) -> written.GroupingSets:
+def _grouping_sets(item: written.GroupingSets, built: Built) -> written.GroupingSets:
     sets = tuple(
-        _grouping_sets(one, scope)
+        _grouping_sets(one, built)
         if isinstance(one, written.GroupingSets)
-        else _expressions(one, scope)
+        else tuple(_expression(unmerged(key, built.merged), built.scope) for key in one)
         for one in item.sets
     )
     return replace(item, sets=sets)
@@ -219,6 +220,7 @@ def _source(
     source: written.Source, place: Place, before: Sources
 ) -> tuple[written.Source, Sources]:
     """A source spelled out, and what names mean over it; `before` are those on its left."""
+    found: written.Source
     match source:
         case written.Join():
             return _join(source, place, before)
@@ -227,9 +229,10 @@ def _source(
         case written.Sample(source=inner):
             inner_found, origins = _source(inner, place, before)
             return replace(source, source=inner_found), origins
-        case written.TableName(name=name):
-            bare = _bare(source, place, before)
-            found = written.Aliased(bare, name.parts[-1], span=source.span)
+        case written.TableName(name=name, hints=hints):
+            found = _bare(source, place, before)
+            if not hints:
+                found = written.Aliased(found, name.parts[-1], span=source.span)
         case written.Derived() | written.TableFunction() | written.MatchRecognize():
             bare = _bare(source, place, before)
             found = written.Aliased(bare, made_up(before), span=source.span)

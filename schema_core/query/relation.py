@@ -312,11 +312,10 @@ def result_columns(relation: Relation) -> Columns:
 
 def _result_names(relation: Relation) -> Iterator[str]:
     """The names of a result; an unnamed column that groups nothing is numbered by its position."""
-    match relation:
-        case Sort(input=inner) | With(input=inner) | SetOperation(left=inner):
-            yield from _result_names(inner)
-        case Select(items=items, grouping=None):
-            for index, item in enumerate(items):
-                yield f"EXPR${index}" if item.unnamed else item.name
-        case _:
-            yield from (column.name for column in relation.columns)
+    while isinstance(relation, Sort | With | SetOperation):
+        relation = relation.left if isinstance(relation, SetOperation) else relation.input
+    if isinstance(relation, Select) and relation.grouping is None:
+        for index, item in enumerate(relation.items):
+            yield f"EXPR${index}" if item.unnamed else item.name
+    else:
+        yield from (column.name for column in relation.columns)

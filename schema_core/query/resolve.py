@@ -67,13 +67,22 @@ def _with(query: written.With, place: Place) -> rel.With:
     """Common tables, each of which sees those before it, and the query that sees them all."""
     tables = []
     for table in query.tables:
-        if query.recursive:
-            place = place.with_common(CommonScan(table.name, _seed(table, place)))
-        relation = resolve(table.query, place)
-        columns = renamed(relation.columns, table.columns, table.span)
-        tables.append(rel.Common(table.name, relation, columns))
-        place = place.with_common(CommonScan(table.name, columns))
+        common, place = common_table(table, place, recursive=query.recursive)
+        tables.append(common)
     return rel.With(tuple(tables), resolve(query.query, place), query.recursive)
+
+
+def common_table(
+    table: written.CommonTable, place: Place, *, recursive: bool
+) -> tuple[rel.Common, Place]:
+    """A common table, and the place behind it."""
+    inner = place
+    if recursive:
+        inner = place.with_common(CommonScan(table.name, _seed(table, place)))
+    relation = resolve(table.query, inner)
+    columns = renamed(relation.columns, table.columns, table.span)
+    common = rel.Common(table.name, relation, columns)
+    return common, place.with_common(CommonScan(table.name, columns))
 
 
 def _seed(table: written.CommonTable, place: Place) -> Columns:

@@ -101,17 +101,17 @@ def _subsets(cursor: Cursor) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _alternatives(cursor: Cursor) -> Expression:
     with cursor.nested():
-        left = _sequence(cursor)
+        parts = [_sequence(cursor)]
         while cursor.accept("|"):
-            left = Call("|", (left, _sequence(cursor)))
-        return left
+            parts.append(_sequence(cursor))
+        return parts[0] if len(parts) == 1 else Call("|", tuple(parts))
 
 
 def _sequence(cursor: Cursor) -> Expression:
-    left = _factor(cursor)
+    parts = [_factor(cursor)]
     while cursor.token.kind in ("word", "name") or cursor.key in ("(", "{", "PERMUTE"):
-        left = Call(",", (left, _factor(cursor)))
-    return left
+        parts.append(_factor(cursor))
+    return parts[0] if len(parts) == 1 else Call(",", tuple(parts))
 
 
 def _factor(cursor: Cursor) -> Expression:

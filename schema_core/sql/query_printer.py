@@ -129,11 +129,7 @@ def _item(item: SelectItem) -> str:
 
 def _group_item(item: GroupItem) -> str:
     if not isinstance(item, GroupingSets):
-        match item:
-            case Call(name="ROW", arguments=keys, path=()):
-                return f"({_list(keys)})"
-            case _:
-                return _expression(item)
+        return _expression(item)
     if item.kind == "()":
         return "()"
     sets = [_group_item(one) if isinstance(one, GroupingSets) else _row(one) for one in item.sets]
@@ -225,7 +221,7 @@ def print_source(source: Source) -> str:
 
 
 def _behind_table(hints: tuple[Hint, ...], period: Expression | None) -> str:
-    text = f" {_hints(hints)}" if hints else ""
+    text = f"\n{_hints(hints)}" if hints else ""
     if period is not None:
         text += f" FOR SYSTEM_TIME AS OF {_expression(period)}"
     return text
@@ -236,7 +232,7 @@ def _hints(hints: tuple[Hint, ...]) -> str:
 
 
 def _hint(hint: Hint) -> str:
-    options = [f"{quote_string(key)}={quote_string(value)}" for key, value in hint.options]
+    options = [f"{quote_string(key)} = {quote_string(value)}" for key, value in hint.options]
     inner = ", ".join([*options, *map(_expression, hint.arguments)])
     return f"{quote_identifier(hint.name)}({inner})" if inner else quote_identifier(hint.name)
 
@@ -250,20 +246,20 @@ def _sample(sample: Sample) -> str:
     return text if sample.seed is None else f"{text} REPEATABLE({_expression(sample.seed)})"
 
 
-def _join(join: Join) -> str:
-    """Joins one below the other; one on the right side stands in parentheses, in one line."""
+def _join(join: Join, gap: str = "\n") -> str:
+    """Joins one below the other, or with another gap between them."""
     chain = [join]
     while isinstance(chain[-1].left, Join):
         chain.append(chain[-1].left)
     text = print_source(chain[-1].left)
-    return text + "".join(_joined(one, "\n") for one in reversed(chain))
+    return text + "".join(_joined(one, gap) for one in reversed(chain))
 
 
 def _joined(join: Join, gap: str) -> str:
     """What stands behind the left side of a join."""
-    right = _inline(join.right) if isinstance(join.right, Join) else print_source(join.right)
     if join.kind is JoinKind.COMMA:
-        return f",{gap}{right}"
+        return f",{gap}{_right(join.right, gap, is_loose=True)}"
+    right = _right(join.right, gap, is_loose=False)
     text = f"{gap}{'NATURAL ' if join.natural else ''}{join.kind.value} {right}"
     if join.condition is not None:
         return f"{text} ON {_expression(join.condition)}"
@@ -272,9 +268,13 @@ def _joined(join: Join, gap: str) -> str:
     return text
 
 
-def _inline(join: Join) -> str:
-    left = _inline(join.left) if isinstance(join.left, Join) else print_source(join.left)
-    return f"({left}{_joined(join, ' ')})"
+def _right(source: Source, gap: str, *, is_loose: bool) -> str:
+    """A right side; a join stands in parentheses, in one line, unless a comma is before it."""
+    if not isinstance(source, Join):
+        return print_source(source)
+    if is_loose and source.kind is not JoinKind.COMMA:
+        return _join(source, gap)
+    return f"({_join(source, ' ')})"
 
 
 # ---------------------------------------------------------------------------- MATCH_RECOGNIZE

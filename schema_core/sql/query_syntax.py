@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from schema_core.sql.syntax import NOWHERE, Call, Expression, Name, SortKey, Window
+from schema_core.sql.syntax import NOWHERE, Call, Expression, Literal, Name, SortKey, Window
 from schema_core.text import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """``/*+ OPTIONS('k'='v') */``: a name and its arguments, as pairs or as plain words."""
+    """``/*+ OPTIONS('k'='v') */``: a name and its arguments, as pairs or as names and literals."""
 
     name: str
     options: tuple[tuple[str, str], ...] = ()
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[Name | Literal, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -1,0 +1,63 @@
+"""Statements: many at once are read or refused; a query prints a text that reads back the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz import driver
+from schema_core.errors import SchemaCoreError
+from schema_core.sql.query import parse_query
+from schema_core.sql.query_printer import print_query
+from schema_core.sql.query_syntax import Query
+from schema_core.sql.statement import parse_statements
+from schema_core.sql.statement_syntax import (
+    CreateMaterializedTable,
+    CreateTable,
+    CreateView,
+    Insert,
+    SelectStatement,
+    Statement,
+)
+
+#: What a printed text may run into where the written one just fitted.
+BUDGETS = ("too-deep", "text-too-long")
+
+
+def queries(statements: tuple[Statement, ...]) -> Iterator[Query]:
+    """The queries that stand in statements."""
+    for statement in statements:
+        match statement:
+            case (
+                SelectStatement(query=query)
+                | CreateView(query=query)
+                | CreateMaterializedTable(query=query)
+                | Insert(query=query)
+            ):
+                yield query
+            case CreateTable(query=query) if query is not None:
+                yield query
+
+
+def reread(query: Query) -> Query:
+    """What the printed query reads as."""
+    printed = print_query(query)
+    try:
+        return parse_query(printed)
+    except SchemaCoreError as error:
+        if error.code in BUDGETS:
+            raise
+        raise AssertionError(printed) from error
+
+
+def target(text: str) -> None:
+    """Read statements; print the queries among them and read those.
+
+    A text that is not ASCII gets a prefix when it is printed, and keeps it from then on.
+    """
+    for query in queries(parse_statements(text)):
+        again = reread(query)
+        assert print_query(reread(again)) == print_query(again)
+
+
+if __name__ == "__main__":
+    driver.main("statements", target)

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from schema_core.expressions.signatures import Function, declare
+from schema_core.query.expand import expand_query
+from schema_core.query.relation import result_columns
+from schema_core.query.resolve import resolve_query
+from schema_core.sql.query import parse_query
+from schema_core.sql.query_printer import print_query
+from schema_core.text import Span
+from schema_core.types import DataTypes
+from tests.query.tables import Known
+from tests.support import cases
+
+
+def functions(path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
+    """One function of a user."""
+    if path[-1] != "plus1":
+        return None
+    home = ("default_catalog", "default_database", "plus1")
+    return declare("plus1", [([DataTypes.INT()], DataTypes.INT())], path=home)
+
+
+@pytest.mark.parametrize(("sql", "expected"), cases("expanded_queries"))
+def test_expanded(sql: str, expected: str) -> None:
+    found = print_query(expand_query(parse_query(sql), Known(), functions=functions))
+
+    assert expected == found.replace("\n", " ")
+
+
+@pytest.mark.parametrize("sql", [given for given, out in cases("queries") if out[0] != "!"])
+def test_an_expanded_query_means_the_same(sql: str) -> None:
+    query = parse_query(sql)
+    again = parse_query(print_query(expand_query(query, Known())))
+
+    assert result_columns(resolve_query(query, Known())) == result_columns(
+        resolve_query(again, Known())
+    )

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+
+from schema_core.errors import SchemaCoreError, within
+from schema_core.query import relation as rel
+from schema_core.query.relation import Relation, result_columns
+from schema_core.query.resolve import resolve_query
+from schema_core.sql.query import parse_query
+from schema_core.types import parse_type
+from tests.query.tables import Known
+from tests.support import cases
+
+
+def resolved(sql: str) -> Relation:
+    return resolve_query(parse_query(sql), Known())
+
+
+def shown(sql: str) -> list[str]:
+    return [f"{name} {type_.as_summary_string()}" for name, type_ in result_columns(resolved(sql))]
+
+
+def expected_columns(text: str) -> list[str]:
+    """Columns as the table of cases has them, their types in full."""
+    found = []
+    for column in text.split("; "):
+        name, _, spelled = column.partition(" ")
+        plain, star, kind = spelled.partition(" *")
+        found.append(f"{name} {parse_type(plain).as_summary_string()}{star}{kind}")
+    return found
+
+
+@pytest.mark.parametrize(("sql", "expected"), cases("queries"))
+def test_columns(sql: str, expected: str) -> None:
+    if expected.startswith("! "):
+        with pytest.raises(SchemaCoreError) as caught:
+            resolved(sql)
+        assert expected == f"! {caught.value.code}"
+    else:
+        assert expected_columns(expected) == shown(sql)
+
+
+def test_a_mistake_is_shown_where_it_was_written() -> None:
+    sql = "SELECT ename,\n  salary FROM emp"
+
+    with pytest.raises(SchemaCoreError) as caught, within(sql):
+        resolved(sql)
+
+    (diagnostic,) = caught.value.diagnostics
+    assert (2, 3) == (diagnostic.line, diagnostic.column)
+    assert "did you mean 'sal'?" == diagnostic.hint
+    assert ("column 'salary'",) == diagnostic.path
+
+
+def test_every_source_has_an_alias_that_its_columns_go_by() -> None:
+    relation = resolved("SELECT loc, n FROM dept, (SELECT 1 AS n)")
+
+    assert isinstance(relation, rel.Select)
+    (loc, n) = [item.expression for item in relation.items]
+    assert isinstance(relation.source, rel.Join)
+    left, right = relation.source.left, relation.source.right
+    assert isinstance(left, rel.Named)
+    assert isinstance(right, rel.Named)
+    assert (left.alias, right.alias) == (
+        getattr(loc, "relation", None),
+        getattr(n, "relation", None),
+    )
+
+
+def test_using_becomes_an_equation() -> None:
+    relation = resolved("SELECT 1 FROM emp JOIN dept USING (deptno)")
+
+    assert isinstance(relation, rel.Select)
+    assert isinstance(relation.source, rel.Join)
+    condition = relation.source.condition
+    assert condition is not None
+    assert "BOOLEAN NOT NULL" == str(condition.type)
+
+
+def test_grouping_sets_are_positions_among_the_keys() -> None:
+    relation = resolved("SELECT 1 FROM emp GROUP BY deptno, ROLLUP (ename, (empno, sal))")
+
+    assert isinstance(relation, rel.Select)
+    assert relation.grouping is not None
+    assert 4 == len(relation.grouping.keys)
+    assert ((0, 1, 2, 3), (0, 1), (0,)) == relation.grouping.sets
+
+
+def test_order_tells_columns_of_the_result_from_expressions_below() -> None:
+    relation = resolved("SELECT loc AS l FROM dept ORDER BY l DESC, deptno NULLS LAST LIMIT 2")
+
+    assert isinstance(relation, rel.Sort)
+    output, below = relation.keys
+    assert (None, True, None) == (
+        getattr(output.expression, "relation", ""),
+        output.descending,
+        output.nulls_last,
+    )
+    assert ("dept", True) == (getattr(below.expression, "relation", ""), below.nulls_last)
+    assert 2 == relation.fetch
+
+
+def test_a_long_chain_of_unions_needs_no_deep_stack() -> None:
+    chain = " UNION ALL ".join(["SELECT 1"] * 2_000)
+
+    assert ["EXPR$0 INT NOT NULL"] == shown(chain)
+
+
+def test_proctime_is_a_time_attribute_without_a_stream_too() -> None:
+    query = parse_query("SELECT PROCTIME() AS p")
+
+    shown_types = {
+        result_columns(resolve_query(query, Known(), streaming=streaming))[
+            0
+        ].type.as_summary_string()
+        for streaming in (True, False)
+    }
+
+    assert {"TIMESTAMP_LTZ(3) NOT NULL *PROCTIME*"} == shown_types

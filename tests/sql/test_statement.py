@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import pytest
+
+from schema_core.errors import ParseError
+from schema_core.sql import definition_syntax as parts
+from schema_core.sql.statement import parse_statement, parse_statements
+from schema_core.sql.statement_syntax import (
+    Alter,
+    CreateTable,
+    CreateView,
+    Insert,
+    SetOption,
+    Show,
+    UseDatabase,
+)
+from schema_core.text import Span
+from tests.support import cases
+
+
+@pytest.mark.parametrize(("text", "expected"), cases("statements"))
+def test_statement(text: str, expected: str) -> None:
+    if expected.startswith("! "):
+        with pytest.raises(ParseError) as caught:
+            parse_statement(text)
+        assert expected == f"! {caught.value.code}"
+        assert caught.value.span is not None
+        assert text == caught.value.text
+    else:
+        assert expected == type(parse_statement(text)).__name__
+
+
+def table(text: str) -> CreateTable:
+    statement = parse_statement(text)
+    assert isinstance(statement, CreateTable)
+    return statement
+
+
+def change(text: str) -> parts.Change:
+    statement = parse_statement(text)
+    assert isinstance(statement, Alter)
+    return statement.change
+
+
+def test_a_table_keeps_all_that_was_written() -> None:
+    statement = table(
+        "CREATE TABLE c.d.t (a INT NOT NULL COMMENT 'x', b AS a + 1,"
+        " m INT METADATA FROM 'k' VIRTUAL,"
+        " WATERMARK FOR ts AS ts, PRIMARY KEY (a) NOT ENFORCED) COMMENT 'about'"
+        " DISTRIBUTED BY RANGE(a) INTO 4 BUCKETS PARTITIONED BY (a, b) WITH ('k' = 'v', 'k' = 'w')"
+    )
+
+    a, b, m = statement.elements.columns
+    assert isinstance(a, parts.PhysicalColumn)
+    assert ("INTEGER", False, "x") == (a.type.keyword, a.type.nullable, a.comment)
+    assert isinstance(b, parts.ComputedColumn)
+    assert isinstance(m, parts.MetadataColumn)
+    assert ("k", True) == (m.metadata_key, m.is_virtual)
+    assert statement.elements.watermark is not None
+    assert ["PRIMARY KEY"] == [one.kind for one in statement.elements.constraints]
+    assert ("c", "d", "t") == statement.path.parts
+    assert "about" == statement.comment
+    assert statement.distribution is not None
+    assert ("RANGE", 4) == (statement.distribution.kind, statement.distribution.buckets)
+    assert ["a", "b"] == [name.parts[0] for name in statement.partition_keys]
+    assert [("k", "v"), ("k", "w")] == [(one.key, one.value) for one in statement.options]
+
+
+def test_a_key_behind_a_column_is_a_constraint_of_the_table() -> None:
+    (constraint,) = table(
+        "CREATE TABLE t (a INT, b INT PRIMARY KEY NOT ENFORCED)"
+    ).elements.constraints
+
+    assert ("PRIMARY KEY", None, ["b"]) == (
+        constraint.kind,
+        constraint.name,
+        [name.parts[0] for name in constraint.columns],
+    )
+
+
+def test_places_of_added_columns() -> None:
+    added = change("ALTER TABLE t ADD (a INT FIRST, r.x INT AFTER r.y, c INT)")
+
+    assert isinstance(added, parts.AddElements)
+    assert [(("a",), True, None), (("r", "x"), False, ("r", "y")), (("c",), False, None)] == [
+        (one.name.parts, one.first, one.after.parts if one.after else None) for one in added.columns
+    ]
+
+
+def test_show_tells_place_and_pattern_apart() -> None:
+    statement = parse_statement("SHOW DATABASES IN c NOT ILIKE 'x_%'")
+
+    assert isinstance(statement, Show)
+    assert ("DATABASES", "IN", ("c",)) == (
+        statement.subject,
+        statement.preposition,
+        statement.path.parts if statement.path else None,
+    )
+    assert statement.pattern is not None
+    assert ("x_%", True, True) == (
+        statement.pattern.text,
+        statement.pattern.ignore_case,
+        statement.pattern.negated,
+    )
+
+
+def test_options_of_a_session_need_no_quotes() -> None:
+    assert SetOption("a.b-c", "x.y") == parse_statement("SET a.b-c = x.y;")
+
+
+def test_the_text_of_a_view_can_be_cut_out() -> None:
+    text = "CREATE VIEW v AS  SELECT a -- why\n FROM t ;"
+    statement = parse_statement(text)
+
+    assert isinstance(statement, CreateView)
+    span = statement.query.span
+    assert "SELECT a -- why\n FROM t" == text[span.start : span.stop]
+
+
+def test_many_statements_keep_their_places() -> None:
+    text = "USE a;\n;INSERT INTO t SELECT 1;\nUSE b"
+    first, insert, last = parse_statements(text)
+
+    assert isinstance(insert, Insert)
+    assert isinstance(last, UseDatabase)
+    assert ["USE a", "INSERT INTO t SELECT 1", "USE b"] == [
+        text[one.span.start : one.span.stop] for one in (first, insert, last)
+    ]
+    assert Span(text.rindex("b"), len(text)) == last.path.span
+
+
+def test_every_mistake_of_many_statements_is_told() -> None:
+    text = "USE 1;\nSELECT a FROM;\nSHOW TABLES;\nCREATE TABLE t (a INT, PRIMARY KEY (a));\nDROP 'x"
+
+    with pytest.raises(ParseError) as caught:
+        parse_statements(text)
+
+    found = caught.value.diagnostics
+    assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(one.line, one.column) for one in found]
+    assert ["syntax", "syntax", "enforced-key", "syntax"] == [one.code for one in found]
+
+
+def test_a_mistake_within_a_statement_set_ends_the_set() -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_statements("EXECUTE STATEMENT SET BEGIN INSERT INTO t SELEC 1; END; USE a")
+
+    assert "syntax" == caught.value.code
