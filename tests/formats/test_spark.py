@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import types as spark
 
-from schema_core.formats.arrow import TO_ARROW
+from schema_core.formats.arrow_carriers import TO_ARROW
 from schema_core.formats.spark import NOTE, TO_SPARK, from_spark, from_struct_field, to_struct_field
 from schema_core.types import parse_type
 

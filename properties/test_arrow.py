@@ -1,0 +1,210 @@
+"""Laws of Arrow: exact with notes, right without them, and nothing lost that is not reported."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.arrow import from_field, layout_of, read_schema, to_field
+from schema_core.formats.arrow_kinds import KINDS
+from schema_core.formats.arrow_layout import build
+from schema_core.formats.loss import LossKind, carried, losses
+from schema_core.formats.notes import COMMENT, LAYOUT, NOTE
+from schema_core.testing.strategies import comments, names, types
+from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast
+
+
+def held(type_: DataType) -> bool:
+    """Whether Arrow has a type for it; what it refuses is reported, which is a law of its own."""
+    return carried(type_, "arrow") is not None
+
+
+arrow_types_of_ours = types().filter(held)
+
+
+def stripped(field: pa.Field) -> pa.Field:
+    """The field without our notes, at every level: what any other program sees."""
+    kept = {
+        key: one
+        for key, one in (field.metadata or {}).items()
+        if key not in (NOTE.encode(), LAYOUT.encode())
+    }
+    return pa.field(field.name, stripped_type(field.type), field.nullable, kept or None)
+
+
+def stripped_type(arrow: pa.DataType) -> pa.DataType:
+    if pa.types.is_map(arrow):
+        return pa.map_(stripped(arrow.key_field), stripped(arrow.item_field))
+    if pa.types.is_list(arrow):
+        return pa.list_(stripped(arrow.value_field))
+    if pa.types.is_struct(arrow):
+        return pa.struct([stripped(field) for field in arrow.fields])
+    return arrow
+
+
+# --- our types -----------------------------------------------------------------------------------
+
+
+@given(names(), arrow_types_of_ours, comments())
+def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str | None) -> None:
+    field = to_field(name, type_, comment)
+
+    assert type_ == from_field(field)
+    assert (name, type_.is_nullable) == (field.name, field.nullable)
+    assert layout_of(field) is None
+    assert comment == (None if comment is None else field.metadata[COMMENT.encode()].decode())
+
+
+@given(arrow_types_of_ours)
+def test_a_stream_keeps_every_type_exactly(type_: DataType) -> None:
+    schema = pa.schema([to_field("f", type_)])
+
+    assert type_ == from_field(pa.ipc.read_schema(schema.serialize())[0])
+
+
+@given(arrow_types_of_ours)
+def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
+    assert carried(type_, "arrow") == from_field(stripped(to_field("f", type_)))
+    assert carried(type_, "arrow") == from_field(to_field("f", type_, on_loss="accept"))
+
+
+@given(arrow_types_of_ours)
+def test_a_type_without_losses_needs_no_note(type_: DataType) -> None:
+    """And one with losses does, unless all that is lost are values that would be refused."""
+    found = {loss.kind for loss in losses(type_, "arrow")} - {LossKind.RANGE}
+
+    assert (not found) == (type_ == from_field(stripped(to_field("f", type_))))
+
+
+#: Kinds of loss after which values are still of the type, as a cast sees it.
+SAME_VALUES = {LossKind.LENGTH, LossKind.PRECISION, LossKind.RANGE}
+
+
+@given(arrow_types_of_ours)
+def test_the_carried_type_takes_every_value(type_: DataType) -> None:
+    """Flink's own implicit casts are the witness."""
+    found = losses(type_, "arrow")
+    assume({loss.kind for loss in found} <= SAME_VALUES)
+    bare = from_field(stripped(to_field("f", type_)))
+
+    assert supports_implicit_cast(type_, bare)
+
+
+@given(st.lists(types().filter(lambda one: carried(one, "parquet") is not None), max_size=3))
+def test_a_parquet_file_without_arrow_in_it_gives_the_carried_types(found: list[DataType]) -> None:
+    """`store_schema=False` leaves what every reader of Parquet sees."""
+    schema = pa.schema([to_field(f"c{index}", type_) for index, type_ in enumerate(found)])
+    sink = io.BytesIO()
+    with pyarrow.parquet.ParquetWriter(sink, schema, store_schema=False) as writer:
+        writer.write_table(schema.empty_table())
+    back = pyarrow.parquet.read_schema(io.BytesIO(sink.getvalue()))
+
+    assert [without_comments(carried(one, "parquet")) for one in found] == [
+        from_field(field) for field in back
+    ]
+
+
+def without_comments(type_: DataType | None) -> DataType:
+    """Field comments are metadata of Arrow, which such a file has not."""
+    assert type_ is not None
+    whole = type_.rebuild(tuple(without_comments(child) for child in type_.children()))
+    if isinstance(whole, RowType):
+        return RowType(
+            [RowField(one.name, one.data_type) for one in whole.fields], whole.is_nullable
+        )
+    return whole
+
+
+@given(types())
+def test_what_arrow_cannot_hold_is_refused_and_reported(type_: DataType) -> None:
+    refused = any(loss.kind is LossKind.REFUSED for loss in losses(type_, "arrow"))
+
+    assert refused == (carried(type_, "arrow") is None)
+    if refused:
+        with pytest.raises(UnsupportedError) as caught:
+            to_field("f", type_)
+        assert "no-arrow-type" == caught.value.code
+    else:
+        assert type_ == from_field(to_field("f", type_))
+
+
+@given(arrow_types_of_ours, arrow_types_of_ours)
+def test_a_note_never_hides_another_physical_type(noted: DataType, physical: DataType) -> None:
+    """The field of one type under the note of another is read as something that it can hold."""
+    field = stripped(to_field("f", physical))
+    lying = field.with_metadata({**(field.metadata or {}), NOTE.encode(): str(noted).encode()})
+    found = from_field(lying)
+
+    if found != from_field(field):
+        assert found == noted.with_nullability(field.nullable)
+        assert to_field("f", found).type == field.type or layout_of(lying) is not None
+
+
+# --- Arrow's types -------------------------------------------------------------------------------
+
+#: Kinds without children, with parameters from all over their domains.
+UNITS = st.sampled_from(("s", "ms", "us", "ns"))
+ZONES = st.none() | st.sampled_from(("UTC", "Europe/Amsterdam", "+05:30"))
+LEAVES = st.one_of(
+    st.sampled_from([kind.word for kind in KINDS if not kind.attributes]).map(lambda word: [word]),
+    st.tuples(st.just("timestamp"), UNITS, ZONES).map(list),
+    st.tuples(st.just("duration"), UNITS).map(list),
+    st.tuples(st.just("time32"), st.sampled_from(("s", "ms"))).map(list),
+    st.tuples(st.just("time64"), st.sampled_from(("us", "ns"))).map(list),
+    st.tuples(st.just("fixed_size_binary"), st.integers(0, 20)).map(list),
+    st.tuples(st.just("decimal32"), st.integers(1, 9), st.integers(-9, 9)).map(list),
+    st.tuples(st.just("decimal64"), st.integers(1, 18), st.integers(-18, 18)).map(list),
+    st.tuples(st.just("decimal128"), st.integers(1, 38), st.integers(0, 38)).map(list),
+    st.tuples(st.just("decimal256"), st.integers(1, 38), st.integers(0, 38)).map(list),
+)
+
+
+def nested(nodes: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
+    """Arrow types one level above the given ones."""
+    item = st.tuples(names(), st.booleans(), nodes).map(nullable_null)
+    key = st.tuples(st.just("key"), st.just(False), nodes.filter(lambda node: node != ["null"]))
+    value = st.tuples(st.just("value"), st.booleans(), nodes).map(nullable_null)
+    fields = st.lists(item, max_size=3, unique_by=lambda one: one[0])
+    lists = st.sampled_from(("list", "large_list", "list_view", "large_list_view"))
+    return st.one_of(
+        st.tuples(lists, item).map(list),
+        st.tuples(st.just("fixed_size_list"), item, st.integers(0, 9)).map(list),
+        st.tuples(st.just("map"), key.map(list), value, st.booleans()).map(list),
+        st.tuples(st.just("struct"), fields).map(list),
+        st.tuples(st.just("dictionary"), st.just(["int8"]), nodes, st.booleans()).map(list),
+        st.tuples(st.just("run_end_encoded"), st.just(["int32"]), nodes).map(list),
+    )
+
+
+def nullable_null(field: tuple[str, bool, list[Any]]) -> list[Any]:
+    """Arrow refuses a field of the type null that is not nullable."""
+    name, nullable, node = field
+    return [name, nullable or node == ["null"], node]
+
+
+@given(st.recursive(LEAVES, nested, max_leaves=6))
+def test_no_arrow_type_is_silently_different(node: list[Any]) -> None:
+    arrow = build(node)
+    field = pa.field("f", arrow)
+    type_, layout = from_field(field), layout_of(field)
+
+    assert arrow == to_field("f", type_, layout=layout).type
+    assert type_ == from_field(to_field("f", type_, layout=layout))
+    assert bool(layout) == bool(read_schema(pa.schema([field])).losses)
+
+
+@given(st.text() | st.lists(st.sampled_from('[]",1e:{}null ') | st.just('"int8"')).map("".join))
+def test_any_text_is_a_layout_or_refused(text: str) -> None:
+    try:
+        field = to_field("f", IntType(), layout=text)
+    except SchemaCoreError as error:
+        assert error.code in {"layout", "too-deep"}  # noqa: PT017
+    else:
+        assert IntType() == from_field(field)

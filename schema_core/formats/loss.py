@@ -1,0 +1,276 @@
+"""What a foreign format cannot carry, as data: each loss with its place, and a policy for it.
+
+Everything here reads the rows of `loss_targets`. Law: ``carried(t, target)`` is what a conversion
+gives once its notes are gone, so a type without losses comes back exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
+from schema_core.formats.loss_targets import TARGETS, LossKind, Row, Target, steps
+from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
+from schema_core.text import MAX_DEPTH
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    DayTimeIntervalType,
+    DistinctType,
+    LengthType,
+    NullType,
+    StructuredType,
+    TimeType,
+    YearMonthIntervalType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+__all__ = ["Loss", "LossKind", "Policy", "carried", "enforce", "losses", "plain"]
+
+#: What to do about losses. `error`: refuse where values would change without anybody noticing, and
+#: keep the exact type as a note. `note`: convert in any case, with the note. `accept`: convert in
+#: any case, and write no notes.
+Policy: TypeAlias = Literal["error", "note", "accept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One thing that is not carried: where, which kind, from what, to what.
+
+    It is `reversible` when our note brings it back. `path` are names of columns and fields, with
+    `element`, `key` and `value` in between.
+    """
+
+    path: tuple[str, ...]
+    kind: LossKind
+    source: str
+    target: str
+    reversible: bool
+
+    @property
+    def changes_values(self) -> bool:
+        """Whether values change, and nobody would notice."""
+        return self.kind.changes_values
+
+    def __str__(self) -> str:
+        place = ".".join(self.path) or "the type"
+        return f"{place}: {self.source} becomes {self.target or 'nothing'} ({self.kind.meaning})"
+
+
+def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
+    """What a schema or a type loses towards a target.
+
+    Targets are `arrow`, `parquet`, `spark:4.3`, `spark-ddl:4.3` and `hive`.
+
+    Raises:
+        SchemaError: with code `unknown-target` for any other target.
+        UnsupportedError: with code `too-deep` for types nested deeper than `MAX_DEPTH`.
+
+    >>> from schema_core.types import parse_type
+    >>> for loss in losses(parse_type("ROW<code CHAR(3), at TIMESTAMP(9)>"), "spark:4.3"):
+    ...     print(loss)
+    code: CHAR(3) becomes STRING (the length of a string is forgotten)
+    at: TIMESTAMP(9) becomes TIMESTAMP(6) (values lose the last digits of a second)
+    """
+    _target(target)
+    if isinstance(what, DataType):
+        check_depth(what)
+        return _of_type(what, target)
+    found = [
+        Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
+        for column in what.columns
+        for loss in losses(column.data_type, target)
+    ]
+    return (*found, *_of_members(what))
+
+
+def carried(type_: DataType, target: str) -> DataType | None:
+    """What a reader who knows nothing of our notes gets for a type; None: nothing holds it.
+
+    >>> from schema_core.types import parse_type
+    >>> print(carried(parse_type("MULTISET<CHAR(3)>"), "arrow"))
+    MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
+    """
+    check_depth(type_)
+    return _carried(type_, _target(target).name, None)
+
+
+def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
+    """Refuse losses that change values, unless the policy takes them.
+
+    Raises:
+        UnsupportedError: with code `lossy`, one for every such loss.
+        SchemaError: with code `unknown-policy` for a policy that there is not.
+    """
+    if on_loss not in get_args(Policy):
+        hint = f"one of {', '.join(get_args(Policy))}"
+        raise SchemaError(f"there is no policy {on_loss!r}", code="unknown-policy", hint=hint)
+    if on_loss != "error" or not any(loss.changes_values for loss in found):
+        return
+    first, *rest = [_error(loss) for loss in found if loss.changes_values]
+    first.others = tuple(rest)
+    raise first
+
+
+def _error(loss: Loss) -> SchemaCoreError:
+    hint = "on_loss='note' keeps the exact type as a note, on_loss='accept' forgets it"
+    error = UnsupportedError(
+        f"{loss.source} becomes {loss.target or 'nothing'}: {loss.kind.meaning}",
+        code="lossy",
+        hint=hint if loss.kind is not LossKind.REFUSED else None,
+    )
+    error.path = loss.path
+    return error
+
+
+def check_depth(type_: DataType) -> None:
+    """Refuse a type nested deeper than `MAX_DEPTH`, before anything recursive meets it.
+
+    Raises:
+        UnsupportedError: with code `too-deep`.
+    """
+    level = type_.children()
+    depth = 1
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        level = tuple(child for one in level for child in one.children())
+
+
+def too_deep() -> UnsupportedError:
+    """The refusal of a type that is nested too deeply."""
+    return UnsupportedError(
+        f"nested more than {MAX_DEPTH} levels deep",
+        code="too-deep",
+        hint="name a part of it in a column of its own",
+    )
+
+
+# --- from the rows -------------------------------------------------------------------------------
+
+
+def _target(name: str) -> Target:
+    if name not in TARGETS:
+        hint = similar(name, TARGETS) or f"there are {', '.join(TARGETS)}"
+        raise SchemaError(f"there is no target {name!r}", code="unknown-target", hint=hint)
+    return TARGETS[name]
+
+
+@lru_cache(maxsize=4096)
+def _of_type(type_: DataType, target: str) -> tuple[Loss, ...]:
+    return tuple(_walk(type_, TARGETS[target], (), is_key=False))
+
+
+def _walk(
+    type_: DataType, target: Target, path: tuple[str, ...], *, is_key: bool
+) -> Iterator[Loss]:
+    """The losses of a type itself, then those of its children."""
+    reversible = target.notes and _has_text(type_)
+    so_far = type_
+    for row in _rows(type_, target):
+        source = so_far.as_summary_string()
+        if row.becomes is None:
+            yield Loss(path, row.kind, source, "", reversible=False)
+            continue
+        so_far = row.becomes(so_far).with_nullability(type_.is_nullable)
+        becomes = so_far.as_summary_string() + row.remark
+        yield Loss(path, row.kind, source, becomes, reversible)
+    if target.forgets_not_null and not type_.is_nullable and not is_key:
+        source, becomes = so_far.as_summary_string(), so_far.summary_body()
+        yield Loss(path, LossKind.NULLABILITY, source, becomes, reversible)
+    for step, child in zip(steps(type_), type_.children(), strict=True):
+        inner = path if isinstance(type_, DistinctType) else (*path, step)
+        yield from _walk(child, target, inner, is_key=step == "key")
+
+
+def _rows(type_: DataType, target: Target) -> list[Row]:
+    return [row for row in target.rows.get(type(type_), ()) if row.when(type_)]
+
+
+def _has_text(type_: DataType) -> bool:
+    """Whether the text of the type alone says all of it, so that a note brings it back."""
+    is_named = isinstance(type_, DistinctType) or (isinstance(type_, StructuredType) and type_.path)
+    is_empty = isinstance(type_, LengthType) and not type_.length
+    return not is_named and not is_empty
+
+
+@lru_cache(maxsize=4096)
+def _carried(type_: DataType, target: str, left_out: LossKind | None) -> DataType | None:
+    """The type after all rows; rows of the kind `left_out` are not applied."""
+    found = TARGETS[target]
+    children = [_carried(child, target, left_out) for child in type_.children()]
+    if any(child is None for child in children):
+        return None
+    whole = type_.rebuild(tuple(child for child in children if child is not None))
+    for row in _rows(type_, found):
+        if row.becomes is None:
+            return None
+        if row.kind is not left_out:
+            whole = row.becomes(whole)
+    if isinstance(whole, NullType):
+        return whole
+    return whole.with_nullability(type_.is_nullable or found.forgets_not_null)
+
+
+def _of_members(schema: ResolvedSchema) -> Iterator[Loss]:
+    """What stands beside the columns, and columns that are more than their type."""
+
+    def lost(name: str, text: str, becomes: str = "") -> Loss:
+        return Loss((name,), LossKind.MEMBER, text, becomes, reversible=False)
+
+    for column in schema.columns:
+        if isinstance(column, ComputedColumn | MetadataColumn):
+            yield lost(column.name, column.as_summary_string(), "a physical column")
+    for watermark in schema.watermark_specs:
+        yield lost("watermark", str(watermark))
+    for index in schema.indexes:
+        yield lost("index", str(index))
+    if schema.primary_key is not None:
+        yield lost("primary key", str(schema.primary_key))
+    if schema.immutable_columns is not None:
+        yield lost("immutable columns", str(schema.immutable_columns))
+
+
+# --- whether a note still fits -------------------------------------------------------------------
+
+
+def plain(noted: DataType, physical: DataType, target: str, *, exactly_null: bool) -> bool:
+    """Whether `physical`, read without notes, is a carrier of the type that a note tells.
+
+    A finer unit of time than needed still fits, since layouts differ in it; a coarser one does not.
+    `exactly_null` asks for the same nullability below the top, which files of Spark forget.
+    """
+    least = _carried(noted, target, LossKind.PRECISION)
+    return least is not None and _holds(least, physical, exactly_null=exactly_null)
+
+
+def _holds(least: DataType, physical: DataType, *, exactly_null: bool) -> bool:
+    if type(least) is not type(physical) or steps(least) != steps(physical):
+        return False
+    pairs = list(zip(least.children(), physical.children(), strict=True))
+    if exactly_null and any(one.is_nullable != other.is_nullable for one, other in pairs):
+        return False
+    if pairs or not least.parameters():
+        return all(_holds(one, other, exactly_null=exactly_null) for one, other in pairs)
+    return _is_as_fine(least, physical)
+
+
+def _is_as_fine(least: DataType, physical: DataType) -> bool:
+    """Whether the parameters are the same, or, for times, not smaller."""
+    match least, physical:
+        case TimeType() | AnyTimestampType(), TimeType() | AnyTimestampType():
+            return least.precision <= physical.precision
+        case DayTimeIntervalType(), DayTimeIntervalType():
+            return not least.has_seconds or (
+                least.fractional_precision <= physical.fractional_precision
+            )
+        case YearMonthIntervalType(), YearMonthIntervalType():
+            return True
+        case _:
+            return least.parameters() == physical.parameters()

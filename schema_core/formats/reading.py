@@ -1,0 +1,51 @@
+"""What reading a foreign schema gives: the columns that could be read, and what is to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from schema_core.errors import Diagnostic, SchemaCoreError, UnsupportedError
+from schema_core.formats.loss import Loss
+from schema_core.schema.unresolved import Schema
+from schema_core.types import RowField
+
+
+class Reading(NamedTuple):
+    """What was read of a foreign schema: the columns, those refused, what is now told otherwise."""
+
+    schema: Schema
+    refused: tuple[Diagnostic, ...]
+    losses: tuple[Loss, ...]
+
+
+def gather(
+    fields: Iterable[Any], read: Callable[[Any], tuple[RowField, tuple[Loss, ...]]]
+) -> Reading:
+    """Read every field; the refusal of one leaves the others as they are."""
+    builder = Schema.new_builder()
+    refused: list[Diagnostic] = []
+    lost: list[Loss] = []
+    for field in fields:
+        try:
+            found, losses = read(field)
+        except SchemaCoreError as error:
+            refused += error.diagnostics
+            continue
+        builder.column(found.name, found.data_type)
+        if found.description is not None:
+            builder.with_comment(found.description)
+        lost += losses
+    return Reading(builder.build(), tuple(refused), tuple(lost))
+
+
+def raise_refused(refused: Iterable[Diagnostic]) -> None:
+    """Raise the refusals of columns as one error; do nothing if there are none."""
+    errors = []
+    for one in refused:
+        error = UnsupportedError(one.message, code=one.code, hint=one.hint)
+        error.path = one.path
+        errors.append(error)
+    if errors:
+        errors[0].others = tuple(errors[1:])
+        raise errors[0]
