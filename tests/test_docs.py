@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from docs import generate
+
 ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / "README.md",
@@ -53,6 +55,13 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             exec(compile("\n" * line + code, str(page), "exec"), names)
 
     assert not reports, "\n".join(reports)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_generated_parts_say_what_the_code_says(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    assert generate.written(text) == text, "run: python docs/generate.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,0 +1,77 @@
+"""Writes the generated parts of the pages: ``python docs/generate.py``.
+
+A part stands between ``<!-- generated: name -->`` and ``<!-- end -->``; its name is a row of `PARTS`.
+A test fails while a page does not say what the code says.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+#: Packages in the order of the layers.
+LAYERS = (
+    "", "types", "sql", "expressions", "schema", "query", "catalog", "formats", "environment",
+    "pipeline", "cli", "testing",
+)  # fmt: skip
+
+
+def sentence(module: Path) -> str:
+    """The first sentence of a module's docstring."""
+    text = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+    return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+def modules(package: Path) -> Iterator[Path]:
+    """The modules of a package and of the packages below it, in reading order."""
+    yield from sorted(one for one in package.glob("*.py") if one.name != "__init__.py")
+    for below in sorted(one.parent for one in package.glob("*/__init__.py")):
+        yield from modules(below)
+
+
+def files() -> str:
+    """A table for each package: file and what it holds."""
+    core, lines = ROOT / "schema_core", []
+    for layer in LAYERS:
+        package = core / layer if layer else core
+        found = sorted(core.glob("*.py")) if not layer else list(modules(package))
+        title = f"{layer}/: {sentence(package / '__init__.py')}" if layer else "the ground"
+        lines += [f"### {title}", "", "| file | holds |", "|---|---|"]
+        lines += [f"| `{one.relative_to(package)}` | {sentence(one)} |" for one in found]
+        lines += [""]
+    return "\n".join(lines)
+
+
+#: Name of a part -> what writes it.
+PARTS: dict[str, Callable[[], str]] = {
+    "files": files,
+}
+
+
+def written(text: str) -> str:
+    """The text of a page with its generated parts written anew."""
+    return PART.sub(lambda part: f"{part[1]}{PARTS[part[2]]()}{part[3]}", text)
+
+
+def pages() -> Iterator[Path]:
+    """Every page of the documentation."""
+    yield ROOT / "README.md"
+    yield from sorted((ROOT / "docs").rglob("*.md"))
+
+
+def main() -> None:
+    """Write every page."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (new := written(text)) != text:
+            page.write_text(new, encoding="utf-8")
+            print(f"wrote {page.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
