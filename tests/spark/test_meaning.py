@@ -1,0 +1,68 @@
+"""Expressions mean on Spark what they mean in Flink: the table of running.cases, in one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.errors import ExternalError
+from schema_core.expressions.forms.casts import printed
+from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.spark import Speaker, to_spark
+from schema_core.pipeline.jobs import spark_errors
+from schema_core.sql.expression import parse_expression
+from tests.support import cases
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CASES = cases("running")
+
+
+def said(expression: str, zone: str = "UTC") -> str:
+    typed = infer(ColumnScope({}, streaming=False), parse_expression(expression))
+    return printed(to_spark(typed, Speaker(zone)), typed.type, zone)
+
+
+@pytest.fixture(scope="module")
+def computed(session: SparkSession) -> Mapping[str, str]:
+    texts = [expression for expression, _ in CASES]
+    columns = ", ".join(f"coalesce({said(one)}, 'NULL')" for one in texts)
+    (row,) = session.sql(f"SELECT {columns}").collect()
+    return dict(zip(texts, row, strict=True))
+
+
+@pytest.mark.parametrize(("expression", "expected"), CASES)
+def test_an_expression_computes(
+    computed: Mapping[str, str], expression: str, expected: str
+) -> None:
+    assert expected == computed[expression]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["1 / 0", "1 % 0", "CAST('x' AS INT)", "CAST('2021-13-01' AS DATE)", "1.0 / 0.0"],
+)
+def test_an_expression_ends_the_job(session: SparkSession, expression: str) -> None:
+    with pytest.raises(ExternalError), spark_errors():
+        session.sql(f"SELECT {said(expression)}").collect()
+
+
+NEW_YORK = {
+    "CAST(TIMESTAMP '2020-03-08 02:30:00' AS TIMESTAMP_LTZ(3))": "2020-03-08 03:30:00.000",
+    "CAST(TO_TIMESTAMP_LTZ(0, 0) AS DATE)": "1969-12-31",
+    "CAST(TO_TIMESTAMP_LTZ(0, 0) AS STRING)": "1969-12-31 19:00:00.000",
+    "DATE_FORMAT(TO_TIMESTAMP_LTZ(1594000000, 0), 'HH')": "21",
+    "FLOOR(TO_TIMESTAMP_LTZ(1594000000, 0) TO DAY)": "2020-07-05 00:00:00.000",
+}
+
+
+@pytest.mark.parametrize(("expression", "expected"), NEW_YORK.items())
+def test_instants_are_seen_by_the_clock_of_the_zone(
+    session: SparkSession, expression: str, expected: str
+) -> None:
+    (row,) = session.sql(f"SELECT {said(expression, 'America/New_York')}").collect()
+
+    assert expected == row[0]
