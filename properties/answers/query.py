@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from properties.answers.attempt import Operation
 from properties.answers.identifier import HOME
+from properties.answers.schema import text, time_attribute
 from properties.recorded import Answer, Question
 from schema_core.environment.operations.definitions import schema_of, with_key_not_null
-from schema_core.errors import NotFoundError, SchemaError
+from schema_core.errors import NotFoundError
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Table, result_columns
 from schema_core.query.resolve import resolve_query
@@ -19,16 +20,15 @@ from schema_core.sql.query import parse_query
 from schema_core.sql.statement import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import Span
-from schema_core.types import LocalZonedTimestampType, TimestampKind, TimestampType
 
 
 @lru_cache(maxsize=256)
 def schema(elements: str, *, streaming: bool) -> ResolvedSchema:
     """The schema of a table from what stands between its parentheses."""
-    text = f"CREATE TABLE t ({elements})"
-    statement = parse_statement(text)
+    statement_text = f"CREATE TABLE t ({elements})"
+    statement = parse_statement(statement_text)
     assert isinstance(statement, CreateTable)
-    written = schema_of(statement.elements, text)
+    written = schema_of(statement.elements, statement_text)
     key = written.primary_key.column_names if written.primary_key else ()
     columns = with_key_not_null(written.columns, key)
     found = Schema(columns, written.watermark_specs, written.primary_key)
@@ -51,21 +51,18 @@ class Told:
 
 
 def column_answer(column: Column) -> Answer:
-    kind = TimestampKind.REGULAR
-    if isinstance(column.type, TimestampType | LocalZonedTimestampType):
-        kind = column.type.kind
-    attribute = None if kind is TimestampKind.REGULAR else kind.value.lower()
-    return {"name": column.name, "type": str(column.type), "time_attribute": attribute}
+    return {
+        "name": column.name,
+        "type": text(column.type),
+        "time_attribute": time_attribute(column.type),
+    }
 
 
 def answer(question: Question) -> Answer:
     streaming = question.get("mode", "streaming") == "streaming"
     query = parse_query(question["sql"])
     relation = resolve_query(query, Told(question, streaming=streaming), streaming=streaming)
-    columns = result_columns(relation)
-    if not columns:
-        raise SchemaError("a query has columns", code="no-columns")
-    return {"columns": [column_answer(column) for column in columns]}
+    return {"columns": [column_answer(column) for column in result_columns(relation)]}
 
 
 OPS: dict[str, Operation] = {"query": answer}

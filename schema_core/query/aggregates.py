@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.typed import Access, Apply, Ref, Typed
+from schema_core.expressions.typed import Access, Apply, Ref, Typed, children
 from schema_core.query.scope import Block
 from schema_core.sql.rewrite import parts, walk
 from schema_core.sql.syntax import Call, Expression
@@ -95,6 +95,16 @@ def check_calls(scope: Block, expression: Expression) -> None:
             raise SchemaError(
                 f"{call.name} needs an OVER clause", code="missing-over", span=call.span
             )
+
+
+def outside_aggregates(typed: Typed) -> Iterator[Typed]:
+    """The parts of a value of a group that are not read from its rows."""
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        yield one
+        is_aggregate = isinstance(one, Apply) and one.function.kind is Kind.AGGREGATE
+        rest.extend(() if is_aggregate else children(one))
 
 
 def check_grouped(typed: Typed, keys: Sequence[Typed], own: frozenset[str]) -> None:

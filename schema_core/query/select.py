@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.typed import Typed, walk
+from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import (
     aggregates,
     check_calls,
     check_grouped,
+    outside_aggregates,
     refuse_aggregates,
     windowed,
 )
@@ -139,7 +140,7 @@ def _value(scope: Block, expression: Expression, groups: Groups | None) -> Typed
     check_calls(scope, expression)
     typed = value(scope, expression)
     _check_groups(typed, groups)
-    if groups is not None and any(part in groups.missing for part in walk(typed)):
+    if groups is not None and any(part in groups.missing for part in outside_aggregates(typed)):
         return replace(typed, type=nullable(typed.type))
     return typed
 
