@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column
@@ -28,7 +29,7 @@ def match_recognize(
     """One row a match: the partition keys, then the measures.
 
     Raises:
-        SchemaError: whatever the parts refuse.
+        SchemaError: with code `misplaced-navigation`, or whatever the parts refuse.
     """
     inner = resolve_source(source.source, place, before)
     variables = {*_variables(source), *(define.name for define in source.defines)}
@@ -39,7 +40,7 @@ def match_recognize(
     keys = [value(rows, key) for key in source.partition_by]
     order = [value(rows, key.expression) for key in source.order_by]
     measures = tuple(
-        rel.Item(measure.name, value(scope, _plain(measure.expression)))
+        rel.Item(measure.name, value(scope, _plain(_measured(measure.expression))))
         for measure in source.measures
     )
     columns = (
@@ -61,6 +62,19 @@ def _as_variables(inner: Rows, variables: set[str]) -> Iterator[Origin]:
     yield from inner.origins
     columns = tuple(column for origin in inner.origins for column in origin.columns)
     yield from (Origin(variable, columns, hidden=True) for variable in sorted(variables))
+
+
+def _measured(expression: Expression) -> Expression:
+    """A measure, which speaks about the whole match and so not of the rows beside one.
+
+    Raises:
+        SchemaError: with code `misplaced-navigation`.
+    """
+    for call in walk(expression):
+        if isinstance(call, Call) and call.name in ("PREV", "NEXT"):
+            problem = f"{call.name} stands in DEFINE only"
+            raise SchemaError(problem, code="misplaced-navigation", span=call.span)
+    return expression
 
 
 def _plain(expression: Expression) -> Expression:
