@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from properties.answers.attempt import Operation
+from properties.answers.schema import NoTables
 from properties.recorded import Answer, Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
+from schema_core.query.relation import Relation
+from schema_core.query.resolve import resolve_query
 from schema_core.sql.expression import parse_expression
+from schema_core.sql.query_syntax import Query
+from schema_core.text import Span
 from schema_core.types import AnyTimestampType, DataType, DataTypes, TimestampKind
 
 
 def expression(question: Question) -> Answer:
     """The type of an expression and its text."""
     columns = {name: DataTypes.of(text) for name, text in question["columns"].items()}
-    scope = ColumnScope(columns, streaming=question.get("mode", "streaming") == "streaming")
+    streaming = question.get("mode") != "batch"
+
+    def rows(query: Query, span: Span) -> Relation:
+        return resolve_query(query, NoTables(), streaming=streaming)
+
+    scope = ColumnScope(columns, streaming=streaming, subqueries=rows)
     typed = infer(scope, parse_expression(question["expr"]))
     answer: Answer = {
         "type": shown(typed.type),

@@ -8,7 +8,7 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
-from schema_core.expressions.typed import Apply, Target
+from schema_core.expressions.typed import Apply, Target, Word
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
     AnyTimestampType,
@@ -107,10 +107,12 @@ def _wrong_type(
     index, function, form = max(refusals, key=lambda refusal: refusal[0])
     asked = dict.fromkeys(one[index].shown for i, _, one in refusals if i == index)
     actual = given.types[index]
+    tree = given.trees[index]
+    got = tree.symbol.word if isinstance(tree, Word) else actual.as_summary_string()
     error = SchemaError(
-        f"expected {' or '.join(asked)}, got {actual.as_summary_string()}",
+        f"expected {' or '.join(asked)}, got {got}",
         code="argument-type",
-        span=given.trees[index].span if given.trees[index].span.stop else call.span,
+        span=tree.span if tree.span.stop else call.span,
         hint="write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None,
     )
     error.path = (f"argument {index + 1} of {function.shown(form)}",)

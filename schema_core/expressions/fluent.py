@@ -7,6 +7,7 @@ An `Expression` knows no types; it is typed, by SQL's rules, where its columns a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, TypeAlias
 
 from schema_core.expressions.values import literal
@@ -14,7 +15,8 @@ from schema_core.sql import syntax
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName
-from schema_core.sql.type_name import type_name_of
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
 from schema_core.types import DataType
 
 #: What stands for a value: an expression, or a Python value for a literal.
@@ -61,6 +63,11 @@ def call(name: str, *arguments: Value) -> Expression:
 def _apply(name: str, *arguments: Value, path: tuple[str, ...] = ()) -> Expression:
     """A call of what the function tables call so."""
     return Expression(Call(name, tuple(map(written, arguments)), path))
+
+
+def _target(data_type: DataType) -> TypeName:
+    """A type behind AS in a cast, where only its parts may be NOT NULL."""
+    return cast_target(cursor_over(data_type.nullable().as_serializable_string()))
 
 
 def call_sql(text: str) -> Expression:
@@ -194,11 +201,11 @@ class Expression:
 
     def cast(self, data_type: DataType) -> Expression:
         """The value as another type."""
-        return Expression(Call("CAST", (self.syntax, type_name_of(data_type))))
+        return Expression(Call("CAST", (self.syntax, _target(data_type))))
 
     def try_cast(self, data_type: DataType) -> Expression:
         """The value as another type, NULL where that fails."""
-        return Expression(Call("TRY_CAST", (self.syntax, type_name_of(data_type))))
+        return Expression(Call("TRY_CAST", (self.syntax, _target(data_type))))
 
     def between(self, lower: Value, upper: Value) -> Expression:
         """Whether the value is between two others, these included."""
@@ -349,12 +356,17 @@ class Expression:
 
 def and_(*predicates: Value) -> Expression:
     """Whether all of these are true."""
-    return _apply("AND", *predicates)
+    return _chain("AND", predicates)
+
+
+def _chain(name: str, operands: tuple[Value, ...]) -> Expression:
+    trees = map(written, operands)
+    return Expression(reduce(lambda left, right: Call(name, (left, right)), trees))
 
 
 def or_(*predicates: Value) -> Expression:
     """Whether one of these is true."""
-    return _apply("OR", *predicates)
+    return _chain("OR", predicates)
 
 
 def not_(predicate: Value) -> Expression:

@@ -19,6 +19,7 @@ from schema_core.expressions.scope import ColumnScope, Scope
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Select, Target, Typed, Word
 from schema_core.sql import syntax
+from schema_core.sql.query_syntax import SetOperation
 from schema_core.sql.type_name import data_type
 from schema_core.types import DataType, SymbolType, require_resolved
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
@@ -119,7 +120,10 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             return Target(expression, target, span)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
-            return Select(expression, rows.columns[0][1], rows, span)
+            type_ = rows.columns[0][1]
+            if isinstance(query, SetOperation) and not scope.in_query:
+                type_ = type_.nullable()
+            return Select(expression, type_, rows, span)
         case syntax.Named(span=span):
             raise SchemaError("arguments cannot be named here", code="named-argument", span=span)
         case _:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
+from schema_core.sql.query_syntax import Ordered, Select, SetOperation
 from schema_core.types import (
     DataType,
     DayTimeIntervalType,
     DayTimeResolution,
+    LegacyType,
     RowField,
     RowType,
     StructuredType,
@@ -20,6 +22,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     YearMonthResolution,
 )
+from schema_core.types.legacy import legacy_in_sql
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
@@ -93,7 +96,9 @@ def in_sql(type_: DataType) -> DataType:
     ROW<`a` TIME(3), `b` INTERVAL SECOND(3)>
     """
     nullable = type_.is_nullable
-    if type_.root in UNKNOWN_TO_SQL:
+    if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
+        return found
+    if isinstance(type_, LegacyType) or type_.root in UNKNOWN_TO_SQL:
         raise SchemaError(
             f"SQL has no columns of type {type_.as_summary_string()}", code="type-not-in-sql"
         )
@@ -148,10 +153,14 @@ class ColumnScope:
             raise SchemaError(
                 f"there is no column {name!r}",
                 code="unknown-column",
-                hint=similar(name, self.columns),
+                hint=similar(name, self.names()),
                 span=span,
             )
         return Ref(name, self.columns[name], span=span), tuple(rest)
+
+    def names(self) -> Iterable[str]:
+        """What a name that is not found may have meant."""
+        return self.columns
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
         """A function of the user's, or a built-in one, whatever the case of its name."""
@@ -163,9 +172,18 @@ class ColumnScope:
 
     def subquery(self, query: Query, span: Span) -> Rows:
         """The rows of a query that knows nothing of these columns."""
-        if self.subqueries is None:
+        if self.subqueries is None or not _selects(query):
             raise SchemaError("there are no queries here", code="no-subquery", span=span)
         return self.subqueries(query, span)
+
+
+def _selects(query: Query) -> bool:
+    """Whether a query begins with SELECT, as Flink wants it outside of queries."""
+    match query:
+        case SetOperation(left=inner) | Ordered(query=inner):
+            return _selects(inner)
+        case _:
+            return isinstance(query, Select)
 
 
 def find_function(

@@ -8,7 +8,7 @@ rows are written are in `vocabulary`; how Spark computes a function is in `forms
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -50,11 +50,27 @@ class Empty(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The arguments of a call: their types, and the trees for rules that look at literals."""
+    """The arguments of a call: their types, and the trees for rules that look at literals.
+
+    What a rule finds out about all arguments together it finds out `once`, not for each of them:
+    a list may have a hundred thousand.
+    """
 
     types: tuple[DataType, ...]
     trees: tuple[Typed, ...]
+    _found: dict[Finds, DataType | None] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
+    def once(self, rule: Finds) -> DataType | None:
+        """What the rule finds for these arguments."""
+        if rule not in self._found:
+            self._found[rule] = rule(self)
+        return self._found[rule]
+
+
+#: What a rule finds out about all arguments together.
+Finds: TypeAlias = Callable[[Given], DataType | None]
 
 #: The type under which an argument goes in, or None where it does not fit.
 Accepts: TypeAlias = Callable[[Given, int], DataType | None]
@@ -89,11 +105,11 @@ class Function:
     Of the arguments it `takes`, the last `optional` ones may be left out and the last `repeats`
     ones may come again, together; `also` holds further forms. `nulls` is None where `gives` says
     all. `aligns` marks constructors, whose arguments are cast where they differ in anything at all.
-    Behind OVER, a function without `frames`
-    looks at the order of rows alone, unless it only `counts_rows`. `bare_names` says that names
-    among the arguments are no columns, `many_rows` that a query among them gives a list of values.
-    `quoted` says that Flink prints the name in back-ticks, `path` is the full name of a function
-    that a user registered.
+    Behind OVER, a function without `frames` looks at the order of rows alone, unless it only
+    `counts_rows`; `skips_nulls` says that IGNORE NULLS may stand behind it. `bare_names` says that
+    names among the arguments are no columns, `many_rows` that a query among them gives a list of
+    values. `quoted` says that Flink prints the name in back-ticks, `path` is the full name of a
+    function that a user registered.
     """
 
     name: str
@@ -110,6 +126,7 @@ class Function:
     aligns: bool = False
     frames: bool = True
     counts_rows: bool = False
+    skips_nulls: bool = False
     bare_names: bool = False
     many_rows: bool = False
     quoted: bool = False

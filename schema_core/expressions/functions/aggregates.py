@@ -110,10 +110,12 @@ FUNCTIONS = (
     aggregate("FIRST_VALUE",          (ANY,),      like(0)),
     aggregate("LAST_VALUE",           (ANY,),      like(0)),
     aggregate("SINGLE_VALUE",         (ANY,),      like(0)),
+    aggregate("AUXILIARY_GROUP",      (ANY,),      like(0), empty=Empty.VALUE),
     aggregate("LISTAGG",              (CHARACTER, literal(CHARACTER)), like(0),
               optional=1, empty=Empty.VALUE),
     counting("COLLECT",               (TYPED,),    collected),
-    aggregate("ARRAY_AGG",            (TYPED,),    array(like(0)), empty=Empty.VALUE),
+    aggregate("ARRAY_AGG",            (TYPED,),    array(like(0)),
+              empty=Empty.VALUE, skips_nulls=True),
     counting("JSON_OBJECTAGG",        (word(), CHARACTER, ANY), exactly(T.VARCHAR(2000))),
     counting("JSON_ARRAYAGG",         (word(), ANY), exactly(T.VARCHAR(2000))),
     # --- of the rows in a window ------------------------------------------------------------------
@@ -125,10 +127,10 @@ FUNCTIONS = (
     counting("CUME_DIST",             (),          exactly(T.DOUBLE()), frames=False),
     aggregate("LAG",                  (ANY, NUMERIC, DEFAULT), shifted,
               optional=2, nulls=None, empty=Empty.VALUE,
-              frames=False),
+              frames=False, skips_nulls=True),
     aggregate("LEAD",                 (ANY, NUMERIC, DEFAULT), shifted,
               optional=2, nulls=None, empty=Empty.VALUE,
-              frames=False),
+              frames=False, skips_nulls=True),
     # --- the Table API's rules --------------------------------------------------------------------
     bridged_aggregate("PERCENTILE",   (NUMBER, SHARE, WHOLE), quantile, optional=1, nulls=always),
 )  # fmt: skip

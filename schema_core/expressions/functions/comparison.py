@@ -22,13 +22,16 @@ from schema_core.types.least_restrictive import least_restrictive
 TRUTH = exactly(T.BOOLEAN())
 
 
-def _member(given: Given, i: int) -> DataType | None:
-    """One of a list whose type SQL compares with the value before the list."""
+def _of_list(given: Given) -> DataType | None:
+    """The type that SQL finds for the whole list, if it compares with the value before it."""
     value, *items = given.types
     item = least_restrictive(items)
-    if item is None or not sql_comparable(value.nullable(), item.nullable()):
-        return None
-    return given.types[i]
+    return item if item and sql_comparable(value.nullable(), item.nullable()) else None
+
+
+def _member(given: Given, i: int) -> DataType | None:
+    """One of a list that is compared with the value before it."""
+    return given.types[i] if given.once(_of_list) else None
 
 
 def membership(given: Given) -> DataType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Arg, Function, Given, Rules
 from schema_core.expressions.vocabulary import (
     BINARY,
@@ -18,6 +19,7 @@ from schema_core.expressions.vocabulary import (
     like,
 )
 from schema_core.sql import syntax
+from schema_core.sql.operands import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot
 from schema_core.types.common import common_type
 from schema_core.types.least_restrictive import least_restrictive
@@ -26,11 +28,35 @@ F = TypeFamily
 
 
 def unless_equal(call: syntax.Call) -> syntax.Expression:
-    """``NULLIF(a, b)`` is ``CASE WHEN a = b THEN NULL ELSE a END``."""
+    """``NULLIF(a, b)`` is ``CASE WHEN a = b THEN NULL ELSE a END``.
+
+    Raises:
+        SchemaError: with code `too-deep` where NULLIFs within the first argument of one another,
+            each of which says its value twice, come to more than `MAX_COPIES` nodes.
+    """
     value, other = call.arguments
+    if _written_out(value) > MAX_COPIES:
+        raise SchemaError(
+            "NULLIF repeats its value too often",
+            code="too-deep",
+            hint="name the value in a column of its own",
+            span=value.span,
+        )
     equal = syntax.Call("=", (value, other), span=call.span)
     null = syntax.Literal(syntax.LiteralKind.NULL, "NULL", span=call.span)
     return syntax.Call("CASE", (equal, null, value), span=call.span)
+
+
+def _written_out(value: syntax.Expression) -> int:
+    """How many nodes a tree has when its NULLIFs are rewritten; beyond the limit it stops."""
+    waiting, count = [value], 0
+    while waiting and count <= MAX_COPIES:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, syntax.Call):
+            waiting += one.arguments
+            waiting += one.arguments[:1] if one.name == "NULLIF" else ()
+    return count
 
 
 def branches(given: Given) -> tuple[DataType, ...]:
@@ -54,9 +80,13 @@ def unless_null(given: Given) -> DataType:
     return found(common_type(given.types)).with_nullability(other.is_nullable)
 
 
+def _of_branches(given: Given) -> DataType | None:
+    return least_restrictive(branches(given))
+
+
 def _value(given: Given, i: int) -> DataType | None:
     """The value of a branch, if SQL finds a type for all of them."""
-    return given.types[i] if least_restrictive(branches(given)) else None
+    return given.types[i] if given.once(_of_branches) else None
 
 
 VALUE = Arg("<ANY>", _value)

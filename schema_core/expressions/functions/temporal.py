@@ -281,6 +281,7 @@ FUNCTIONS = (
              nulls=never, optional=1, deterministic=False),
     Function("PROCTIME",          (),         PROCTIME, nulls=never, deterministic=False),
     Function("PROCTIME_MATERIALIZE", (TIMESTAMP,), regular, deterministic=False),
+    Function("STREAMRECORD_TIMESTAMP", (NUMERIC,), exactly(T.BIGINT()), nulls=never),
     # --- the Table API's rules --------------------------------------------------------------------
     bridged("TO_TIMESTAMP_LTZ", (KNOWN_NUMBER, DIGITS),  instant, nulls=always,
             also=((KNOWN_NUMBER,), (TEXT,), (TEXT, KNOWN_TEXT), (TEXT, KNOWN_TEXT, KNOWN_TEXT))),

@@ -1,0 +1,205 @@
+"""Laws of typing: spelling does not matter, what is printed means the same, nothing else breaks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TypeAlias
+
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.expressions.fluent import Expression, col
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.infer import check, infer
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.sql import syntax
+from schema_core.sql.expression import parse_expression
+from schema_core.sql.printer import print_expression
+from schema_core.sql.syntax import Call, Name
+from schema_core.sql.tokens import tokenize
+from schema_core.testing.strategies import types
+from schema_core.types import DataType, parse_type
+
+Outcome: TypeAlias = DataType | str
+
+COLUMNS = {
+    name: parse_type(text)
+    for name, text in {
+        "i": "INT",
+        "l": "BIGINT NOT NULL",
+        "d": "DECIMAL(10, 2)",
+        "x": "DOUBLE",
+        "s": "STRING",
+        "c": "CHAR(3) NOT NULL",
+        "b": "BOOLEAN",
+        "day": "DATE",
+        "ts": "TIMESTAMP(3)",
+        "ltz": "TIMESTAMP_LTZ(6)",
+        "arr": "ARRAY<INT>",
+        "m": "MAP<STRING, INT NOT NULL>",
+        "r": "ROW<x INT NOT NULL, y STRING>",
+    }.items()
+}
+SCOPE = ColumnScope(COLUMNS)
+
+Tree: TypeAlias = syntax.Expression
+Trees: TypeAlias = st.SearchStrategy[syntax.Expression]
+
+
+def columns(*names: str) -> Trees:
+    return st.sampled_from(names).map(lambda name: Name((name,)))
+
+
+def literals(*texts: str) -> Trees:
+    return st.sampled_from(texts).map(parse_expression)
+
+
+def call(names: str, *arguments: Trees) -> Trees:
+    """A call of one of these functions."""
+    return st.builds(
+        Call,
+        st.sampled_from(names.split(", ")),
+        st.tuples(*arguments),
+    )
+
+
+numbers: Trees = st.deferred(
+    lambda: st.one_of(
+        columns("i", "l", "d", "x"),
+        literals("0", "1", "2.50", "99999999999", "1e0"),
+        call("+, -, *, /, COALESCE, GREATEST, NULLIF, IFNULL", numbers, numbers),
+        call("ABS, -x, CEIL, SIGN, SUM, AVG", numbers),
+        call("CHAR_LENGTH, ASCII", texts),
+        call("CASE, IF", truths, numbers, numbers),
+        call("[]", columns("arr"), literals("1")),
+        columns("r").map(lambda row: Call(".", (row, Name(("x",))))),
+    )
+)
+texts: Trees = st.deferred(
+    lambda: st.one_of(
+        columns("s", "c"),
+        literals("''", "'a'", "'2020-01-01'"),
+        call("||, CONCAT, COALESCE", texts, texts),
+        call("UPPER, REVERSE, MD5, MAX", texts),
+        call("SUBSTRING, REPEAT", texts, literals("1", "2")),
+        call("CASE", truths, texts, texts),
+        call("DATE_FORMAT", moments, literals("'yyyy'")),
+    )
+)
+moments: Trees = st.deferred(
+    lambda: st.one_of(
+        columns("ts", "ltz"),
+        literals("TIMESTAMP '2020-01-01 00:00:00.5'", "CURRENT_TIMESTAMP"),
+        call("+, -", moments, literals("INTERVAL '5' SECOND", "INTERVAL '1' MONTH")),
+        call("COALESCE", moments, moments),
+    )
+)
+truths: Trees = st.deferred(
+    lambda: st.one_of(
+        columns("b"),
+        literals("TRUE", "UNKNOWN"),
+        call("=, <>, <, >=", numbers, numbers) | call("=, <", moments, moments),
+        call("=, LIKE", texts, texts),
+        call("AND, OR", truths, truths),
+        call("NOT, IS TRUE, IS NULL", truths),
+        call("IN, NOT IN", numbers, numbers, numbers),
+    )
+)
+scalars = numbers | texts | moments | truths
+expressions: Trees = st.one_of(
+    scalars,
+    call("ARRAY, MAP", numbers, numbers) | call("ARRAY", texts, texts, texts),
+    call("ARRAY_CONCAT, ARRAY_UNION", columns("arr"), call("ARRAY", numbers)),
+    call("ROW", scalars, scalars),
+    call("COALESCE, =, +, ARRAY, GREATEST", scalars, scalars),
+)
+#: Functions that are written as calls.
+CALLED = sorted(name for name in BUILT_IN if name.replace("_", "").isalnum())
+
+
+def outcome(text: str) -> Outcome:
+    """The type of an expression, or the code with which it is refused."""
+    try:
+        return infer(SCOPE, parse_expression(text)).type
+    except SchemaError as error:
+        return error.code
+
+
+def typed(tree: Tree) -> Typed | None:
+    """What the text of a tree means: its signs before numbers belong to these."""
+    try:
+        return infer(SCOPE, parse_expression(print_expression(tree)))
+    except SchemaError:
+        return None
+
+
+def respelled(text: str) -> str:
+    """The same tokens in small letters, with blanks and comments between them."""
+    parts = [text[token.span.start : token.span.stop] for token in tokenize(text)]
+    return " /* */ ".join(part if part[:1] in {"`", "'"} else part.lower() for part in parts)
+
+
+@given(expressions)
+def test_spelling_does_not_matter(tree: Tree) -> None:
+    text = print_expression(tree)
+
+    assert outcome(text) == outcome(respelled(text))
+
+
+@given(expressions)
+def test_parentheses_do_not_matter(tree: Tree) -> None:
+    text = print_expression(tree)
+
+    assert outcome(text) == outcome(f"(({text}))")
+
+
+@given(expressions)
+def test_what_is_printed_means_the_same(tree: Tree) -> None:
+    """But for the casts that SQL puts in: Flink prints these without NOT NULL."""
+    found = typed(tree)
+    assume(found is not None and not any(map(_is_implicit, walk(found))))
+    assert found is not None
+
+    text = to_sql(found)
+
+    assert outcome(text) == found.type
+    assert to_sql(infer(SCOPE, parse_expression(text))) == text
+
+
+def _is_implicit(found: Typed) -> bool:
+    return isinstance(found, Apply) and found.implicit
+
+
+@given(expressions)
+def test_what_is_printed_is_read(tree: Tree) -> None:
+    found = typed(tree)
+    if found is not None:
+        assert isinstance(outcome(to_sql(found)), DataType)
+
+
+@given(expressions, types())
+def test_what_is_checked_is_of_the_type(tree: Tree, expected: DataType) -> None:
+    try:
+        found = check(SCOPE, tree, expected)
+    except SchemaError:
+        return
+    assert found.type.nullable() == expected.nullable() or found.type.root is expected.root
+
+
+@given(st.sampled_from(CALLED), st.lists(types(), max_size=4))
+@example("GREATEST", [])
+def test_any_function_takes_or_refuses_any_types(name: str, given_types: list[DataType]) -> None:
+    columns = {f"c{index}": one for index, one in enumerate(given_types)}
+    call = Call(name, tuple(Name((column,)) for column in columns))
+
+    with suppress(SchemaError, UnsupportedError):
+        assert to_sql(infer(ColumnScope(columns), call))
+
+
+@given(expressions)
+def test_python_writes_the_same(tree: Tree) -> None:
+    assert str(Expression(tree)) == print_expression(tree)
+    assert (Expression(tree) + col("i")).syntax == Call("+", (tree, Name(("i",))))

@@ -1,0 +1,137 @@
+"""What stands behind OVER, and which windows there are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.scope import Scope
+from schema_core.expressions.typed import Bound, Constant, Frame, Over, SortedBy, Typed
+from schema_core.sql import syntax
+from schema_core.types import DataType, TypeFamily
+
+if TYPE_CHECKING:
+    from schema_core.expressions.signatures import Function
+
+Infer: TypeAlias = Callable[[Scope, syntax.Expression], Typed]
+
+#: Bounds in the order in which a frame may have them.
+BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
+#: What rows that far from each other differ by, where there is such a thing.
+DISTANCES = {
+    TypeFamily.NUMERIC: TypeFamily.NUMERIC,
+    TypeFamily.DATETIME: TypeFamily.INTERVAL,
+}
+
+
+def window(scope: Scope, function: Function, written: syntax.Window, infer: Infer) -> Over:
+    """The window of a call, a named one looked up.
+
+    Raises:
+        SchemaError: with code `window`, or as `infer`.
+    """
+    if written.name is not None:
+        written = _merged(scope.window(written.name, written.span), written)
+    over = Over(
+        tuple(infer(scope, one) for one in written.partition_by),
+        tuple(
+            SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
+            for key in written.order_by
+        ),
+        None if written.frame is None else _frame(scope, written.frame, infer),
+    )
+    problem = _without_order(scope, function, over) or _wrong_frame(function, over)
+    if problem:
+        raise SchemaError(problem, code="window", span=written.span)
+    return over
+
+
+def may_be_empty(over: Over) -> bool:
+    """Whether the frame starts or ends at a distance from the row."""
+    return any(bound.distance is not None for bound in _bounds(over))
+
+
+def _merged(named: syntax.Window, written: syntax.Window) -> syntax.Window:
+    """A named window with what was added to it."""
+    return replace(
+        named,
+        name=None,
+        partition_by=written.partition_by or named.partition_by,
+        order_by=written.order_by or named.order_by,
+        frame=written.frame or named.frame,
+    )
+
+
+def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
+    def bound(written: syntax.Call | syntax.Symbol) -> Bound:
+        if isinstance(written, syntax.Symbol):
+            return Bound(written.word)
+        return Bound(written.name, infer(scope, written.arguments[0]))
+
+    upper = None if frame.upper is None else bound(frame.upper)
+    return Frame(frame.unit, bound(frame.lower), upper)
+
+
+def _bounds(over: Over) -> list[Bound]:
+    both = (over.frame.lower, over.frame.upper) if over.frame else ()
+    return [bound for bound in both if bound is not None]
+
+
+def _without_order(scope: Scope, function: Function, over: Over) -> str | None:
+    """What is wrong with a window that has no ORDER BY."""
+    counted = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
+    ranks = not function.frames and not function.counts_rows
+    if not over.order_by and (ranks or not (scope.in_query or counted)):
+        return f"{function.name} OVER needs an ORDER BY"
+    return None
+
+
+def _wrong_frame(function: Function, over: Over) -> str | None:
+    """What is wrong with the frame of a window."""
+    if over.frame is None:
+        return None
+    if not function.frames:
+        return f"{function.name} has no frame"
+    if over.frame.unit == "RANGE" and len(over.order_by) > 1:
+        return "RANGE needs an order by one value"
+    lower, *upper = _bounds(over)
+    if lower.words == BOUNDS[-1]:
+        return f"no frame begins with {lower.words}"
+    if upper and (upper[0].words == BOUNDS[0] or _place(upper[0]) < _place(lower)):
+        return f"no frame from {lower.words} ends with {upper[0].words}"
+    keys = [key.value.type for key in over.order_by]
+    wrong = (_wrong_distance(over.frame.unit, keys, bound.distance) for bound in _bounds(over))
+    return next(filter(None, wrong), None)
+
+
+def _place(bound: Bound) -> int:
+    return BOUNDS.index(bound.words)
+
+
+def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> str | None:
+    """What is wrong with a distance: rows are counted, values lie an interval or number apart."""
+    if distance is None:
+        return None
+    if unit == "ROWS":
+        wrong = isinstance(distance, Constant) and not _counts(distance.literal)
+        return "ROWS counts in whole numbers" if wrong else None
+    apart = next((apart for one, apart in DISTANCES.items() for key in keys if key.is_(one)), None)
+    if keys and (apart is None or not distance.type.is_(apart)):
+        order = keys[0].as_summary_string()
+        return f"RANGE counts {distance.type.as_summary_string()} in an order of {order}"
+    return None
+
+
+def _counts(literal: syntax.Literal | syntax.Interval) -> bool:
+    """Whether a literal may count rows: of the numbers, those that are whole and not negative."""
+    match literal:
+        case syntax.Literal(kind=syntax.LiteralKind.APPROXIMATE):
+            return False
+        case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
+            number = Decimal(text)
+            return number >= 0 and number == number.to_integral_value()
+        case _:
+            return True

@@ -1,0 +1,75 @@
+"""The tables of functions are whole: every function of Flink is there, none of them twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+import pytest
+
+from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates
+from schema_core.expressions.signatures import Function, Kind, Rules, declare
+from schema_core.types import DataTypes
+from tests.support import cases
+
+ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]
+DEFINITIONS = cases("functions")
+
+
+def test_all_definitions_of_flink_are_listed() -> None:
+    assert len(dict(DEFINITIONS)) == 256
+
+
+@pytest.mark.parametrize(("definition", "name"), DEFINITIONS)
+def test_every_definition_has_its_place(definition: str, name: str) -> None:
+    assert name.startswith("(") or name in BUILT_IN
+
+
+def test_no_row_is_there_twice() -> None:
+    counted = Counter((name, str(row)) for row in ROWS for name in (row.name, *row.aliases))
+
+    assert [one for one, count in counted.items() if count > 1] == []
+
+
+def test_rows_of_one_name_agree_in_what_they_are() -> None:
+    """Which row is meant is found by the arguments; what the call is must be known before."""
+    known = {
+        name: {(row.kind, row.bare_names, row.many_rows, row.rewrite is not None) for row in rows}
+        for name, rows in BUILT_IN.items()
+    }
+
+    assert {name: kinds for name, kinds in known.items() if len(kinds) > 1} == {}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_row_says_how_it_is_called(row: Function) -> None:
+    """Every form takes its own number of arguments, and prints itself."""
+    assert row.name == row.name.upper() or row.name.endswith("x")
+    assert 0 <= row.optional <= len(row.takes)
+    assert row.repeats <= len(row.takes)
+    for form in row.forms:
+        assert row.form(form, len(form)) == form
+        assert all(arg.shown in row.shown(form) for arg in form)
+
+
+def test_repetition_is_written_out() -> None:
+    (map_of,) = BUILT_IN["MAP"]
+
+    assert [map_of.form(map_of.takes, count) is not None for count in range(1, 7)] == [
+        count % 2 == 0 for count in range(1, 7)
+    ]
+
+
+def test_only_functions_over_rows_are_in_their_table() -> None:
+    assert {row.kind for row in aggregates.FUNCTIONS} == {Kind.AGGREGATE}
+    elsewhere = chain.from_iterable(one.FUNCTIONS for one in FAMILIES if one is not aggregates)
+    assert {row.name for row in elsewhere if row.kind is Kind.AGGREGATE} == {
+        name for name in BUILT_IN if name.startswith("BITMAP_") and name.endswith("_AGG")
+    }
+
+
+def test_declared_functions_follow_the_rules_of_the_table_api() -> None:
+    rows = declare("f", [([], DataTypes.INT()), ([DataTypes.INT()], DataTypes.INT())])
+
+    assert [str(row) for row in rows] == ["f()", "f(INT)"]
+    assert {(row.rules, row.quoted, row.path) for row in rows} == {(Rules.TABLE_API, True, ("f",))}

@@ -1,0 +1,55 @@
+"""How expressions are kept: as Flink prints them."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.sql.expression import parse_expression
+from schema_core.types import parse_type
+from tests.support import cases
+
+COLUMNS = {
+    "a": "INT",
+    "b": "BIGINT NOT NULL",
+    "n": "DECIMAL(10, 2)",
+    "s": "STRING",
+    "d": "DATE",
+    "ts": "TIMESTAMP(3)",
+    "r": "ROW<x INT, y ROW<z STRING>>",
+    "arr": "ARRAY<INT>",
+    "m": "MAP<STRING, INT>",
+}
+SCOPE = ColumnScope({name: parse_type(text) for name, text in COLUMNS.items()})
+PRINTED = cases("printed")
+
+
+def typed(text: str) -> Typed:
+    return infer(SCOPE, parse_expression(text))
+
+
+@pytest.mark.parametrize(("text", "printed"), PRINTED)
+def test_printed(text: str, printed: str) -> None:
+    assert to_sql(typed(text)) == printed
+
+
+@pytest.mark.parametrize("text", [text for text, _ in PRINTED])
+def test_what_is_printed_means_the_same(text: str) -> None:
+    """Casts that SQL put in are the exception: read again they have a type of their own."""
+    first = typed(text)
+    again = typed(to_sql(first))
+
+    if not any(isinstance(one, Apply) and one.implicit for one in walk(first)):
+        assert first.type == again.type
+        assert to_sql(first) == to_sql(again)
+
+
+def test_casts_that_were_put_in_are_put_in_again() -> None:
+    """Flink's text of ``ARRAY[a, b]`` grows with every reading."""
+    first = to_sql(typed("ARRAY[a, b]"))
+
+    assert first == "ARRAY[CAST(`a` AS BIGINT), CAST(`b` AS BIGINT)]"
+    assert to_sql(typed(first)) == "ARRAY[CAST(`a` AS BIGINT), CAST(CAST(`b` AS BIGINT) AS BIGINT)]"

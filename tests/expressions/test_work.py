@@ -1,0 +1,129 @@
+"""Long forms: work in proportion to the text, a coded refusal where a text would grow without end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.to_sql import to_sql
+from schema_core.sql.expression import parse_expression
+from schema_core.types import DataType, parse_type
+
+SCOPE = ColumnScope(
+    {
+        name: parse_type(text)
+        for name, text in {
+            "i": "INT",
+            "l": "BIGINT",
+            "d": "DECIMAL(10, 2)",
+            "s": "STRING",
+            "b": "BOOLEAN",
+        }.items()
+    }
+)
+
+
+def listed(opening: str, item: str, closing: str) -> Callable[[int], str]:
+    """A form of so many items; `{}` in an item stands for its number."""
+    return lambda count: opening + ", ".join(item.format(k) for k in range(count)) + closing
+
+
+def chained(operand: str, operator: str) -> Callable[[int], str]:
+    return lambda count: operator.join(operand.format(k) for k in range(count))
+
+
+def branched(opening: str, branch: str) -> Callable[[int], str]:
+    return lambda count: f"{opening} {' '.join(branch.format(k) for k in range(count))} END"
+
+
+#: What is long -> the text of so many parts.
+LONG: dict[str, Callable[[int], str]] = {
+    "CASE": branched("CASE", "WHEN i = {0} THEN {0}"),
+    "simple CASE": branched("CASE i", "WHEN {0} THEN l WHEN -{0} THEN d"),
+    "IN": listed("i IN (", "{0}", ")"),
+    "IN of strings": listed("s IN (", "'{0}', 'x{0}'", ")"),
+    "SOME": listed("i = SOME (", "{0}", ")"),
+    "COALESCE": listed("COALESCE(", "i, l", ")"),
+    "GREATEST": listed("GREATEST(", "i, d", ")"),
+    "CONCAT": listed("CONCAT(", "s", ")"),
+    "ELT": listed("ELT(i, ", "s", ")"),
+    "PRINTF": listed("PRINTF(", "s", ")"),
+    "ARRAY": listed("ARRAY[", "i, l, d", "]"),
+    "MAP": listed("MAP[", "{0}, s", "]"),
+    "MULTISET": listed("MULTISET[", "{0}", "]"),
+    "ROW": listed("ROW(", "i", ")"),
+    "JSON_OBJECT": listed("JSON_OBJECT(", "'k{0}' VALUE i", ")"),
+    "JSON_ARRAY": listed("JSON_ARRAY(", "i", ")"),
+    "||": chained("s", " || "),
+    "+": chained("i", " + "),
+    "AND": chained("b", " AND "),
+    "OR": chained("i = {0}", " OR "),
+    "IS NULL": lambda count: "i" + " IS NULL" * count,
+    "a row type": listed("CAST(NULL AS ROW<", "f{0} INT", ">)"),
+}
+
+
+def typed_and_printed(text: str) -> tuple[DataType, str]:
+    typed = infer(SCOPE, parse_expression.__wrapped__(text))
+    return typed.type, to_sql(typed)
+
+
+def work(text: str) -> int:
+    """How many functions are called to parse, type and print a text."""
+    count = 0
+
+    def called(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        typed_and_printed(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("form", LONG)
+def test_work_grows_with_the_text(form: str) -> None:
+    """Four times the parts, at most five times the calls: squares would be sixteen."""
+    text = LONG[form]
+    work(text(5))  # what is looked up once is looked up here
+
+    assert work(text(200)) <= 5 * work(text(50))
+
+
+@pytest.mark.parametrize(
+    ("form", "count"),
+    [
+        ("CASE", 20_000),
+        ("IN", 100_000),
+        ("COALESCE", 5_000),
+        ("GREATEST", 5_000),
+        ("CONCAT", 20_000),
+        ("ARRAY", 20_000),
+        ("MAP", 20_000),
+        ("ROW", 20_000),
+        ("||", 20_000),
+        ("OR", 20_000),
+    ],
+)
+def test_long_forms_are_typed_and_printed(form: str, count: int) -> None:
+    type_, text = typed_and_printed(LONG[form](count))
+
+    assert type_.as_summary_string()
+    assert len(text) > count
+
+
+@pytest.mark.parametrize("depth", [20, 60])
+def test_what_is_said_twice_at_every_level_is_refused(depth: int) -> None:
+    """NULLIF says its value twice, and so do the NULLIFs in it."""
+    with pytest.raises(SchemaError) as caught:
+        typed_and_printed("NULLIF(" * depth + "i" + ", 0)" * depth)
+
+    assert "too-deep" == caught.value.code
