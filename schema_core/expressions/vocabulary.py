@@ -120,7 +120,11 @@ ORDERED = like_before(ordered=True)
 
 def together(start: int = 0, step: int = 1) -> Arg:
     """The type that SQL finds for every `step`-th argument from `start` on."""
-    return Arg("<ANY>", lambda given, _: least_restrictive(given.types[start::step]))
+
+    def of_all(given: Given) -> DataType | None:
+        return least_restrictive(given.types[start::step])
+
+    return Arg("<ANY>", lambda given, _: given.once(of_all))
 
 
 # --- what may stand in a place: the Table API's rules --------------------------------------------
@@ -167,11 +171,14 @@ def either(*args: Arg) -> Arg:
 def common(start: int = 0, root: TypeRoot | None = None) -> Arg:
     """The common type of all arguments from `start` on, which must have the root if one is said."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
+    def of_all(given: Given) -> DataType | None:
         types = given.types[start:]
         if root and any(type_.root is not root for type_ in types):
             return None
-        found = common_type(types)
+        return common_type(types)
+
+    def accepts(given: Given, i: int) -> DataType | None:
+        found = given.once(of_all)
         return found and as_type(given.types[i], found)
 
     return Arg("<COMMON>", accepts)

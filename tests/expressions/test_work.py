@@ -1,4 +1,4 @@
-"""Long forms: work in proportion to the text, a coded refusal where a text would grow without end."""
+"""Long forms: work in proportion to the text; what would grow without end is refused."""
 
 from __future__ import annotations
 
