@@ -9,7 +9,6 @@ from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.numbers import months_between, shifted
 from schema_core.expressions.forms.words import (
     CHARACTERS,
-    FLOATS,
     MAX_PRECISION,
     Called,
     Form,
@@ -108,111 +107,6 @@ def extract(called: Called) -> str:
 def part(unit: str) -> Form:
     """YEAR(moment) and its kin."""
     return lambda called: f"CAST({field(unit, called[0], called.types[0], called.zone)} AS BIGINT)"
-
-
-# --- floors ------------------------------------------------------------------------------------
-
-
-def floor(called: Called) -> str:
-    """FLOOR, of numbers and of moments."""
-    return _step(called, up=False)
-
-
-def ceil(called: Called) -> str:
-    """CEIL, of numbers and of moments."""
-    return _step(called, up=True)
-
-
-def _step(called: Called, *, up: bool) -> str:
-    name = "ceil" if up else "floor"
-    if len(called.arguments) == 1:
-        return _whole(name, called)
-    text, unit = called.arguments
-    type_ = called.types[0]
-    if isinstance(type_, LocalZonedTimestampType):
-        return bind(text, lambda v: _step_instant(unit, v, called.zone, up=up))
-    return stepped(unit, text, type_, up=up)
-
-
-def _step_instant(unit: str, text: str, zone: str, *, up: bool) -> str:
-    """An instant by the clock of a zone, whose distance from UTC is taken where it starts."""
-    clock = moments.local(text, zone)
-    step = stepped(unit, clock, TimestampType(3), up=up)
-    distance = f"({moments.micros(clock)} - {moments.micros(text)})"
-    return f"timestamp_micros({moments.micros(step)} - {distance})"
-
-
-def _whole(name: str, called: Called) -> str:
-    """The whole number below or above; of a float it is a float, with its sign of zero."""
-    if not isinstance(called.type, FLOATS):
-        return f"CAST({name}({called[0]}) AS {sql_type(called.type)})"
-
-    def body(value: str) -> str:
-        step = f"floor({value})" if name == "floor" else f"floor(- {value})"
-        sign = "1" if name == "floor" else "-1"
-        whole = f"CAST(CAST({step} AS DOUBLE) * CAST({sign} AS DOUBLE) AS {sql_type(called.type)})"
-        return f"if(isnan({value}) OR abs({value}) > 4e18 OR {value} = 0, {value}, {whole})"
-
-    return bind(called[0], body)
-
-
-def stepped(unit: str, text: str, type_: DataType, *, up: bool) -> str:
-    """A moment without a zone, down (or up) to the start of a unit."""
-    if unit in MILLIS and not isinstance(type_, DateType):
-        return _stepped_time(MILLIS[unit], text, type_, up=up)
-    if unit == "DAY" and isinstance(type_, DateType):
-        return text
-    day = moments.convert(text, type_, DateType(), "UTC")
-    start = bind(day, lambda d: _start(unit, d))
-    if up:
-        start = _ceiling(unit, start, text, type_)
-    if isinstance(type_, DateType):
-        return start
-    return moments.convert(start, DateType(), type_, "UTC")
-
-
-def _stepped_time(size: int, text: str, type_: DataType, *, up: bool) -> str:
-    is_time = isinstance(type_, TimeType)
-    count = moments.time_millis(text) if is_time else moments.millis(text)
-
-    def body(value: str) -> str:
-        down = f"({value} - pmod({value}, {size}))"
-        step = f"if(pmod({value}, {size}) = 0, {value}, {down} + {size})" if up else down
-        return moments.time_of_millis(step, type_) if is_time else moments.of_millis(step, type_)
-
-    return bind(count, body)
-
-
-def _start(unit: str, day: str) -> str:
-    """The first day of a unit."""
-    match unit:
-        case "WEEK":
-            return f"date_sub({day}, dayofweek({day}) - 1)"
-        case "MONTH" | "QUARTER" | "YEAR":
-            return f"trunc({day}, '{unit}')"
-        case "DECADE":
-            return f"make_date(floor(year({day}) / 10) * 10, 1, 1)"
-        case "CENTURY":
-            return f"make_date(floor((year({day}) - 1) / 100) * 100 + 1, 1, 1)"
-        case "MILLENNIUM":
-            return f"make_date(floor((year({day}) - 1) / 1000) * 1000 + 1, 1, 1)"
-        case _:
-            raise unsupported(f"FLOOR to {unit} is not run on Spark")
-
-
-def _ceiling(unit: str, start: str, text: str, type_: DataType) -> str:
-    """The start if the moment stands on it, else the start of the unit that follows."""
-
-    def body(day: str) -> str:
-        back = (
-            day if isinstance(type_, DateType) else moments.convert(day, DateType(), type_, "UTC")
-        )
-        following = f"add_months({day}, {MONTHS.get(unit, 0)})"
-        if unit == "WEEK":
-            following = f"date_add({day}, 7)"
-        return f"if({back} = {text}, {day}, {following})"
-
-    return bind(start, body)
 
 
 # --- adding and subtracting --------------------------------------------------------------------
@@ -420,9 +314,6 @@ FORMS: dict[str, Form] = {
     "HOUR": part("HOUR"),
     "MINUTE": part("MINUTE"),
     "SECOND": part("SECOND"),
-    "FLOOR": floor,
-    "CEIL": ceil,
-    "CEILING": ceil,
     "TIMESTAMPADD": timestamp_add,
     "TIMESTAMPDIFF": timestamp_diff,
     "DATE_FORMAT": date_format,
