@@ -1,0 +1,187 @@
+"""Laws of dialects: written and read is the same or a loss; names stay names; no text breaks in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.dialect.engines import ENGINES
+from schema_core.formats.dialect.expressions import OPERATORS
+from schema_core.formats.dialects import DIALECTS, ddl_losses, read_table, to_ddl
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema, SqlExpression, UnresolvedComputedColumn
+from schema_core.sql.expression import parse_expression
+from schema_core.testing.schemas import schemas
+from schema_core.testing.strategies import comments, names, types
+from schema_core.types import DataType
+
+dialects = st.sampled_from(DIALECTS)
+
+#: Why a schema may not be written at all.
+REFUSALS = {"no-foreign-type", "no-foreign-name", "no-foreign-text", "same-name", "no-columns"}
+
+#: Dialects that keep a comment with a column, and so a note.
+KEEPERS = [
+    name for name, one in ENGINES.items() if one.comment is not None or one.comment_statement
+]
+
+
+def written(schema: Schema, dialect: str, *, notes: bool = False) -> str | None:
+    """The statements, or None where the engine cannot have such a table."""
+    return refused(lambda: to_ddl(schema, dialect, on_loss="note" if notes else "accept"))
+
+
+def refused(write: Callable[[], str]) -> str | None:
+    """What is written, or None where it is refused for a reason that there is."""
+    try:
+        return write()
+    except UnsupportedError as error:
+        if error.code in REFUSALS:
+            return None
+        raise
+
+
+def one_column(type_: DataType, name: str = "c", comment: str | None = None) -> Schema:
+    return Schema.new_builder().column(name, type_).with_comment(comment).build()
+
+
+def resolved(schema: Schema) -> ResolvedSchema:
+    return SchemaResolver().resolve(schema)
+
+
+@given(types(max_leaves=5), dialects)
+def test_a_type_without_losses_comes_back(type_: DataType, dialect: str) -> None:
+    schema = one_column(type_)
+    text = written(schema, dialect)
+    if text is not None and not ddl_losses(schema, dialect):
+        assert schema.columns[0].name == "c"
+        assert [type_] == resolved(read_table(text, dialect).schema).get_column_data_types()
+
+
+@given(types(max_leaves=5), comments(), st.sampled_from(KEEPERS))
+def test_a_note_brings_every_type_back(type_: DataType, comment: str | None, dialect: str) -> None:
+    schema = one_column(type_, comment=comment)
+    text = written(schema, dialect, notes=True)
+    if text is not None:
+        (column,) = resolved(read_table(text, dialect).schema).columns
+        assert (type_, comment) == (column.data_type, column.comment)
+
+
+@given(types(max_leaves=5), dialects)
+def test_what_was_read_is_written_the_same_again(type_: DataType, dialect: str) -> None:
+    """What an engine gives back has settled: another round changes nothing more."""
+    text = written(one_column(type_), dialect)
+    if text is not None:
+        first = read_table(text, dialect).schema
+        again = written(first, dialect)
+        assert again is not None
+        assert first == read_table(again, dialect).schema
+
+
+@given(schemas(), dialects)
+def test_a_schema_comes_back_but_for_its_losses(schema: Schema, dialect: str) -> None:
+    text = written(schema, dialect)
+    if text is None:
+        return
+    losses = ddl_losses(schema, dialect)
+    lossy = {loss.path[0] for loss in losses}
+    left_out = {loss.path[0] for loss in losses if loss.kind.word == "refused"}
+    given_, found = resolved(schema), read_table(text, dialect).schema
+    kept = [column for column in given_.columns if column.name not in left_out]
+
+    assert len(kept) == len(found.columns)
+    for column, again in zip(kept, found.columns, strict=True):
+        if column.name in lossy:
+            continue
+        assert (column.name, column.comment) == (again.name, again.comment)
+        if isinstance(column, ComputedColumn):
+            assert isinstance(again, UnresolvedComputedColumn)
+            assert isinstance(again.expression, SqlExpression)
+            before = parse_expression(column.expression.written.text)
+            assert before == parse_expression(again.expression.text)
+        else:
+            assert column.data_type == getattr(again, "data_type", None)
+    if "primary key" not in lossy and not lossy & set(key_columns(given_)):
+        assert key_columns(given_) == key_columns(resolved(found))
+
+
+def key_columns(schema: ResolvedSchema) -> tuple[str, ...]:
+    return () if schema.primary_key is None else schema.primary_key.columns
+
+
+@given(names(), comments(), names(), dialects)
+def test_names_and_comments_stay_what_they_are(
+    name: str, comment: str | None, table: str, dialect: str
+) -> None:
+    builder = Schema.new_builder().column(name, "BOOLEAN NOT NULL").with_comment(comment)
+    schema = builder.column(name + "2", "ROW<`x` DATE>").build()
+    text = refused(lambda: to_ddl(schema, dialect, table, on_loss="accept"))
+    if text is None:
+        return
+    found = read_table(text, dialect)
+    engine = ENGINES[dialect]
+
+    assert (engine.folded(table),) == found.path
+    assert [engine.folded(name), engine.folded(name + "2")] == [
+        column.name for column in found.schema.columns
+    ]
+    if engine.comment is not None or engine.comment_statement:
+        assert comment == found.schema.columns[0].comment
+
+
+PIECES = (
+    *"()<>[],;.:'\"`=-", "CREATE TABLE t (", "a int", "b", "NOT NULL", "PRIMARY KEY", "COMMENT",
+    "'x'", "array<", "struct<", "map(", "row(", "GENERATED ALWAYS AS (", "AS (", "a + 1", "CASE",
+    "DEFAULT", "numeric(10, 2)", "timestamp", "with time zone", "COMMENT ON COLUMN t.a IS",
+    "ALTER TABLE t ADD", "CHECK (", "PARTITIONED BY (", "--", "/*", "$$", "\\", "ENGINE =", "{{",
+)  # fmt: skip
+
+texts = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
+
+
+def survives(text: str, dialect: str) -> None:
+    """Reads the text: whatever it is, the answer is a table or an error of ours, which prints."""
+    shown = "a table"
+    try:
+        read_table(text, dialect)
+    except SchemaCoreError as error:
+        shown = str(error)
+    assert shown
+
+
+@given(texts, dialects)
+def test_any_text_is_a_table_or_an_error(text: str, dialect: str) -> None:
+    survives(text, dialect)
+
+
+@given(texts, dialects)
+def test_any_expression_is_read_or_becomes_an_ordinary_column(text: str, dialect: str) -> None:
+    survives(f"CREATE TABLE t (a int, b int GENERATED ALWAYS AS ({text}))", dialect)
+
+
+@given(schemas(), dialects, st.randoms())
+def test_a_damaged_statement_is_a_table_or_an_error(
+    schema: Schema, dialect: str, random: Random
+) -> None:
+    text = written(schema, dialect)
+    if text is not None:
+        cut = random.randrange(len(text))
+        survives(text[:cut] + text[cut + 1 :], dialect)
+        survives(text[:cut], dialect)
+
+
+def test_an_operator_is_written_as_it_is_read() -> None:
+    for operator in OPERATORS.values():
+        builder = Schema.new_builder().column("a", "BOOLEAN" if operator in "AND OR" else "DOUBLE")
+        if operator == "||":
+            builder = Schema.new_builder().column("a", "STRING")
+        schema = builder.column_by_expression("b", f"a {operator} a").build()
+        for dialect, engine in ENGINES.items():
+            if engine.generated and not (operator == "||" and engine.concat):
+                again = read_table(to_ddl(schema, dialect), dialect).schema
+                assert f"`b` AS [`a` {operator} `a`]" == str(again.columns[1])
