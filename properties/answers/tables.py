@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schema_core.environment.table_environment import TableEnvironment
-
 from properties.answers.attempt import Operation
 from properties.answers.schema import distribution, resolved_answer, resolver, written
 from properties.recorded import Answer, Question
@@ -25,6 +23,7 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.formats.property_map import (
     decode_model,
