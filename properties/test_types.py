@@ -24,11 +24,11 @@ from schema_core.types import (
     TypeRoot,
     common_type,
     least_restrictive,
-    obstacle,
     parse_type,
     supports_avoiding_cast,
     supports_explicit_cast,
     supports_implicit_cast,
+    why_not,
 )
 
 #: Pieces of type strings and of paths, so that random texts come close to the grammar.
@@ -189,7 +189,7 @@ def test_explicit_casts_do_not_look_at_nullability(
 @given(types(), types())
 def test_an_obstacle_lies_where_it_says(source: DataType, target: DataType) -> None:
     row, other = (RowType([RowField("a", ArrayType(one))]) for one in (source, target))
-    within, alone = obstacle(row, other), obstacle(source, target)
+    within, alone = why_not(row, other), why_not(source, target)
 
     assert (within is None) == (alone is None)
     if within is not None and alone is not None:

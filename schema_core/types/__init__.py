@@ -27,10 +27,11 @@ from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
 from schema_core.types.casts import (
     CastMode,
     Obstacle,
-    obstacle,
+    can_cast,
     supports_avoiding_cast,
     supports_explicit_cast,
     supports_implicit_cast,
+    why_not,
 )
 from schema_core.types.common import common_type
 from schema_core.types.defined import (
@@ -41,10 +42,12 @@ from schema_core.types.defined import (
     UnresolvedType,
     require_resolved,
 )
-from schema_core.types.factory import DataTypes
+from schema_core.types.factory import DataTypes, IntervalUnit, Resolution
 from schema_core.types.families import TypeFamily, TypeRoot
 from schema_core.types.least_restrictive import least_restrictive
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.pyflink import ListViewType, MapViewType, UserDefinedType
+from schema_core.types.row_value import Row, RowKind
 from schema_core.types.syntax import parse_type
 from schema_core.types.temporal import (
     AnyTimestampType,
@@ -59,6 +62,8 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.unresolved import UnresolvedDataType, UnresolvedField
+from schema_core.types.values import Rejection, accepts, reject_reason
 
 __all__ = [
     "MAX_LENGTH",
@@ -84,16 +89,23 @@ __all__ = [
     "FractionalType",
     "IntType",
     "IntegralType",
+    "IntervalUnit",
     "LegacyType",
     "LengthType",
+    "ListViewType",
     "LocalZonedTimestampType",
     "MapType",
+    "MapViewType",
     "MultisetType",
     "NullType",
     "NumericType",
     "Obstacle",
     "RawType",
+    "Rejection",
+    "Resolution",
+    "Row",
     "RowField",
+    "RowKind",
     "RowType",
     "SmallIntType",
     "StructuredType",
@@ -104,19 +116,25 @@ __all__ = [
     "TinyIntType",
     "TypeFamily",
     "TypeRoot",
+    "UnresolvedDataType",
+    "UnresolvedField",
     "UnresolvedType",
+    "UserDefinedType",
     "VarBinaryType",
     "VarCharType",
     "VariantType",
     "YearMonthIntervalType",
     "YearMonthResolution",
     "ZonedTimestampType",
+    "accepts",
+    "can_cast",
     "common_type",
     "least_restrictive",
-    "obstacle",
     "parse_type",
+    "reject_reason",
     "require_resolved",
     "supports_avoiding_cast",
     "supports_explicit_cast",
     "supports_implicit_cast",
+    "why_not",
 ]

@@ -66,6 +66,24 @@ class DataType:
         """This type, nullable."""
         return self.with_nullability(True)
 
+    def bridged_to(self, conversion_cls: object) -> Self:
+        """This type: which Java class holds its values is a hint for the JVM alone."""
+        del conversion_cls
+        return self
+
+    # --- values --------------------------------------------------------------------------------
+
+    def accepts(self, value: object) -> bool:
+        """Whether a Python value is one of this type, as it is; `reject_reason` says why not.
+
+        >>> from schema_core.types import DataTypes as T
+        >>> T.TINYINT().accepts(127), T.TINYINT().accepts(128), T.TINYINT().accepts("1")
+        (True, False, False)
+        """
+        from schema_core.types.values import reject_reason
+
+        return reject_reason(self, value) is None
+
     # --- structure -----------------------------------------------------------------------------
 
     def children(self) -> tuple[DataType, ...]:
@@ -107,6 +125,10 @@ class DataType:
 
     def unserializable(self) -> str | None:
         """Why this type alone, without its children, has no text that can be read back."""
+        return None
+
+    def misplaced(self) -> str | None:
+        """Why this type alone, without its children, cannot be that of a column."""
         return None
 
     def __str__(self) -> str:

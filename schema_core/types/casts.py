@@ -1,4 +1,4 @@
-"""What casts into what: `obstacle` decides, everything else is a projection of it.
+"""What casts into what: `why_not` decides, everything else is a projection of it.
 
 No length, precision or scale is ever compared here: ``CHAR(3)`` casts implicitly into ``CHAR(2)``.
 What needs no cast at all is the stricter question of `supports_avoiding_cast`.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
 from schema_core.types.base import MAX_LENGTH, DataType
-from schema_core.types.defined import DistinctType, LegacyType, StructuredType
+from schema_core.types.defined import DistinctType, StructuredType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.nested import MapType, RowType
 from schema_core.types.temporal import DayTimeIntervalType, YearMonthIntervalType
@@ -117,7 +117,7 @@ class Obstacle:
     """Why a type does not cast into another: the two that do not fit, and the way down to them.
 
     >>> from schema_core.types import parse_type
-    >>> found = obstacle(parse_type("ROW<a ARRAY<INT>>"), parse_type("ROW<b ARRAY<DATE>>"))
+    >>> found = why_not(parse_type("ROW<a ARRAY<INT>>"), parse_type("ROW<b ARRAY<DATE>>"))
     >>> found.path, str(found.source), str(found.target)
     (("field 'a'", 'element'), 'INT', 'DATE')
     >>> print(found)
@@ -139,6 +139,16 @@ class Obstacle:
         return f"{place}{source} {self.problem} {target}"
 
 
+def can_cast(source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT) -> bool:
+    """Whether the source casts into the target, by itself or when ``CAST`` asks for it.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> can_cast(T.STRING(), T.INT()), can_cast(T.STRING(), T.INT(), CastMode.EXPLICIT)
+    (False, True)
+    """
+    return why_not(source, target, mode) is None
+
+
 def supports_implicit_cast(source: DataType, target: DataType) -> bool:
     """Whether a value of the source may stand where the target is asked for.
 
@@ -146,7 +156,7 @@ def supports_implicit_cast(source: DataType, target: DataType) -> bool:
     >>> supports_implicit_cast(T.INT(), T.BIGINT()), supports_implicit_cast(T.BIGINT(), T.INT())
     (True, False)
     """
-    return obstacle(source, target, CastMode.IMPLICIT) is None
+    return can_cast(source, target, CastMode.IMPLICIT)
 
 
 def supports_explicit_cast(source: DataType, target: DataType) -> bool:
@@ -156,15 +166,21 @@ def supports_explicit_cast(source: DataType, target: DataType) -> bool:
     >>> supports_explicit_cast(T.STRING(), T.DATE()), supports_explicit_cast(T.DATE(), T.INT())
     (True, False)
     """
-    return obstacle(source, target, CastMode.EXPLICIT) is None
+    return can_cast(source, target, CastMode.EXPLICIT)
 
 
-def obstacle(
+def why_not(
     source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT
 ) -> Obstacle | None:
     """What keeps the source from casting into the target, or None where nothing does.
 
     The order of the steps is that of Flink's LogicalTypeCasts.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> print(why_not(T.MAP(T.STRING(), T.INT()), T.MAP(T.STRING(), T.INT(nullable=False))))
+    value: INT may be NULL, unlike INT NOT NULL
+    >>> why_not(T.INT(), T.BIGINT()) is None
+    True
     """
     if mode is CastMode.IMPLICIT and source.is_nullable and not target.is_nullable:
         return Obstacle(source, target, "may be NULL, unlike")
@@ -174,22 +190,22 @@ def obstacle(
         case DistinctType(), DistinctType():
             return Obstacle(source, target, "is another distinct type than")
         case DistinctType(source_type=inner), _:
-            return obstacle(inner, target, mode)
+            return why_not(inner, target, mode)
         case _, DistinctType(source_type=inner):
-            return obstacle(source, inner, mode)
+            return why_not(source, inner, mode)
     if _is_interval_beside_number(source, target):
-        interval = source if _root(source) in INTERVALS else target
+        interval = source if source.root in INTERVALS else target
         if is_single_field(interval):
             return None
         return Obstacle(source, target, "has not the one field that makes a number of")
-    if _root(source) in COMPOSED and _root(target) in COMPOSED:
-        return _composed(source, target, lambda one, other: obstacle(one, other, mode))
-    return None if _root(source) in _sources(target, mode) else _misfit(source, target)
+    if source.root in COMPOSED and target.root in COMPOSED:
+        return _composed(source, target, lambda one, other: why_not(one, other, mode))
+    return None if source.root in _sources(target, mode) else _misfit(source, target)
 
 
 def _sources(target: DataType, mode: CastMode) -> Roots:
     """The roots that cast into the target."""
-    implicit, explicit = CASTS[_root(target)]
+    implicit, explicit = CASTS[target.root]
     if mode is CastMode.IMPLICIT:
         return implicit
     if isinstance(target, VarBinaryType) and target.length == MAX_LENGTH:
@@ -201,13 +217,8 @@ def _misfit(source: DataType, target: DataType) -> Obstacle:
     return Obstacle(source, target, "does not cast into")
 
 
-def _root(type_: DataType) -> TypeRoot:
-    """What the type is; a type of before Flink 1.9 is what it names."""
-    return type_.legacy_root if isinstance(type_, LegacyType) else type_.root
-
-
 def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
-    one, other = _root(source), _root(target)
+    one, other = source.root, target.root
     return (one in INTERVALS and other in EXACT) or (one in EXACT and other in INTERVALS)
 
 
@@ -226,7 +237,7 @@ def _composed(
     source: DataType, target: DataType, compare: Callable[[DataType, DataType], Obstacle | None]
 ) -> Obstacle | None:
     """The first child that does not go along; names and comments of fields do not matter."""
-    one, other = _root(source), _root(target)
+    one, other = source.root, target.root
     if one is not other and not {one, other} <= RECORDS:
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from schema_core.errors import SchemaError
 from schema_core.types.atomic import DoubleType, LengthType, VarBinaryType, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.decimals import as_decimal, common_decimal
+from schema_core.types.defined import LegacyType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.temporal import (
     AnyTimestampType,
@@ -47,6 +49,10 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     DATE
     >>> common_type([T.INT(), T.STRING()]) is None
     True
+
+    Raises:
+        SchemaError: with code `legacy-type` for a type of before Flink 1.9 beside another one of
+            its kind.
     """
     if not types:
         return None
@@ -118,8 +124,17 @@ def merge(left: DataType, right: DataType) -> DataType | None:
     """What two types of one kind have in common, or None for types of different kinds."""
     for roots, of_kind in MERGES:
         if left.root in roots and right.root in roots:
-            return of_kind(left, right)
+            _require_parameters(left, right)
+            return left if isinstance(left, LegacyType) else of_kind(left, right)
     return None
+
+
+def _require_parameters(left: DataType, right: DataType) -> None:
+    """Refuse types of before Flink 1.9, which have no length or precision to compare."""
+    if not isinstance(left, LegacyType) and not isinstance(right, LegacyType):
+        return
+    if left != right or left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
+        raise SchemaError(f"{left} and {right} cannot be compared", code="legacy-type")
 
 
 def _strings(left: LengthType, right: LengthType) -> DataType:

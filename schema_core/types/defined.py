@@ -12,13 +12,11 @@ from unicodedata import category
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.text import is_blank, quote_identifier, quote_string
 from schema_core.types.base import DataType
-from schema_core.types.families import TypeRoot, families
+from schema_core.types.families import TypeRoot
 from schema_core.types.nested import RowField, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from schema_core.types.families import TypeFamily
 
 
 #: Words that are no names in Java (JLS 3.9), nor parts of the name of a class.
@@ -38,7 +36,7 @@ STARTS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 PARTS = STARTS | {"Nd", "Mn", "Mc", "Cf"}
 
 
-def _is_class_name(text: str) -> bool:
+def is_class_name(text: str) -> bool:
     """Whether the text can name a Java class: names with dots between them."""
     return all(_is_java_name(part) for part in text.split("."))
 
@@ -88,7 +86,7 @@ class StructuredType(DataType):
         )
         if class_name is None and not path:
             raise SchemaError("a structured type needs a class name or a path", code="class-name")
-        if class_name is not None and not _is_class_name(class_name):
+        if class_name is not None and not is_class_name(class_name):
             raise SchemaError(f"{class_name!r} is no class name", code="class-name")
 
     def children(self) -> tuple[DataType, ...]:
@@ -159,56 +157,60 @@ class DistinctType(DataType):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RawType(DataType):
-    """Bytes that only a Java class with its serializer understands; both are kept as text."""
+    """Bytes that only a Java class with its serializer understands; both are kept as text.
+
+    A `snapshot` of None stands for the serializer that Flink would choose when a job starts.
+    """
 
     keyword = "RAW"
     root = TypeRoot.RAW
 
     class_name: str
-    snapshot: str
+    snapshot: str | None
 
-    def __init__(self, class_name: str, snapshot: str, nullable: bool = True) -> None:
+    def __init__(self, class_name: str, snapshot: str | None, nullable: bool = True) -> None:
         self._fill(nullable, class_name=class_name, snapshot=snapshot)
-        if not _is_class_name(class_name) and not class_name.startswith("["):  # "[B" is byte[]
+        if not is_class_name(class_name) and not class_name.startswith("["):  # "[B" is byte[]
             raise SchemaError(f"{class_name!r} is no class name", code="class-name")
 
     def body(self) -> str:
         """Class name and snapshot as strings."""
-        return f"RAW({quote_string(self.class_name)}, {quote_string(self.snapshot)})"
+        snapshot = "?" if self.snapshot is None else quote_string(self.snapshot)
+        return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
     def summary_body(self) -> str:
         """The snapshot is shortened."""
-        return f"RAW({quote_string(self.class_name)}, '...')"
+        snapshot = "?" if self.snapshot is None else "'...'"
+        return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
-
-#: Roots that a LEGACY type may name, with the text of the type information that goes with each.
-LEGACY_ROOTS = frozenset({TypeRoot.DECIMAL, TypeRoot.RAW, TypeRoot.ARRAY, TypeRoot.STRUCTURED_TYPE})
+    def unserializable(self) -> str | None:
+        """Without its serializer nobody could read the values."""
+        return None if self.snapshot is not None else f"{self.body()} has no serializer yet"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LegacyType(DataType):
-    """A type of before Flink 1.9, kept as the text of its type information.
+    """A type of before Flink 1.9, kept as the text of its type information; it is always nullable.
 
-    It answers for the root that it names: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
+    Its root is the one that it names: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
     precision and scale.
     """
 
     keyword = "LEGACY"
-    root = TypeRoot.UNRESOLVED
 
-    legacy_root: TypeRoot
+    root: TypeRoot  # type: ignore[misc]  # the one type whose root is a parameter
     information: str
 
-    def __init__(self, legacy_root: TypeRoot, information: str, nullable: bool = True) -> None:
-        self._fill(nullable, legacy_root=legacy_root, information=information)
+    def __init__(self, root: TypeRoot, information: str) -> None:
+        self._fill(nullable=True, root=root, information=information)
 
-    def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
-        """What the named root would answer."""
-        return self.legacy_root in kinds or bool(families(self.legacy_root) & frozenset(kinds))
+    def with_nullability(self, nullable: bool) -> Self:
+        """Itself: Flink forgets a NOT NULL here."""
+        return self
 
     def body(self) -> str:
         """Root and information as strings."""
-        return f"LEGACY({quote_string(self.legacy_root.value)}, {quote_string(self.information)})"
+        return f"LEGACY({quote_string(self.root.value)}, {quote_string(self.information)})"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -233,12 +235,15 @@ class UnresolvedType(DataType):
 
 
 def require_resolved(type_: DataType) -> DataType:
-    """The type, if no name in it is left to be looked up.
+    """The type, if a column may be of it: no name in it is left to be looked up.
 
     Raises:
-        UnsupportedError: with code `unknown-type` for the first such name.
+        UnsupportedError: with code `unknown-type` for the first such name, `type-not-in-schema` for
+            a type that stands for the state of a function or for objects of Python.
     """
     for part in type_.walk():
+        if reason := part.misplaced():
+            raise UnsupportedError(reason, code="type-not-in-schema")
         if isinstance(part, UnresolvedType):
             from schema_core.types.syntax import GRAMMAR
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import ClassVar, TypeAlias, overload
 
 from schema_core.errors import SchemaError
+from schema_core.text import quote_string
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import RawType, StructuredType, require_resolved
-from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.nested import (
+    ArrayType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    require_type,
+)
+from schema_core.types.pyflink import ListViewType, MapViewType
+from schema_core.types.python import type_of
 from schema_core.types.syntax import DAY_TIME, YEAR_MONTH, parse_type
 from schema_core.types.temporal import (
     DayTimeIntervalType,
@@ -21,20 +33,50 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.unresolved import (
+    Part,
+    UnresolvedDataType,
+    UnresolvedField,
+    composed,
+    described,
+    is_open,
+    shown,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+#: A type, resolved or not.
+Written: TypeAlias = DataType | UnresolvedDataType
+
+
+class IntervalUnit(Enum):
+    """A field that an interval has."""
+
+    SECOND = 0
+    MINUTE = 1
+    HOUR = 2
+    DAY = 3
+    MONTH = 4
+    YEAR = 5
+
+
+#: The same: within the class below PyFlink's nested name hides it.
+Unit: TypeAlias = IntervalUnit
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A field of an interval: its unit and, where one was given, its precision."""
+    """A field of an interval and its precision, which is -1 where the unit takes none.
 
-    unit: str
-    precision: int | None = None
+    >>> print(Resolution(Resolution.IntervalUnit.DAY, 3), Resolution(Resolution.IntervalUnit.MONTH))
+    DAY(3) MONTH
+    """
+
+    IntervalUnit: ClassVar[type[IntervalUnit]] = IntervalUnit
+
+    unit: Unit
+    precision: int = -1
 
     def __str__(self) -> str:
-        return self.unit if self.precision is None else f"{self.unit}({self.precision})"
+        return self.unit.name if self.precision < 0 else f"{self.unit.name}({self.precision})"
 
 
 class DataTypes:
@@ -145,74 +187,197 @@ class DataTypes:
     def DESCRIPTOR(nullable: bool = True) -> atomic.DescriptorType:
         return atomic.DescriptorType(nullable)
 
+    # --- nested types: one part that is not resolved yet leaves the whole unresolved -----------
+
+    @overload
     @staticmethod
-    def ARRAY(element_type: DataType, nullable: bool = True) -> ArrayType:
-        return ArrayType(element_type, nullable)
+    def ARRAY(element_type: DataType, nullable: bool = True) -> ArrayType: ...
+    @overload
+    @staticmethod
+    def ARRAY(element_type: UnresolvedDataType, nullable: bool = True) -> UnresolvedDataType: ...
+    @staticmethod
+    def ARRAY(
+        element_type: DataType | UnresolvedDataType, nullable: bool = True
+    ) -> ArrayType | UnresolvedDataType:
+        if isinstance(element_type, DataType):
+            return ArrayType(element_type, nullable)
+        return composed(
+            f"ARRAY<{element_type}>", [element_type], lambda found: ArrayType(found, nullable)
+        )
+
+    @overload
+    @staticmethod
+    def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType: ...
+    @overload
+    @staticmethod
+    def MULTISET(element_type: UnresolvedDataType, nullable: bool = True) -> UnresolvedDataType: ...
+    @staticmethod
+    def MULTISET(
+        element_type: DataType | UnresolvedDataType, nullable: bool = True
+    ) -> MultisetType | UnresolvedDataType:
+        if isinstance(element_type, DataType):
+            return MultisetType(element_type, nullable)
+        return composed(
+            f"MULTISET<{element_type}>", [element_type], lambda found: MultisetType(found, nullable)
+        )
+
+    @overload
+    @staticmethod
+    def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType: ...
+    @overload
+    @staticmethod
+    def MAP(
+        key_type: UnresolvedDataType, value_type: Written, nullable: bool = True
+    ) -> UnresolvedDataType: ...
+    @overload
+    @staticmethod
+    def MAP(
+        key_type: DataType, value_type: UnresolvedDataType, nullable: bool = True
+    ) -> UnresolvedDataType: ...
+    @staticmethod
+    def MAP(
+        key_type: Written, value_type: Written, nullable: bool = True
+    ) -> MapType | UnresolvedDataType:
+        if isinstance(key_type, DataType) and isinstance(value_type, DataType):
+            return MapType(key_type, value_type, nullable)
+        parts = [key_type, value_type]
+        return composed(
+            f"MAP<{shown(parts)}>", parts, lambda key, value: MapType(key, value, nullable)
+        )
 
     @staticmethod
-    def MULTISET(element_type: DataType, nullable: bool = True) -> MultisetType:
-        return MultisetType(element_type, nullable)
+    def LIST_VIEW(element_type: DataType) -> ListViewType:
+        return ListViewType(element_type)
 
     @staticmethod
-    def MAP(key_type: DataType, value_type: DataType, nullable: bool = True) -> MapType:
-        return MapType(key_type, value_type, nullable)
+    def MAP_VIEW(key_type: DataType, value_type: DataType) -> MapViewType:
+        return MapViewType(key_type, value_type)
 
+    @overload
     @staticmethod
-    def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField:
+    def FIELD(name: str, data_type: DataType, description: str | None = None) -> RowField: ...
+    @overload
+    @staticmethod
+    def FIELD(
+        name: str, data_type: UnresolvedDataType, description: str | None = None
+    ) -> UnresolvedField: ...
+    @staticmethod
+    def FIELD(
+        name: str, data_type: Written, description: str | None = None
+    ) -> RowField | UnresolvedField:
+        if isinstance(data_type, UnresolvedDataType):
+            return UnresolvedField(name, data_type, description)
         return RowField(name, data_type, description)
 
+    @overload
     @staticmethod
-    def ROW(row_fields: Iterable[RowField | DataType] = (), nullable: bool = True) -> RowType:
+    def ROW(row_fields: Sequence[RowField | DataType] = (), nullable: bool = True) -> RowType: ...
+    @overload
+    @staticmethod
+    def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> UnresolvedDataType: ...
+    @staticmethod
+    def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> RowType | UnresolvedDataType:
         """A row of fields; plain types get the names ``f0``, ``f1``, ..."""
-        named = [
-            one if isinstance(one, RowField) else RowField(f"f{index}", one)
-            for index, one in enumerate(row_fields)
-        ]
-        return RowType(named, nullable)
+        if is_open(row_fields):
+            return composed(
+                f"ROW<{shown(row_fields)}>",
+                row_fields,
+                lambda *found: RowType(named(found), nullable),
+            )
+        return RowType(named(row_fields), nullable)
 
+    @overload
     @staticmethod
-    def STRUCTURED(class_name: str, *fields: RowField, nullable: bool = True) -> StructuredType:
-        return StructuredType(class_name, fields, nullable)
+    def STRUCTURED(  # type: ignore[overload-overlap]  # without fields it is the first
+        class_name: str, *fields: RowField, nullable: bool = True
+    ) -> StructuredType: ...
+    @overload
+    @staticmethod
+    def STRUCTURED(
+        class_name: str, *fields: RowField | UnresolvedField, nullable: bool = True
+    ) -> UnresolvedDataType: ...
+    @staticmethod
+    def STRUCTURED(
+        class_name: str, *fields: RowField | UnresolvedField, nullable: bool = True
+    ) -> StructuredType | UnresolvedDataType:
+        """A class with attributes; the class need not exist."""
+        known = [one for one in fields if isinstance(one, RowField)]
+        if len(known) == len(fields):
+            return StructuredType(class_name, known, nullable)
+        return composed(
+            f"STRUCTURED<{quote_string(class_name)}, {shown(fields)}>",
+            fields,
+            lambda *found: StructuredType(class_name, found, nullable),
+        )
 
     @staticmethod
     def RAW(class_name: str, snapshot: str, nullable: bool = True) -> RawType:
         return RawType(class_name, snapshot, nullable)
 
     @staticmethod
-    def of(text: str) -> DataType:
-        """The type that a type string spells.
+    def of(description: object) -> DataType:
+        """The type that a type string, a Python class or a type of another library stands for.
+
+        It is resolved at once: `unresolved` waits for a catalog. None is a value of it only where
+        the description says so.
 
         Raises:
             ParseError: for a text outside the grammar.
             UnsupportedError: with code `unknown-type` for a name that is no type of SQL.
+            SchemaError: with code `no-data-type` for a description that stands for no type.
+
+        >>> print(DataTypes.of("decimal(10, 2)"), "|", DataTypes.of(list[str | None]))
+        DECIMAL(10, 2) | ARRAY<VARCHAR(2147483647)> NOT NULL
         """
-        return require_resolved(parse_type(text))
+        if isinstance(description, str):
+            return require_resolved(parse_type(description))
+        if isinstance(description, UnresolvedDataType):
+            return description.resolve()
+        return type_of(description)
+
+    @staticmethod
+    def unresolved(description: object) -> UnresolvedDataType:
+        """The same, looked at only when it is resolved: with its schema, beside catalogs.
+
+        Names that are no types of SQL may be those of user-defined types.
+
+        >>> DataTypes.unresolved("no type at all").as_summary_string()
+        '[no type at all]'
+        """
+        if isinstance(description, UnresolvedDataType):
+            return description
+        if isinstance(description, str):
+            return described(description, lambda: parse_type(description))
+        name = getattr(description, "__qualname__", None) or str(description)
+        return described(name, lambda: type_of(description))
 
     # --- intervals -----------------------------------------------------------------------------
 
     @staticmethod
-    def YEAR(precision: int = 2) -> Resolution:
-        return Resolution("YEAR", precision)
+    def YEAR(precision: int = YearMonthIntervalType.DEFAULT_PRECISION) -> Resolution:
+        return Resolution(IntervalUnit.YEAR, precision)
 
     @staticmethod
     def MONTH() -> Resolution:
-        return Resolution("MONTH")
+        return Resolution(IntervalUnit.MONTH)
 
     @staticmethod
-    def DAY(precision: int = 2) -> Resolution:
-        return Resolution("DAY", precision)
+    def DAY(precision: int = DayTimeIntervalType.DEFAULT_DAY_PRECISION) -> Resolution:
+        return Resolution(IntervalUnit.DAY, precision)
 
     @staticmethod
     def HOUR() -> Resolution:
-        return Resolution("HOUR")
+        return Resolution(IntervalUnit.HOUR)
 
     @staticmethod
     def MINUTE() -> Resolution:
-        return Resolution("MINUTE")
+        return Resolution(IntervalUnit.MINUTE)
 
     @staticmethod
-    def SECOND(precision: int = 6) -> Resolution:
-        return Resolution("SECOND", precision)
+    def SECOND(
+        precision: int = DayTimeIntervalType.DEFAULT_FRACTIONAL_PRECISION,
+    ) -> Resolution:
+        return Resolution(IntervalUnit.SECOND, precision)
 
     @staticmethod
     def INTERVAL(
@@ -227,8 +392,8 @@ class DataTypes:
         INTERVAL DAY(3) TO SECOND(0)
         """
         ends = [upper_resolution, *([lower_resolution] if lower_resolution else [])]
-        words = " TO ".join(end.unit for end in ends)
-        given = {end.unit: end.precision for end in ends if end.precision is not None}
+        words = " TO ".join(end.unit.name for end in ends)
+        given = {end.unit.name: end.precision for end in ends if end.precision >= 0}
         if words in YEAR_MONTH:
             return YearMonthIntervalType(YearMonthResolution(words), given.get("YEAR", 2))
         if words not in DAY_TIME:
@@ -236,3 +401,11 @@ class DataTypes:
         return DayTimeIntervalType(
             DayTimeResolution(words), given.get("DAY", 2), given.get("SECOND", 6)
         )
+
+
+def named(parts: Iterable[object]) -> list[RowField]:
+    """Fields as they are, and plain types under the names ``f0``, ``f1``, ..."""
+    return [
+        one if isinstance(one, RowField) else RowField(f"f{index}", require_type(one, "the field"))
+        for index, one in enumerate(parts)
+    ]

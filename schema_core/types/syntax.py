@@ -18,6 +18,7 @@ from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import LegacyType, RawType, StructuredType, UnresolvedType
 from schema_core.types.families import TypeRoot
+from schema_core.types.legacy import read_information
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
 from schema_core.types.temporal import (
     DayTimeIntervalType,
@@ -337,9 +338,9 @@ def _raw(cursor: Cursor) -> DataType:
 
 def _legacy(cursor: Cursor) -> DataType:
     root, information = _two_strings(cursor)
-    if root not in TypeRoot.__members__ or not information:
+    if root not in TypeRoot.__members__:
         raise SchemaError(f"LEGACY names no type root {root!r}", code="legacy-type")
-    return LegacyType(TypeRoot[root], information)
+    return LegacyType(TypeRoot[root], str(read_information(information)))
 
 
 #: Keyword -> how to read what follows it. Printed keywords first, then synonyms.

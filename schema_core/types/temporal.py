@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.types.base import AtomicType
@@ -151,6 +151,11 @@ class DayTimeResolution(Enum):
     SECOND = "SECOND"
 
 
+#: The same two: within the classes below PyFlink's nested names hide them.
+YearMonth: TypeAlias = YearMonthResolution
+DayTime: TypeAlias = DayTimeResolution
+
+
 def _interval(resolution: str, leading: int | None, fraction: int | None) -> str:
     """``DAY TO SECOND`` with its precisions: the leading one after the first word."""
     first, *rest = resolution.split(" ", 1)
@@ -163,7 +168,7 @@ def _interval(resolution: str, leading: int | None, fraction: int | None) -> str
 class YearMonthIntervalType(AtomicType):
     """A number of months, written as years and months.
 
-    >>> print(YearMonthIntervalType(YearMonthResolution.YEAR_TO_MONTH, 3))
+    >>> print(YearMonthIntervalType(YearMonthIntervalType.YearMonthResolution.YEAR_TO_MONTH, 3))
     INTERVAL YEAR(3) TO MONTH
     """
 
@@ -171,23 +176,24 @@ class YearMonthIntervalType(AtomicType):
     root = TypeRoot.INTERVAL_YEAR_MONTH
     limits = {"precision": range(1, 5)}
     DEFAULT_PRECISION: ClassVar[int] = 2
+    YearMonthResolution: ClassVar[type[YearMonth]] = YearMonth
 
-    resolution: YearMonthResolution
+    resolution: YearMonth
     precision: int
 
     def __init__(
         self,
-        resolution: YearMonthResolution = YearMonthResolution.YEAR_TO_MONTH,
-        precision: int = 2,
+        resolution: YearMonth = YearMonth.YEAR_TO_MONTH,
+        precision: int = DEFAULT_PRECISION,
         nullable: bool = True,
     ) -> None:
         self._fill(nullable, resolution=resolution, precision=precision)
-        if resolution is YearMonthResolution.MONTH and precision != self.DEFAULT_PRECISION:
+        if resolution is YearMonth.MONTH and precision != self.DEFAULT_PRECISION:
             raise SchemaError("INTERVAL MONTH takes no precision", code="type-parameter")
 
     def body(self) -> str:
         """The precision belongs to the years."""
-        has_years = self.resolution is not YearMonthResolution.MONTH
+        has_years = self.resolution is not YearMonth.MONTH
         return _interval(self.resolution.value, self.precision if has_years else None, None)
 
 
@@ -204,16 +210,17 @@ class DayTimeIntervalType(AtomicType):
     limits = {"day_precision": range(1, 7), "fractional_precision": range(10)}
     DEFAULT_DAY_PRECISION: ClassVar[int] = 2
     DEFAULT_FRACTIONAL_PRECISION: ClassVar[int] = 6
+    DayTimeResolution: ClassVar[type[DayTime]] = DayTime
 
-    resolution: DayTimeResolution
+    resolution: DayTime
     day_precision: int
     fractional_precision: int
 
     def __init__(
         self,
-        resolution: DayTimeResolution = DayTimeResolution.DAY_TO_SECOND,
-        day_precision: int = 2,
-        fractional_precision: int = 6,
+        resolution: DayTime = DayTime.DAY_TO_SECOND,
+        day_precision: int = DEFAULT_DAY_PRECISION,
+        fractional_precision: int = DEFAULT_FRACTIONAL_PRECISION,
         nullable: bool = True,
     ) -> None:
         self._fill(

@@ -11,11 +11,11 @@ from schema_core.types import (
     StructuredType,
     SymbolType,
     TypeRoot,
-    obstacle,
     parse_type,
     supports_avoiding_cast,
     supports_explicit_cast,
     supports_implicit_cast,
+    why_not,
 )
 from schema_core.types.casts import CASTS
 from tests.support import cases, listed
@@ -92,9 +92,9 @@ def test_a_symbol_casts_into_nothing() -> None:
             (), "has not the one field that makes a number of"),
     ],
 )  # fmt: skip
-def test_obstacle(
+def test_why_not(
     source: str, target: str, mode: CastMode, path: tuple[str, ...] | None, problem: str
 ) -> None:
-    found = obstacle(parse_type(source), parse_type(target), mode)
+    found = why_not(parse_type(source), parse_type(target), mode)
 
     assert (path, problem) == ((found.path, found.problem) if found else (None, ""))

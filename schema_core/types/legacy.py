@@ -1,0 +1,314 @@
+"""Types of before Flink 1.9: the text of their type information, and what SQL makes of them.
+
+The grammar is that of Flink's TypeStringUtils: keywords in capitals, ``<>`` and ``()`` alike, names
+with a delimiter in back-ticks. Classes are names and stay names: nothing is ever loaded.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schema_core.errors import SchemaError
+from schema_core.text import Cursor, Token
+from schema_core.types import atomic, temporal
+from schema_core.types.base import MAX_LENGTH, DataType
+from schema_core.types.defined import LegacyType, RawType, is_class_name
+from schema_core.types.families import TypeRoot
+from schema_core.types.legacy_string_array import STRING_ARRAY
+from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Keyword -> the Java class of the values, and the type that they have had since.
+ATOMIC: dict[str, tuple[str, DataType]] = {
+    "VARCHAR":   ("java.lang.String",     atomic.VarCharType(MAX_LENGTH)),
+    "BOOLEAN":   ("java.lang.Boolean",    atomic.BooleanType()),
+    "TINYINT":   ("java.lang.Byte",       atomic.TinyIntType()),
+    "SMALLINT":  ("java.lang.Short",      atomic.SmallIntType()),
+    "INT":       ("java.lang.Integer",    atomic.IntType()),
+    "BIGINT":    ("java.lang.Long",       atomic.BigIntType()),
+    "FLOAT":     ("java.lang.Float",      atomic.FloatType()),
+    "DOUBLE":    ("java.lang.Double",     atomic.DoubleType()),
+    "DECIMAL":   ("java.math.BigDecimal", atomic.DecimalType(38, 18)),
+    "DATE":      ("java.sql.Date",        temporal.DateType()),
+    "TIME":      ("java.sql.Time",        temporal.TimeType(0)),
+    "TIMESTAMP": ("java.sql.Timestamp",   temporal.TimestampType(3)),
+}  # fmt: skip
+
+#: Other words for them.
+SYNONYMS: dict[str, str] = {
+    "STRING": "VARCHAR", "BYTE": "TINYINT", "SHORT": "SMALLINT", "LONG": "BIGINT",
+    "SQL_DATE": "DATE", "SQL_TIME": "TIME", "SQL_TIMESTAMP": "TIMESTAMP",
+}  # fmt: skip
+
+#: Keywords of what a primitive array may hold -> the letter of the array's class (JVMS 4.3.2).
+PRIMITIVE: dict[str, str] = {
+    "BOOLEAN": "Z", "TINYINT": "B", "SMALLINT": "S", "INT": "I", "BIGINT": "J", "FLOAT": "F",
+    "DOUBLE": "D",
+}  # fmt: skip
+
+#: What is fixed when a serialized Java object is written down: magic and version (Java's object
+#: stream protocol, section 6.4.2).
+STREAM = b"\xac\xed\x00\x05"
+
+TEXT, BYTE = ATOMIC["VARCHAR"][1], ATOMIC["TINYINT"][1]
+BYTES = atomic.VarBinaryType(MAX_LENGTH)
+
+#: What stands in the brackets of an array of strings, which has no keyword of its own.
+STRINGS = ("[Ljava.lang.String;", STRING_ARRAY)
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>   \s+ )
+    | (?P<opening> [<(] )
+    | (?P<closing> [>)] )
+    | (?P<comma>   , )
+    | (?P<word>    (?: `(?:[^`]|``)*(?:`|\Z) | [^<>(),\s`] )+ )
+    """,
+    re.VERBOSE,
+)
+_QUOTED = re.compile(r"`((?:[^`]|``)*)(?:`|\Z)")
+_PLAIN = re.compile(r"[^<>(),\s`]+")
+_ARRAY_CLASS = re.compile(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """A type information: its keyword, what it is made of, and the Java class of its values.
+
+    `names` are the fields of a ROW, `texts` what stands in the brackets of ANY.
+    """
+
+    keyword: str
+    class_name: str
+    arguments: tuple[Information, ...] = ()
+    names: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        inner = [*self.texts, *map(str, self.arguments)]
+        if self.names:
+            inner = [f"{_name(n)} {one}" for n, one in zip(self.names, inner, strict=True)]
+        return f"{self.keyword}<{', '.join(inner)}>" if inner else self.keyword
+
+
+def _name(name: str) -> str:
+    """A name as it is printed: in back-ticks only where it could not be read without.
+
+    Flink forgets them around an empty name and one with a back-tick, and cannot read these back.
+    """
+    return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
+
+
+def read_information(text: str) -> Information:
+    """The type information that a text describes.
+
+    Raises:
+        SchemaError: with code `legacy-type` for a text outside the grammar, and for a POJO, whose
+            fields only its class could tell.
+
+    >>> print(read_information("ROW(STRING, OBJECT_ARRAY<LONG>)"))
+    ROW<f0 VARCHAR, f1 OBJECT_ARRAY<BIGINT>>
+    >>> read_information("VARCHAR(10)")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: unexpected '(' in type information VARCHAR(10)
+    """
+    cursor = Cursor(text, list(_tokens(text)))
+    found = _information(cursor)
+    if cursor.token.kind != "end":
+        raise _unexpected(cursor)
+    return found
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    for match in _TOKEN.finditer(text):
+        kind, value = match.lastgroup or "", match.group()
+        if kind != "space":
+            yield Token(kind, kind, _unquoted(value), *match.span())
+    yield Token("end", "", "", len(text), len(text))
+
+
+def _unquoted(word: str) -> str:
+    """The word without its back-ticks, which may stand anywhere in it."""
+    return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), word)
+
+
+def _unexpected(cursor: Cursor) -> SchemaError:
+    found = repr(cursor.token.value) if cursor.token.value else "an end"
+    return SchemaError(f"unexpected {found} in type information {cursor.text}", code="legacy-type")
+
+
+def _take(cursor: Cursor, kind: str) -> str:
+    if cursor.token.kind != kind:
+        raise _unexpected(cursor)
+    return cursor.advance().value
+
+
+def _information(cursor: Cursor) -> Information:
+    with cursor.nested():
+        if cursor.token.kind != "word":
+            raise _unexpected(cursor)
+        word = SYNONYMS.get(cursor.token.value, cursor.token.value)
+        if word in ATOMIC:
+            cursor.advance()
+            return Information(word, ATOMIC[word][0])
+        reader = COMPOSED.get(word)
+        if reader is None:
+            raise _unexpected(cursor)
+        cursor.advance()
+        _take(cursor, "opening")
+        found = reader(cursor)
+        _take(cursor, "closing")
+        return found
+
+
+def _map(cursor: Cursor) -> Information:
+    key = _information(cursor)
+    _take(cursor, "comma")
+    return Information("MAP", "java.util.Map", (key, _information(cursor)))
+
+
+def _multiset(cursor: Cursor) -> Information:
+    return Information("MULTISET", "java.util.Map", (_information(cursor),))
+
+
+def _primitive_array(cursor: Cursor) -> Information:
+    element = _information(cursor)
+    if element.keyword not in PRIMITIVE:
+        raise SchemaError(f"no primitive array holds {element}", code="legacy-type")
+    return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
+
+
+def _object_array(cursor: Cursor) -> Information:
+    """Objects by their class; an array of strings was never written but as a serialized object."""
+    element = _information(cursor)
+    inner = element.class_name
+    class_name = f"[{inner}" if inner.startswith("[") else f"[L{inner};"
+    if element.keyword == "VARCHAR":
+        return Information("ANY", class_name, texts=STRINGS)
+    return Information("OBJECT_ARRAY", class_name, (element,))
+
+
+def _row(cursor: Cursor) -> Information:
+    """Fields with names, or types alone: two words in a row decide for the first field and all."""
+    named = cursor.token.kind == "word" and cursor.peek().kind == "word"
+    names: list[str] = []
+    types: list[Information] = []
+    while True:
+        names.append(_take(cursor, "word") if named else f"f{len(names)}")
+        types.append(_information(cursor))
+        if cursor.token.kind != "comma":
+            break
+        cursor.advance()
+    if len(set(names)) < len(names):
+        raise SchemaError(f"a field name is used twice: {cursor.text}", code="legacy-type")
+    return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
+
+
+def _any(cursor: Cursor) -> Information:
+    """A class, and perhaps a serialized Java object, of which the first bytes are looked at."""
+    class_name = _take(cursor, "word")
+    if not _could_be_loaded(class_name):
+        raise SchemaError(f"{class_name!r} is no class with its package", code="legacy-type")
+    if cursor.token.kind != "comma":
+        return Information("ANY", class_name, texts=(class_name,))
+    cursor.advance()
+    text = _take(cursor, "word")
+    if not _is_stream(text):
+        raise SchemaError("the text of a class is no serialized object", code="legacy-type")
+    return Information("ANY", class_name, texts=(class_name, text))
+
+
+def _could_be_loaded(name: str) -> bool:
+    """Whether the name is that of a class in a package, or of an array."""
+    if array := _ARRAY_CLASS.fullmatch(name):
+        name = array[1] or "java.lang.Object"
+    return "." in name and is_class_name(name)
+
+
+def _is_stream(text: str) -> bool:
+    try:
+        content = base64.b64decode(text, altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return content.startswith(STREAM) and len(content) > len(STREAM) + 1
+
+
+#: Keyword -> how to read what stands in its brackets. POJO has no row: its class would be needed.
+COMPOSED: dict[str, Callable[[Cursor], Information]] = {
+    "ROW":             _row,
+    "MAP":             _map,
+    "MULTISET":        _multiset,
+    "PRIMITIVE_ARRAY": _primitive_array,
+    "OBJECT_ARRAY":    _object_array,
+    "ANY":             _any,
+}  # fmt: skip
+
+
+# --- what SQL makes of it ------------------------------------------------------------------------
+
+#: Root that a legacy type names -> the type of such a column in SQL, whatever its information.
+OF_ROOT: dict[TypeRoot, DataType] = {
+    TypeRoot.BOOLEAN:             atomic.BooleanType(),
+    TypeRoot.TINYINT:             atomic.TinyIntType(),
+    TypeRoot.SMALLINT:            atomic.SmallIntType(),
+    TypeRoot.INTEGER:             atomic.IntType(),
+    TypeRoot.BIGINT:              atomic.BigIntType(),
+    TypeRoot.FLOAT:               atomic.FloatType(),
+    TypeRoot.DOUBLE:              atomic.DoubleType(),
+    TypeRoot.DATE:                temporal.DateType(),
+    TypeRoot.INTERVAL_YEAR_MONTH: temporal.YearMonthIntervalType(temporal.YearMonth.MONTH),
+    TypeRoot.INTERVAL_DAY_TIME:
+        temporal.DayTimeIntervalType(temporal.DayTime.SECOND, fractional_precision=3),
+    TypeRoot.SYMBOL:              atomic.SymbolType(),
+    TypeRoot.DESCRIPTOR:          atomic.DescriptorType(),
+    TypeRoot.VARIANT:             atomic.VariantType(),
+}  # fmt: skip
+
+
+def legacy_in_sql(type_: LegacyType) -> DataType | None:
+    """What SQL makes of a column of this type, or None where it knows no such column.
+
+    >>> print(legacy_in_sql(LegacyType(TypeRoot.DECIMAL, "DECIMAL")))
+    DECIMAL(38, 18)
+    """
+    information = read_information(type_.information)
+    if type_.root is TypeRoot.DECIMAL:
+        return since(information) if information.keyword == "DECIMAL" else None
+    if type_.root not in (TypeRoot.RAW, TypeRoot.STRUCTURED_TYPE):
+        return OF_ROOT.get(type_.root)
+    if information.keyword in ("DECIMAL", "ROW", "ANY"):
+        return since(information)
+    return RawType(information.class_name, None)
+
+
+def since(information: Information) -> DataType:
+    """The type that such values have had since Flink 1.9.
+
+    >>> found = since(read_information("MAP<STRING, PRIMITIVE_ARRAY<INT>>"))
+    >>> found.as_summary_string()
+    'MAP<STRING, ARRAY<INT NOT NULL>>'
+    """
+    inner = tuple(since(argument) for argument in information.arguments)
+    match information.keyword, inner:
+        case "ROW", types:
+            return RowType([RowField(*pair) for pair in zip(information.names, types, strict=True)])
+        case "MAP", (key, value):
+            return MapType(key, value)
+        case "MULTISET", (element,):
+            return MultisetType(element)
+        case "OBJECT_ARRAY", (element,):
+            return ArrayType(element)
+        case "PRIMITIVE_ARRAY", (element,):
+            return BYTES if element == BYTE else ArrayType(element.not_null())
+        case "ANY", ():
+            known = information.texts == STRINGS
+            return ArrayType(TEXT) if known else RawType(information.class_name, None)
+        case word, _:
+            return ATOMIC[word][1]

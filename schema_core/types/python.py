@@ -1,0 +1,229 @@
+"""Types by what describes them in Python: classes, typing constructs, types of other libraries.
+
+None is a value of a type only where the description says so: ``int`` is BIGINT NOT NULL, and
+``int | None`` is BIGINT. What a class says of its values is taken whole: a `datetime.time` has
+microseconds, hence TIME(6).
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime as dt
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from importlib.metadata import entry_points
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
+
+from schema_core.errors import SchemaError, at
+from schema_core.types.atomic import (
+    BigIntType,
+    BooleanType,
+    DecimalType,
+    DoubleType,
+    NullType,
+    VarBinaryType,
+    VarCharType,
+)
+from schema_core.types.base import MAX_LENGTH, DataType
+from schema_core.types.defined import StructuredType
+from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.temporal import (
+    DateType,
+    DayTime,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    TimeType,
+)
+
+#: Python class -> the type of its values. PyFlink infers the same for the values themselves, but
+#: that it has no row for `bytes` and `timedelta`, and loses the fraction of a `time`.
+CLASSES: dict[Any, DataType] = {
+    bool:             BooleanType(),
+    int:              BigIntType(),
+    float:            DoubleType(),
+    str:              VarCharType(MAX_LENGTH),
+    bytes:            VarBinaryType(MAX_LENGTH),
+    bytearray:        VarBinaryType(MAX_LENGTH),
+    Decimal:          DecimalType(38, 18),
+    dt.date:          DateType(),
+    dt.datetime:      LocalZonedTimestampType(),
+    dt.time:          TimeType(6),
+    dt.timedelta:     DayTimeIntervalType(DayTime.SECOND),
+}  # fmt: skip
+
+#: Entry points that read the types of another library; the name is that of its top package.
+READERS = "schema_core.type_readers"
+#: A method by which a value says its own type.
+PROTOCOL = "__schema_core_type__"
+
+
+def type_of(description: object) -> DataType:
+    """The type that a class, a typing construct or a type of another library stands for.
+
+    Raises:
+        SchemaError: with code `no-data-type` for a description that stands for none.
+
+    >>> print(type_of(list[int | None]))
+    ARRAY<BIGINT> NOT NULL
+    >>> print(type_of(dict[str, Annotated[Decimal, DecimalType(10, 2)]]))
+    MAP<VARCHAR(2147483647) NOT NULL, DECIMAL(10, 2)> NOT NULL
+    >>> type_of(object)
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: <class 'object'> stands for no data type
+      hint: say which one with Annotated[..., DataTypes....]
+    """
+    if isinstance(description, DataType):
+        return description
+    if description is None or description is types.NoneType:
+        return NullType()
+    if isinstance(description, type) and description in CLASSES:
+        return CLASSES[description].not_null()
+    if reader := ORIGINS.get(get_origin(description)):
+        return reader(*get_args(description))
+    if isinstance(description, type) and (found := _of_class(description)):
+        return found
+    return _of_value(description)
+
+
+def _of_value(description: object) -> DataType:
+    """What an object says of itself, or what another library says of it."""
+    if isinstance(description, typing.NewType):
+        return type_of(description.__supertype__)
+    if hasattr(description, "__value__"):  # type X = ... of Python 3.12
+        return type_of(description.__value__)
+    if not isinstance(description, type) and hasattr(description, PROTOCOL):
+        return type_of(getattr(description, PROTOCOL)())
+    package = type(description).__module__.partition(".")[0]
+    for entry in entry_points(group=READERS, name=package):
+        read: Callable[[object], DataType] = entry.load()
+        return read(description)
+    raise SchemaError(
+        f"{description!r} stands for no data type",
+        code="no-data-type",
+        hint="say which one with Annotated[..., DataTypes....]",
+    )
+
+
+# --- constructs ----------------------------------------------------------------------------------
+
+
+def _array(*elements: Any) -> DataType:
+    return ArrayType(type_of(elements[0]), nullable=False)
+
+
+def _tuple(*elements: Any) -> DataType:
+    """``tuple[int, ...]`` is an array, any other tuple a row of f0, f1, ..."""
+    if len(elements) == 2 and elements[1] is Ellipsis:
+        return _array(elements[0])
+    return _row({f"f{index}": one for index, one in enumerate(elements)})
+
+
+def _map(key: Any, value: Any) -> DataType:
+    return MapType(type_of(key), type_of(value), nullable=False)
+
+
+def _multiset(element: Any) -> DataType:
+    return MultisetType(type_of(element), nullable=False)
+
+
+def _union(*members: Any) -> DataType:
+    """One member beside None."""
+    others = [one for one in members if one is not types.NoneType]
+    if len(others) != 1:
+        raise SchemaError(f"a value is of one type, not of {members}", code="no-data-type")
+    found = type_of(others[0])
+    return found.nullable() if len(others) < len(members) else found
+
+
+def _annotated(bare: Any, *notes: Any) -> DataType:
+    """A type among the notes counts, as it is; without one the bare description does."""
+    for note in notes:
+        if isinstance(note, DataType):
+            return note
+    return type_of(bare)
+
+
+def _literal(*values: Any) -> DataType:
+    return _union(*{type(value): None for value in values})
+
+
+#: Origin of a construct -> the type, from its arguments.
+ORIGINS: dict[Any, Callable[..., DataType]] = {
+    list:                  _array,
+    Sequence:              _array,
+    tuple:                 _tuple,
+    dict:                  _map,
+    Mapping:               _map,
+    collections.Counter:   _multiset,
+    Union:                 _union,
+    types.UnionType:       _union,
+    Annotated:             _annotated,
+    Literal:               _literal,
+    Required:              type_of,
+    NotRequired:           lambda value: type_of(value).nullable(),
+}  # fmt: skip
+
+
+# --- classes with fields -------------------------------------------------------------------------
+
+
+def _of_class(kind: type) -> DataType | None:
+    """A dataclass is a structured type; named tuples and typed dictionaries are rows."""
+    if is_dataclass(kind):
+        names = [one.name for one in fields(kind)]
+        return StructuredType(class_name(kind), _fields(kind, names), nullable=False)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return RowType(_fields(kind, kind._fields), nullable=False)
+    if typing.is_typeddict(kind):
+        return RowType(_fields(kind, list(kind.__annotations__)), nullable=False)
+    if hasattr(kind, PROTOCOL):
+        return type_of(getattr(kind, PROTOCOL)())
+    return None
+
+
+#: The classes whose fields are being read, from the outermost.
+_READING: ContextVar[tuple[type, ...]] = ContextVar("_READING", default=())
+
+
+def _fields(kind: type, names: Sequence[str]) -> list[RowField]:
+    """The annotated fields; a class that has itself among them has no end, and no type."""
+    outer = _READING.get()
+    if kind in outer:
+        raise SchemaError(f"{kind.__qualname__} contains itself", code="no-data-type")
+    hints = _hints(kind)
+    token = _READING.set((*outer, kind))
+    try:
+        return [_field(name, hints.get(name, Any)) for name in names]
+    finally:
+        _READING.reset(token)
+
+
+def _hints(kind: type) -> Mapping[str, Any]:
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except NameError as error:
+        raise SchemaError(f"{kind.__qualname__}: {error}", code="no-data-type") from None
+
+
+def _field(name: str, description: object) -> RowField:
+    with at(f"field {name!r}"):
+        return RowField(name, type_of(description))
+
+
+def _row(hints: Mapping[str, Any]) -> DataType:
+    return RowType([_field(name, one) for name, one in hints.items()], nullable=False)
+
+
+def class_name(kind: type) -> str:
+    """The name of a class as Java spells one: the module, then classes within classes by ``$``.
+
+    >>> class_name(collections.OrderedDict)
+    'collections.OrderedDict'
+    """
+    nested = kind.__qualname__.rpartition("<locals>.")[2]
+    return f"{kind.__module__}.{nested.replace('.', '$')}"

@@ -1,0 +1,131 @@
+"""A data type that is described but not looked at yet: FLIP-164 resolves it with its schema.
+
+Nothing is checked before `resolve`: not the grammar of a text, not the names in it. Until then it
+shows its description in brackets, as Flink does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, final
+
+from schema_core.types.defined import UnresolvedType, require_resolved
+from schema_core.types.nested import RowField
+
+if TYPE_CHECKING:
+    from schema_core.types.base import DataType
+
+#: Finds a user-defined type by its name, in a catalog.
+LookUp: TypeAlias = "Callable[[UnresolvedType], DataType]"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UnresolvedDataType:
+    """What a type will be made of. Like Flink's, it equals nothing but itself.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> written = T.ARRAY(T.unresolved("ROW<a INT>").not_null())
+    >>> print(written, written.resolve())
+    [ARRAY<[ROW<a INT>]>] ARRAY<ROW<`a` INT> NOT NULL>
+    """
+
+    description: str
+    build: Callable[[LookUp | None], DataType]
+
+    def resolve(self, types: LookUp | None = None) -> DataType:
+        """The type; `types` finds the user-defined types that it names.
+
+        Raises:
+            ParseError: for a text outside the grammar.
+            UnsupportedError: with code `unknown-type` for a name that nobody knows.
+        """
+        return self.build(types)
+
+    def not_null(self) -> UnresolvedDataType:
+        """The same, NOT NULL; what it shows stays."""
+        return self._then(lambda type_: type_.not_null())
+
+    def nullable(self) -> UnresolvedDataType:
+        """The same, nullable; what it shows stays."""
+        return self._then(lambda type_: type_.nullable())
+
+    def bridged_to(self, conversion_cls: object) -> UnresolvedDataType:
+        """The same: which Java class holds the values is a hint for the JVM alone."""
+        del conversion_cls
+        return self
+
+    def _then(self, change: Callable[[DataType], DataType]) -> UnresolvedDataType:
+        return UnresolvedDataType(self.description, lambda types: change(self.build(types)))
+
+    def as_summary_string(self) -> str:
+        """The description in brackets."""
+        return f"[{self.description}]"
+
+    def __str__(self) -> str:
+        return self.as_summary_string()
+
+    def __repr__(self) -> str:
+        return f"UnresolvedDataType({self.description!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedField:
+    """A field of a row whose type is not resolved yet."""
+
+    name: str
+    data_type: UnresolvedDataType
+    description: str | None = None
+
+    def resolve(self, types: LookUp | None = None) -> RowField:
+        """The field with its type."""
+        return RowField(self.name, self.data_type.resolve(types), self.description)
+
+    def as_summary_string(self) -> str:
+        """Name and description of the type."""
+        return f"`{self.name}` {self.data_type}"
+
+
+#: What factories of nested types take: types and fields, resolved or not.
+Part: TypeAlias = "DataType | RowField | UnresolvedDataType | UnresolvedField"
+
+
+def look_up(type_: DataType, types: LookUp | None) -> DataType:
+    """The type with every name of a user-defined type in it, at any depth, looked up."""
+    if types is None:
+        return type_
+    if isinstance(type_, UnresolvedType):
+        return types(type_).with_nullability(type_.is_nullable)
+    return type_.rebuild(tuple(look_up(child, types) for child in type_.children()))
+
+
+def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
+    """What `read` will give, its names looked up then."""
+    return UnresolvedDataType(description, lambda types: require_resolved(look_up(read(), types)))
+
+
+def composed(
+    description: str, parts: Sequence[Part], build: Callable[..., DataType]
+) -> UnresolvedDataType:
+    """A type made of parts of which some are not resolved yet; `build` takes them when they are."""
+    return UnresolvedDataType(
+        description, lambda types: build(*(resolved(part, types) for part in parts))
+    )
+
+
+def shown(parts: Sequence[Part]) -> str:
+    """The parts as a description of the whole lists them."""
+    return ", ".join(part.as_summary_string() for part in parts)
+
+
+def resolved(part: Part, types: LookUp | None) -> DataType | RowField:
+    """The part as it is, or resolved now."""
+    if isinstance(part, UnresolvedDataType | UnresolvedField):
+        return part.resolve(types)
+    return part
+
+
+def is_open(parts: Sequence[object]) -> bool:
+    """Whether any of the parts is not resolved yet."""
+    return any(isinstance(part, UnresolvedDataType | UnresolvedField) for part in parts)
