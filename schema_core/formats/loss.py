@@ -11,19 +11,29 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
-from schema_core.formats.loss_targets import TARGETS, LossKind, Row, Target, steps
+from schema_core.formats.loss_targets import (
+    TARGETS,
+    LossKind,
+    Row,
+    Target,
+    steps,
+    without_null,
+)
 from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     AnyTimestampType,
     DataType,
     DayTimeIntervalType,
+    DayTimeResolution,
     DistinctType,
     LengthType,
+    MapType,
     NullType,
     StructuredType,
     TimeType,
     YearMonthIntervalType,
+    YearMonthResolution,
 )
 
 if TYPE_CHECKING:
@@ -122,7 +132,7 @@ def _error(loss: Loss) -> SchemaCoreError:
     error = UnsupportedError(
         f"{loss.source} becomes {loss.target or 'nothing'}: {loss.kind.meaning}",
         code="lossy",
-        hint=hint if loss.kind is not LossKind.REFUSED else None,
+        hint=hint,
     )
     error.path = loss.path
     return error
@@ -215,7 +225,16 @@ def _carried(type_: DataType, target: str, left_out: LossKind | None) -> DataTyp
             whole = row.becomes(whole)
     if isinstance(whole, NullType):
         return whole
-    return whole.with_nullability(type_.is_nullable or found.forgets_not_null)
+    whole = whole.with_nullability(type_.is_nullable)
+    return _without_not_null(whole) if found.forgets_not_null else whole
+
+
+def _without_not_null(type_: DataType) -> DataType:
+    """The type, nullable at every level but for the keys of maps, which are never NULL."""
+    children = [_without_not_null(child) for child in type_.children()]
+    if isinstance(type_, MapType):
+        children[0] = without_null(children[0])
+    return type_.rebuild(tuple(children)).nullable()
 
 
 def _of_members(schema: ResolvedSchema) -> Iterator[Loss]:
@@ -267,10 +286,10 @@ def _is_as_fine(least: DataType, physical: DataType) -> bool:
         case TimeType() | AnyTimestampType(), TimeType() | AnyTimestampType():
             return least.precision <= physical.precision
         case DayTimeIntervalType(), DayTimeIntervalType():
-            return not least.has_seconds or (
-                least.fractional_precision <= physical.fractional_precision
-            )
+            is_finer = least.fractional_precision <= physical.fractional_precision
+            is_whole = physical.resolution is DayTimeResolution.DAY_TO_SECOND
+            return is_whole and (is_finer or not least.has_seconds)
         case YearMonthIntervalType(), YearMonthIntervalType():
-            return True
+            return physical.resolution is YearMonthResolution.YEAR_TO_MONTH
         case _:
             return least.parameters() == physical.parameters()

@@ -66,7 +66,7 @@ class LossKind(Enum):
     DIGITS = ("digits", "values lose the last digits of a second", True)
     ROUNDED = ("rounded", "numbers lose their last digits", True)
     EMPTIED = ("emptied", "NULL becomes an empty value", True)
-    REFUSED = ("refused", "nothing there holds the values", True)
+    REFUSED = ("refused", "nothing there holds the values", False)
 
     def __init__(self, word: str, meaning: str, changes_values: bool) -> None:
         self.word = word

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import types as spark
 
+from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow_carriers import TO_ARROW
-from schema_core.formats.spark import NOTE, TO_SPARK, from_spark, from_struct_field, to_struct_field
+from schema_core.formats.notes import LAYOUT, NOTE
+from schema_core.formats.spark import (
+    from_spark,
+    from_struct_field,
+    from_struct_type,
+    read_struct_type,
+    to_struct_field,
+    to_struct_type,
+)
+from schema_core.formats.spark_carriers import TO_SPARK
+from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
+from schema_core.text import MAX_DEPTH
 from schema_core.types import parse_type
 
 
@@ -39,37 +53,177 @@ def test_physical_type(sql: str, ddl: str, nullable: bool) -> None:
     assert ddl == field.dataType.simpleString()
     assert nullable == field.nullable
     assert str(parse_type(sql)) == field.metadata[NOTE]
+    assert parse_type(sql) == from_struct_field(field)
 
 
 @pytest.mark.parametrize(
-    ("ddl", "sql"),
+    ("found", "sql"),
     [
         (spark.CharType(3),                                    "CHAR(3)"),
         (spark.VarcharType(9),                                 "VARCHAR(9)"),
-        (spark.StringType(),                                   "VARCHAR(2147483647)"),
+        (spark.StringType(),                                   "STRING"),
+        (spark.TimeType(3),                                    "TIME(3)"),
         (spark.TimestampNTZType(),                             "TIMESTAMP(6)"),
-        (spark.TimestampType(),                                "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+        (spark.TimestampType(),                                "TIMESTAMP_LTZ(6)"),
+        (spark.YearMonthIntervalType(0, 0),                    "INTERVAL YEAR(4)"),
+        (spark.YearMonthIntervalType(1, 1),                    "INTERVAL MONTH"),
+        (spark.DayTimeIntervalType(1, 2),                      "INTERVAL HOUR TO MINUTE"),
+        (spark.DayTimeIntervalType(),                          "INTERVAL DAY(6) TO SECOND(6)"),
+        (spark.DecimalType(5, 2),                              "DECIMAL(5, 2)"),
+        (spark.VariantType(),                                  "VARIANT"),
         (spark.ArrayType(spark.IntegerType(), False),          "ARRAY<INT NOT NULL>"),
         (spark.MapType(spark.DateType(), spark.LongType()),    "MAP<DATE NOT NULL, BIGINT>"),
+        (spark.StructType([spark.StructField("a", spark.NullType())]), "ROW<`a` NULL>"),
     ],
 )  # fmt: skip
-def test_type_of_a_field_without_note(ddl: spark.DataType, sql: str) -> None:
-    assert sql == str(from_spark(ddl))
+def test_type_of_a_field_without_note(found: spark.DataType, sql: str) -> None:
+    assert sql == from_spark(found).as_summary_string()
+
+
+class Point(spark.UserDefinedType):  # type: ignore[misc]
+    @classmethod
+    def sqlType(cls) -> spark.DataType:
+        return spark.IntegerType()
+
+    @classmethod
+    def module(cls) -> str:
+        return "tests.nowhere"
+
+
+ODD = [
+    spark.CalendarIntervalType(),
+    Point(),
+    spark.GeometryType(4326),
+    spark.ArrayType(spark.CalendarIntervalType()),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_a_column_that_nothing_stands_for_leaves_the_others(odd: spark.DataType) -> None:
+    struct = spark.StructType(
+        [spark.StructField("id", spark.LongType(), False), spark.StructField("odd", odd)]
+    )
+    found = read_struct_type(struct)
+
+    assert ["`id` BIGINT NOT NULL"] == [str(column) for column in found.schema.columns]
+    assert [("no-flink-type", ("field 'odd'",))] == [(one.code, one.path) for one in found.refused]
+    with pytest.raises(UnsupportedError):
+        from_struct_type(struct)
+
+
+def forgetting(sql: str, physical: spark.DataType, **metadata: Any) -> str:
+    """What is read of a nullable field with the note of a type."""
+    return from_struct_field(
+        spark.StructField("f", physical, True, {NOTE: sql, **metadata})
+    ).as_summary_string()
 
 
 def test_a_note_survives_a_file_that_forgets_not_null() -> None:
-    field = to_struct_field("f", parse_type("ROW<a CHAR(3) NOT NULL> NOT NULL"))
-    forgotten = spark.StructField(
-        "f", spark.StructType([spark.StructField("a", spark.StringType())]), True, field.metadata
-    )
+    physical = spark.StructType([spark.StructField("a", spark.StringType())])
+    sql = "ROW<`a` CHAR(3) NOT NULL> NOT NULL"
 
-    assert "ROW<`a` CHAR(3) NOT NULL> NOT NULL" == str(from_struct_field(forgotten))
+    assert sql == forgetting(sql, physical)
 
 
 def test_a_note_is_believed_only_while_the_field_fits() -> None:
-    changed = spark.StructField("f", spark.LongType(), True, {NOTE: "CHAR(3)"})
+    assert "BIGINT" == forgetting("CHAR(3)", spark.LongType())
+    assert "DECIMAL(5, 3)" == forgetting("DECIMAL(5, 2)", spark.DecimalType(5, 3))
+    assert "TIME(0)" == forgetting("TIME(3)", spark.TimeType(0))
+    days = spark.DayTimeIntervalType(0, 0)
+    assert "INTERVAL DAY(6)" == forgetting("INTERVAL DAY TO SECOND", days)
+    assert "STRING" == forgetting("CHAR(", spark.StringType())
 
-    assert "BIGINT" == str(from_struct_field(changed))
+
+@pytest.mark.parametrize(
+    ("told", "physical", "sql"),
+    [
+        ("char(3)",                      spark.StringType(),                     "CHAR(3)"),
+        ("array<varchar(5)>",            spark.ArrayType(spark.StringType()),
+         "ARRAY<VARCHAR(5)>"),
+        ("struct<x:char(2)>",
+         spark.StructType([spark.StructField("x", spark.StringType())]),
+         "ROW<`x` CHAR(2)>"),
+        ("char(3)",                      spark.LongType(),                       "BIGINT"),
+        ("map<char(1),int>",             spark.StringType(),                     "STRING"),
+        ("char(",                        spark.StringType(),                     "STRING"),
+    ],
+)  # fmt: skip
+def test_what_spark_notes_of_char_and_varchar(
+    told: str, physical: spark.DataType, sql: str
+) -> None:
+    field = spark.StructField("f", physical, True, {"__CHAR_VARCHAR_TYPE_STRING": told})
+
+    assert sql == from_struct_field(field).as_summary_string()
+
+
+def test_our_note_goes_before_that_of_spark() -> None:
+    told = {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
+
+    assert "VARCHAR(3)" == forgetting("VARCHAR(3)", spark.StringType(), **told)
+
+
+def test_a_collation_is_a_loss() -> None:
+    inner = spark.StructType([spark.StructField("c", spark.StringType("UTF8_LCASE"))])
+    struct = spark.StructType(
+        [
+            spark.StructField("a", spark.StringType("UNICODE_CI")),
+            spark.StructField("l", spark.ArrayType(spark.StringType("UNICODE"))),
+            spark.StructField("s", spark.ArrayType(inner)),
+        ]
+    )
+    found = read_struct_type(struct)
+
+    assert () == found.refused
+    assert [
+        (("a",), "STRING COLLATE UNICODE_CI"),
+        (("l", "element"), "STRING COLLATE UNICODE"),
+        (("s", "element", "c"), "STRING COLLATE UTF8_LCASE"),
+    ] == [(loss.path, loss.source) for loss in found.losses]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["TIMESTAMP(9)", "TIMESTAMP_LTZ(7)", "ARRAY<TIMESTAMP(8)>", "INTERVAL SECOND(7)",
+     "TIMESTAMP(9) WITH TIME ZONE"],
+)  # fmt: skip
+def test_digits_that_spark_has_not_are_refused_or_noted(sql: str) -> None:
+    type_ = parse_type(sql)
+    with pytest.raises(UnsupportedError) as caught:
+        to_struct_field("f", type_)
+    assert "lossy" == caught.value.code
+    assert "field 'f'" == caught.value.path[0]
+
+    assert type_ == from_struct_field(to_struct_field("f", type_, on_loss="note"))
+    assert type_ != from_struct_field(to_struct_field("f", type_, on_loss="accept"))
+    assert {} == to_struct_field("f", type_, on_loss="accept").metadata
+
+
+def test_a_schema_keeps_comments_and_hints() -> None:
+    resolved = ResolvedSchema.of(
+        [PhysicalColumn("a", parse_type("ROW<b CHAR(3) 'in'>"), comment="out")]
+    )
+    struct = to_struct_type(resolved)
+
+    assert "out" == struct["a"].metadata["comment"]
+    assert "in" == struct["a"].dataType["b"].metadata["comment"]
+    assert [str(column) for column in resolved.columns] == [
+        str(column) for column in from_struct_type(struct).columns
+    ]
+    assert "[]" == to_struct_field("a", parse_type("INT"), layout="[]").metadata[LAYOUT]
+
+
+def test_nesting_is_bounded() -> None:
+    found: spark.DataType = spark.IntegerType()
+    for _ in range(5_000):
+        found = spark.ArrayType(found)
+    with pytest.raises(UnsupportedError) as caught:
+        from_struct_field(spark.StructField("f", found))
+    assert "too-deep" == caught.value.code
+
+    just: spark.DataType = spark.IntegerType()
+    for _ in range(MAX_DEPTH - 1):
+        just = spark.ArrayType(just)
+    assert MAX_DEPTH - 1 == str(from_spark(just)).count("ARRAY")
 
 
 def test_arrow_and_spark_hold_the_same_types() -> None:

@@ -133,8 +133,8 @@ class FilesystemConnector:
         frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
         for one in fields:
             if not (layout.form.is_text or one.name in layout.partitions):
-                note = to_struct_field(one.name, one.data_type, one.description).metadata
-                frame = frame.withMetadata(one.name, note)
+                field = to_struct_field(one.name, one.data_type, one.description, on_loss="note")
+                frame = frame.withMetadata(one.name, field.metadata)
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
         writer = frame.write.mode("append").options(**layout.form.writing(layout.options))

@@ -1,0 +1,93 @@
+"""Laws of losses: complete, with a place that exists, and enforced as the policy says."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.loss import Loss, LossKind, Policy, carried, enforce, losses
+from schema_core.formats.loss_targets import TARGETS, steps
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema
+from schema_core.testing.schemas import schemas
+from schema_core.testing.strategies import types
+from schema_core.types import DataType, DistinctType
+
+targets = st.sampled_from(sorted(TARGETS))
+
+
+@given(types(), targets)
+def test_no_loss_means_the_same_type_and_only_that(type_: DataType, target: str) -> None:
+    """Values outside a range are the one thing that a type that stays the same may lose."""
+    found = {loss.kind for loss in losses(type_, target)} - {LossKind.RANGE}
+
+    assert (not found) == (carried(type_, target) == type_)
+
+
+@given(types(), targets)
+def test_what_is_carried_is_carried_as_itself(type_: DataType, target: str) -> None:
+    bare = carried(type_, target)
+    assume(bare is not None)
+    assert bare is not None
+
+    assert bare == carried(bare, target)
+
+
+@given(types(), targets)
+def test_nothing_holds_a_type_exactly_when_that_is_reported(type_: DataType, target: str) -> None:
+    refused = [one for one in losses(type_, target) if one.kind is LossKind.REFUSED]
+
+    assert bool(refused) == (carried(type_, target) is None)
+    assert all(not one.reversible and not one.target for one in refused)
+
+
+@given(types(), targets)
+def test_every_place_exists(type_: DataType, target: str) -> None:
+    for loss in losses(type_, target):
+        found = type_
+        for step in loss.path:
+            assert not isinstance(found, DistinctType)
+            found = found.children()[steps(found).index(step)]
+
+
+@given(types(), st.sampled_from(("arrow", "spark:4.3")), st.sampled_from(get_args(Policy)))
+def test_the_policy_decides_about_values(type_: DataType, target: str, policy: Policy) -> None:
+    found = losses(type_, target)
+    changing = [one for one in found if one.changes_values]
+    if policy == "error" and changing:
+        with pytest.raises(UnsupportedError) as caught:
+            enforce(found, policy)
+        assert [one.path for one in changing] == [one.path for one in caught.value.diagnostics]
+    else:
+        enforce(found, policy)
+
+
+@given(schemas(), targets)
+def test_losses_of_a_schema_are_those_of_its_columns_and_members(
+    schema: Schema, target: str
+) -> None:
+    try:
+        resolved = SchemaResolver().resolve(schema)
+    except SchemaCoreError:
+        assume(False)
+        raise
+    found = losses(resolved, target)
+    of_types = [
+        Loss((column.name, *one.path), one.kind, one.source, one.target, one.reversible)
+        for column in resolved.columns
+        for one in losses(column.data_type, target)
+    ]
+    members = (
+        len(resolved.watermark_specs)
+        + len(resolved.indexes)
+        + sum(not column.is_physical() for column in resolved.columns)
+        + (resolved.primary_key is not None)
+        + (resolved.immutable_columns is not None)
+    )
+
+    assert of_types == [one for one in found if one.kind is not LossKind.MEMBER]
+    assert members == len(found) - len(of_types)

@@ -1,0 +1,143 @@
+"""Laws of Spark's types: exact with notes, right without them; JSON and DDL are read as written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql.types import StructType
+
+from schema_core.errors import ParseError, SchemaCoreError
+from schema_core.formats.arrow_spark import to_schema, to_struct_type
+from schema_core.formats.loss import carried, losses
+from schema_core.formats.notes import NOTE
+from schema_core.formats.spark import from_struct_field, to_struct_field
+from schema_core.formats.spark_carriers import to_field_tree
+from schema_core.formats.spark_ddl import parse_ddl
+from schema_core.formats.spark_ddl_text import print_ddl
+from schema_core.formats.spark_json import parse_json, print_json
+from schema_core.formats.spark_types import from_field_tree
+from schema_core.testing.strategies import comments, names, types
+from schema_core.types import DataType, RowField
+
+
+def held(target: str) -> st.SearchStrategy[DataType]:
+    """Types that the target has a carrier for."""
+    return types().filter(lambda type_: carried(type_, target) is not None)
+
+
+@given(names(), held("spark:4.3"), comments())
+def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str | None) -> None:
+    field = to_struct_field(name, type_, comment, on_loss="note")
+
+    assert type_ == from_struct_field(field)
+    assert (name, type_.is_nullable) == (field.name, field.nullable)
+    assert comment == field.metadata.get("comment")
+
+
+@given(held("spark:4.3"))
+def test_the_json_of_pyspark_is_ours(type_: DataType) -> None:
+    """PySpark's own reader and writer are the witness."""
+    tree = {"type": "struct", "fields": [to_field_tree(RowField("f", type_), on_loss="note")]}
+
+    assert tree == parse_json(print_json(tree))
+    assert print_json(tree) == StructType.fromJson(json.loads(print_json(tree))).json()
+
+
+def forgetful(tree: Any) -> Any:
+    """The tree as a file of Spark's gives it back: everything is nullable."""
+    if isinstance(tree, list):
+        return [forgetful(one) for one in tree]
+    if not isinstance(tree, dict):
+        return tree
+    forgotten = ("nullable", "containsNull", "valueContainsNull")
+    return {key: True if key in forgotten else forgetful(one) for key, one in tree.items()}
+
+
+@given(held("spark:4.3"))
+def test_notes_outlive_forgotten_not_null(type_: DataType) -> None:
+    tree = to_field_tree(RowField("f", type_), on_loss="note")
+
+    assert type_ == from_field_tree({**forgetful(tree), "metadata": tree["metadata"]}).data_type
+
+
+@given(held("spark:4.3"))
+def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
+    tree = to_field_tree(RowField("f", type_), on_loss="accept")
+
+    assert NOTE not in json.dumps(tree)
+    assert carried(type_, "spark:4.3") == from_field_tree(tree).data_type
+    assert (not losses(type_, "spark:4.3")) == (type_ == from_field_tree(tree).data_type)
+
+
+@given(st.lists(st.tuples(names(), held("spark-ddl:4.3"), comments()), max_size=3))
+def test_ddl_gives_the_carried_types(columns: list[tuple[str, DataType, str | None]]) -> None:
+    fields = [RowField(*column) for column in columns]
+    tree = {"type": "struct", "fields": [to_field_tree(one, on_loss="accept") for one in fields]}
+    back = [from_field_tree(one) for one in parse_ddl(print_ddl(tree))["fields"]]
+
+    assert [(one.name, one.description) for one in fields] == [
+        (one.name, one.description) for one in back
+    ]
+    assert [carried(one.data_type, "spark-ddl:4.3") for one in fields] == [
+        one.data_type for one in back
+    ]
+
+
+PIECES = st.sampled_from(
+    ["a", "`b`", "INT", "ARRAY<", "MAP<", "STRUCT<", "STRUCT<>", ">", ",", ":", "NOT NULL", "'x'",
+     "COMMENT", "DECIMAL(", ")", "3", "--", "/*", "*/", "\\", "'", '"', "`", "TIMESTAMP",
+     "INTERVAL"]
+)  # fmt: skip
+
+
+@given(st.text() | st.lists(PIECES | st.text(max_size=2), max_size=10).map(" ".join))
+def test_any_text_is_ddl_or_a_parse_error(text: str) -> None:
+    try:
+        tree = parse_ddl(text)
+    except ParseError as error:
+        assert error.span is not None  # noqa: PT017
+        assert 0 <= error.span.start <= error.span.stop <= len(text) + 1  # noqa: PT017
+    else:
+        assert tree == parse_ddl(print_ddl(tree))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(("long", "struct", "array", "x")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(("type", "fields", "name", "nullable", "elementType", "metadata")),
+            inner,
+            max_size=5,
+        )
+    ),
+)
+
+
+@given(JSON | st.lists(JSON, max_size=2).map(lambda found: {"type": "struct", "fields": found}))
+def test_any_json_is_a_struct_or_refused(found: Any) -> None:
+    try:
+        tree = parse_json(json.dumps(found))
+    except SchemaCoreError as error:
+        assert error.code in {"spark-json", "too-deep"}  # noqa: PT017
+    else:
+        assert tree == parse_json(print_json(tree))
+
+
+def is_kept_by_both(type_: DataType) -> bool:
+    """Whether neither Spark nor Arrow change values of the type."""
+    changes = any(loss.changes_values for loss in losses(type_, "spark:4.3"))
+    return not changes and carried(type_, "arrow") is not None
+
+
+@given(st.lists(held("spark:4.3").filter(is_kept_by_both), max_size=3))
+def test_spark_to_arrow_and_back(found: list[DataType]) -> None:
+    """Types without digits that Spark has not come back from Arrow, layouts asked for or not."""
+    struct = StructType([to_struct_field(f"c{index}", one) for index, one in enumerate(found)])
+
+    for layouts in (False, True):
+        back = to_struct_type(to_schema(struct, layouts=layouts))
+        assert found == [from_struct_field(field) for field in back.fields]

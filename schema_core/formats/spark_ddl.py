@@ -1,0 +1,410 @@
+r"""Spark's DDL text, ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``, read without a JVM.
+
+Text becomes a tree, which is the JSON that Spark writes of its types, and back. What Spark's parser
+accepts and means was compared with Spark 4.3 (``StructType.fromDDL``). Law: the text of a tree is
+read back as the same tree, but for what DDL cannot say: NOT NULL of elements and map values, and
+metadata other than comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from schema_core.errors import ParseError
+from schema_core.text import Cursor, Span, Token, check_digits, check_size
+from schema_core.types import DayTimeResolution, YearMonthResolution
+
+#: A type of Spark as its JSON: a word, or a dict for arrays, maps, structs and others.
+Tree: TypeAlias = "str | dict[str, Any]"
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>  (?: \s+ | --[^\r\n]* )+ )
+    | (?P<open>   /\* )
+    | (?P<raw>    [rR](?: '[^']*' | "[^"]*" ) )
+    | (?P<string> '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" )
+    | (?P<name>   `(?:[^`]|``)*` )
+    | (?P<number> (?:[0-9]+(?:[eE][0-9]+|[lLsSyYdDfF]|[bB][dD])?)(?![0-9A-Za-z_]) )
+    | (?P<word>   \w+ )
+    | (?P<symbol> <> | [<>(),:;.\-] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_ASCII_NAME = re.compile(r"[A-Za-z0-9_]+")
+_BRACKET = re.compile(r"/\*|\*/")
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL
+)  # fmt: skip
+
+#: Letter behind a backslash -> the character; `%` and `_` keep theirs, others stand for themselves.
+ESCAPES = {
+    "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
+}  # fmt: skip
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise _refuse(text, position, position + 1, f"unexpected {text[position]!r}")
+        start, position = match.span()
+        kind, value = match.lastgroup or "", match.group()
+        match kind:
+            case "space":
+                continue
+            case "open":
+                position = _end_of_comment(text, start)
+            case "raw":
+                yield Token("string", "", value[2:-1], start, position)
+            case "string":
+                yield Token("string", "", _unescaped(value), start, position)
+            case "name":
+                yield Token("name", "", value[1:-1].replace("``", "`"), start, position)
+            case "number":
+                check_digits(value, Span(start, position))
+                yield Token("number", "", value, start, position)
+            case _:
+                yield Token(kind, value.upper(), value, start, position)
+    yield Token("end", "end", "", len(text), len(text))
+
+
+def _end_of_comment(text: str, start: int) -> int:
+    """Where a comment in brackets ends; these may be nested."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        depth += 1 if match.group() == "/*" else -1
+        if depth == 0:
+            return match.end()
+    raise _refuse(text, start, start + 2, "the comment is not closed")
+
+
+def _refuse(text: str, start: int, stop: int, problem: str) -> ParseError:
+    return ParseError(problem, span=Span(start, stop), text=text)
+
+
+def _unescaped(literal: str) -> str:
+    """The content of a literal: doubled quotes are one, backslashes escape."""
+    quote = literal[0]
+    inner = literal[1:-1].replace(quote * 2, quote)
+
+    def character(match: re.Match[str]) -> str:
+        short, long, octal, letter = match.groups()
+        if letter is not None:
+            return ESCAPES.get(letter, letter)
+        return chr(int(octal, 8) if octal else int(short or long, 16))
+
+    return _ESCAPE.sub(character, inner)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
+    """The struct that a DDL text, or the text of a struct type, describes.
+
+    `timestamp` is the word of the type that a bare ``TIMESTAMP`` means, which Spark takes from
+    `spark.sql.timestampType`: ``timestamp`` (with local time zone) or ``timestamp_ntz``.
+
+    Raises:
+        ParseError: for a text outside Spark's grammar, with the place; nesting deeper than
+            `MAX_DEPTH` and texts of more than 1,000,000 characters are refused.
+
+    >>> parse_ddl("id BIGINT NOT NULL")["fields"]
+    [{'name': 'id', 'type': 'long', 'nullable': False, 'metadata': {}}]
+    >>> parse_ddl("id BIGINT, a ARRAY<INT NOT NULL>")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ParseError: expected >, found 'NOT'
+        id BIGINT, a ARRAY<INT NOT NULL>
+                               ^^^
+      hint: Spark's DDL says NOT NULL of columns and fields alone
+    """
+    cursor = _cursor(text, timestamp)
+    if cursor.key == "STRUCT" and cursor.peek().key in ("<", "<>"):
+        tree = _type(cursor)
+        fields: list[dict[str, Any]] = tree["fields"] if isinstance(tree, dict) else []
+    else:
+        fields = [] if cursor.token.kind == "end" else list(_fields(cursor, "end"))
+    _expect_end(cursor)
+    return {"type": "struct", "fields": fields}
+
+
+def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
+    """The tree of the type that a text such as ``map<string,decimal(5,2)>`` spells.
+
+    Raises:
+        ParseError: as `parse_ddl`.
+    """
+    cursor = _cursor(text, timestamp)
+    tree = _type(cursor)
+    _expect_end(cursor)
+    return tree
+
+
+class _Cursor(Cursor):
+    """A cursor that knows what a bare TIMESTAMP means."""
+
+    __slots__ = ("collations", "timestamp")
+
+    timestamp: str
+    collations: dict[str, str]
+
+
+def _cursor(text: str, timestamp: str) -> _Cursor:
+    check_size(text)
+    cursor = _Cursor(text, list(_tokens(text)))
+    cursor.timestamp, cursor.collations = timestamp, {}
+    return cursor
+
+
+def _expect_end(cursor: Cursor) -> None:
+    if cursor.token.kind != "end":
+        raise cursor.fail(f"unexpected {cursor.token.shown}")
+
+
+def _fields(cursor: _Cursor, closing: str) -> Iterator[dict[str, Any]]:
+    """``name [:] type [NOT NULL] [COMMENT 'text']``, separated by commas, up to the closing."""
+    while True:
+        name = _name(cursor)
+        cursor.accept(":")
+        above, cursor.collations = cursor.collations, {}
+        tree = _type(cursor, (name,))
+        nullable = not cursor.accept("NOT", "NULL")
+        metadata: dict[str, Any] = {}
+        if cursor.collations:
+            metadata["__COLLATIONS"] = cursor.collations
+        if cursor.accept("COMMENT"):
+            metadata["comment"] = _string(cursor)
+        cursor.collations = above
+        yield {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
+        if not cursor.accept(","):
+            if cursor.key != closing:
+                raise cursor.fail(f"expected a comma or {closing}, found {cursor.token.shown}")
+            return
+
+
+def _name(cursor: Cursor) -> str:
+    token = cursor.token
+    if token.kind not in ("word", "name"):
+        raise cursor.fail(f"expected a name, found {token.shown}")
+    if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
+        raise cursor.fail(
+            f"{token.value!r} is no name without back-ticks", hint="quote it with back-ticks"
+        )
+    return cursor.advance().value
+
+
+def _string(cursor: Cursor) -> str:
+    """One text in quotes, or several that follow each other."""
+    if cursor.token.kind != "string":
+        raise cursor.fail(f"expected a text in quotes, found {cursor.token.shown}")
+    parts = []
+    while cursor.token.kind == "string":
+        parts.append(cursor.advance().value)
+    return "".join(parts)
+
+
+def _number(cursor: Cursor) -> int:
+    token = cursor.token
+    if token.kind != "number" or not token.value.isdecimal():
+        raise cursor.fail(f"expected a whole number, found {token.shown}")
+    return int(cursor.advance().value)
+
+
+def _type(cursor: _Cursor, path: tuple[str, ...] = ()) -> Tree:
+    token = cursor.token
+    with cursor.nested():
+        if token.key in NESTED:
+            return NESTED[token.key](cursor, path)
+        if token.kind != "word" or token.key not in GRAMMAR:
+            raise cursor.fail(f"expected a type of Spark, found {token.shown}")
+        cursor.advance()
+        return GRAMMAR[token.key](cursor, path, token)
+
+
+def _closing(cursor: Cursor) -> None:
+    """The end of an array or a map."""
+    if cursor.key == "NOT":
+        hint = "Spark's DDL says NOT NULL of columns and fields alone"
+        raise cursor.fail(f"expected >, found {cursor.token.shown}", hint=hint)
+    cursor.expect(">")
+
+
+def _array(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+    cursor.advance()
+    cursor.expect("<")
+    element = _type(cursor, (*path, "element"))
+    _closing(cursor)
+    return {"type": "array", "elementType": element, "containsNull": True}
+
+
+def _map(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+    cursor.advance()
+    cursor.expect("<")
+    key = _type(cursor, (*path, "key"))
+    cursor.expect(",")
+    value = _type(cursor, (*path, "value"))
+    _closing(cursor)
+    return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
+
+
+def _struct(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+    cursor.advance()
+    if cursor.accept("<>"):
+        return {"type": "struct", "fields": []}
+    cursor.expect("<")
+    if cursor.accept(">"):
+        return {"type": "struct", "fields": []}
+    fields = list(_fields(cursor, ">"))
+    cursor.expect(">")
+    return {"type": "struct", "fields": fields}
+
+
+NESTED: dict[str, Callable[[_Cursor, tuple[str, ...]], Tree]] = {
+    "ARRAY": _array,
+    "MAP": _map,
+    "STRUCT": _struct,
+}
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+Reader: TypeAlias = Callable[[_Cursor, tuple[str, ...], Token], Tree]
+
+
+def _plain(word: str) -> Reader:
+    return lambda cursor, path, token: word
+
+
+def _bounded(cursor: Cursor, token: Token, value: int, most: int, what: str) -> int:
+    """The number, if it is within Spark's limit."""
+    if value > most:
+        span = cursor.span_from(token.start)
+        raise cursor.fail(f"{what} {value} is larger than {most}", span=span)
+    return value
+
+
+def _decimal(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    precision, scale = 10, 0
+    if cursor.accept("("):
+        precision = _number(cursor)
+        scale = _number(cursor) if cursor.accept(",") else 0
+        cursor.expect(")")
+    _bounded(cursor, token, precision, 38, "DECIMAL precision")
+    _bounded(cursor, token, scale, precision, "DECIMAL scale")
+    return f"decimal({precision},{scale})"
+
+
+def _place(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    """GEOMETRY and GEOGRAPHY, which no type of Flink stands for, so that the others are read."""
+    cursor.expect("(")
+    system = cursor.advance().value
+    cursor.expect(")")
+    return f"{token.key.lower()}({system})"
+
+
+def _length(word: str) -> Reader:
+    def read(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+        cursor.expect("(")
+        length = _bounded(cursor, token, _number(cursor), 2**31 - 1, token.key)
+        cursor.expect(")")
+        return f"{word}({length})"
+
+    return read
+
+
+def _text(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    """STRING; a collation is kept beside the field, as Spark keeps it."""
+    if cursor.accept("COLLATE"):
+        collation = _name(cursor).upper()
+        if collation != "UTF8_BINARY":
+            provider = "spark" if collation.startswith("UTF8_") else "icu"
+            cursor.collations[".".join(path)] = f"{provider}.{collation}"
+    return "string"
+
+
+def _precision(cursor: Cursor) -> int | None:
+    """The number in parentheses, if there is one."""
+    if not cursor.accept("("):
+        return None
+    value = _number(cursor)
+    cursor.expect(")")
+    return value
+
+
+def _time(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    precision = _precision(cursor)
+    if cursor.accept("WITHOUT"):
+        cursor.expect("TIME", "ZONE")
+    return f"time({_bounded(cursor, token, 6 if precision is None else precision, 9, 'TIME')})"
+
+
+def _timestamp(word: str | None) -> Reader:
+    """A timestamp of 6 digits is the plain one; 7 to 9 digits are a preview of Spark's."""
+
+    def read(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+        precision = _precision(cursor)
+        found = word or cursor.timestamp
+        if word is None and cursor.accept("WITHOUT"):
+            cursor.expect("TIME", "ZONE")
+            found = "timestamp_ntz"
+        elif word is None and cursor.accept("WITH"):
+            cursor.expect("LOCAL", "TIME", "ZONE")
+            found = "timestamp"
+        if precision in (None, 6):
+            return found
+        if precision not in (7, 8, 9):
+            span = cursor.span_from(token.start)
+            raise cursor.fail(f"Spark has no timestamp of {precision} digits", span=span)
+        return f"{'timestamp_ltz' if found == 'timestamp' else found}({precision})"
+
+    return read
+
+
+#: The fields of an interval, as Spark's JSON writes them.
+INTERVALS = frozenset(one.value for one in (*YearMonthResolution, *DayTimeResolution))
+
+
+def _interval(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    if cursor.token.kind != "word" or cursor.key not in {one.split()[0] for one in INTERVALS}:
+        return "interval"
+    words = cursor.advance().key
+    if cursor.accept("TO"):
+        words += f" TO {cursor.advance().key}"
+    if words not in INTERVALS:
+        raise cursor.fail(f"Spark has no interval {words}", span=cursor.span_from(token.start))
+    return f"interval {words.lower()}"
+
+
+#: Keyword -> how to read what follows it.
+GRAMMAR: dict[str, Reader] = {
+    **dict.fromkeys(("BOOLEAN",),           _plain("boolean")),
+    **dict.fromkeys(("TINYINT", "BYTE"),    _plain("byte")),
+    **dict.fromkeys(("SMALLINT", "SHORT"),  _plain("short")),
+    **dict.fromkeys(("INT", "INTEGER"),     _plain("integer")),
+    **dict.fromkeys(("BIGINT", "LONG"),     _plain("long")),
+    **dict.fromkeys(("FLOAT", "REAL"),      _plain("float")),
+    **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), _decimal),
+    **dict.fromkeys(("CHAR", "CHARACTER"),  _length("char")),
+    "VARCHAR":       _length("varchar"),
+    "DOUBLE":        _plain("double"),
+    "STRING":        _text,
+    "BINARY":        _plain("binary"),
+    "DATE":          _plain("date"),
+    "TIME":          _time,
+    "TIMESTAMP":     _timestamp(None),
+    "TIMESTAMP_NTZ": _timestamp("timestamp_ntz"),
+    "TIMESTAMP_LTZ": _timestamp("timestamp"),
+    "INTERVAL":      _interval,
+    "VOID":          _plain("void"),
+    "VARIANT":       _plain("variant"),
+    "GEOMETRY":      _place,
+    "GEOGRAPHY":     _place,
+}  # fmt: skip
