@@ -17,12 +17,13 @@ from schema_core.expressions.calls import apply, implicit_cast, takes_count, wro
 from schema_core.expressions.literals import constant
 from schema_core.expressions.scope import ColumnScope, Scope
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.typed import Select, Target, Typed, Word
+from schema_core.expressions.typed import Rows, Select, Target, Typed, Word
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import SetOperation
 from schema_core.sql.type_name import data_type
-from schema_core.types import DataType, SymbolType, require_resolved
+from schema_core.types import DataType, RowField, RowType, SymbolType, require_resolved
 from schema_core.types.casts import supports_avoiding_cast, supports_implicit_cast
+from schema_core.types.unresolved import look_up
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
@@ -116,11 +117,12 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             return Word(syntax.Symbol("*", span), SYMBOL, span)
         case syntax.TypeName(span=span):
             with at("the target of a cast", span):
-                target = require_resolved(data_type(expression, as_cast=True))
+                written = data_type(expression, as_cast=True)
+                target = require_resolved(look_up(written, scope.types))
             return Target(expression, target, span)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
-            type_ = rows.columns[0][1]
+            type_ = _row_type(rows) if scope.in_query else rows.columns[0][1]
             if isinstance(query, SetOperation) and not scope.in_query:
                 type_ = type_.nullable()
             return Select(expression, type_, rows, span)
@@ -128,6 +130,28 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             raise SchemaError("arguments cannot be named here", code="named-argument", span=span)
         case _:
             assert_never(expression)
+
+
+def _row_type(rows: Rows) -> DataType:
+    """The type of a row of a query: that of its column, or a row of several."""
+    if len(rows.columns) == 1:
+        return rows.columns[0][1]
+    return RowType([RowField(name, type_) for name, type_ in rows.columns], nullable=False)
+
+
+def scalar(rows: Select) -> Select:
+    """A query in the place of one value, which is NULL where it has no row.
+
+    Raises:
+        SchemaError: with code `subquery-columns` unless it has one column.
+    """
+    if len(rows.rows.columns) != 1:
+        raise SchemaError(
+            f"a query of {len(rows.rows.columns)} columns is no value",
+            code="subquery-columns",
+            span=rows.span,
+        )
+    return replace(rows, type=rows.type.nullable())
 
 
 def _argument(scope: Scope, argument: syntax.Expression, function: Function) -> Typed:
@@ -139,7 +163,9 @@ def _argument(scope: Scope, argument: syntax.Expression, function: Function) -> 
             if not scope.in_query:
                 raise SchemaError("there are no queries here", code="no-subquery", span=span)
             rows = _leaf(scope, argument)
-            return rows if function.many_rows else replace(rows, type=rows.type.nullable())
+            if function.many_rows or not isinstance(rows, Select):
+                return rows
+            return scalar(rows)
         case _:
             return infer(scope, argument)
 

@@ -55,11 +55,18 @@ def may_be_empty(over: Over) -> bool:
 
 
 def _merged(named: syntax.Window, written: syntax.Window) -> syntax.Window:
-    """A named window with what was added to it."""
+    """A named window with what was added to it.
+
+    Raises:
+        SchemaError: with code `window` for what only the named one may say.
+    """
+    if written.partition_by or (written.order_by and named.order_by):
+        clause = "PARTITION BY" if written.partition_by else "ORDER BY"
+        problem = f"{clause} is the named window's to say"
+        raise SchemaError(problem, code="window", span=written.span)
     return replace(
         named,
         name=None,
-        partition_by=written.partition_by or named.partition_by,
         order_by=written.order_by or named.order_by,
         frame=written.frame or named.frame,
     )
@@ -83,8 +90,7 @@ def _bounds(over: Over) -> list[Bound]:
 def _without_order(scope: Scope, function: Function, over: Over) -> str | None:
     """What is wrong with a window that has no ORDER BY."""
     counted = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
-    ranks = not function.frames and not function.counts_rows
-    if not over.order_by and (ranks or not (scope.in_query or counted)):
+    if not over.order_by and (function.ranks or not (scope.in_query or counted)):
         return f"{function.name} OVER needs an ORDER BY"
     return None
 

@@ -106,10 +106,10 @@ class Function:
     ones may come again, together; `also` holds further forms. `nulls` is None where `gives` says
     all. `aligns` marks constructors, whose arguments are cast where they differ in anything at all.
     Behind OVER, a function without `frames` looks at the order of rows alone, unless it only
-    `counts_rows`; `skips_nulls` says that IGNORE NULLS may stand behind it. `bare_names` says that
-    names among the arguments are no columns, `many_rows` that a query among them gives a list of
-    values. `quoted` says that Flink prints the name in back-ticks, `path` is the full name of a
-    function that a user registered.
+    `counts_rows`; one that `ranks` has no meaning without an order. `skips_nulls` says that IGNORE
+    NULLS may stand behind it. `bare_names` says that names among the arguments are no columns,
+    `many_rows` that a query among them gives a list of values. `quoted` says that Flink prints the
+    name in back-ticks, `path` is the full name of a function that a user registered.
     """
 
     name: str
@@ -126,6 +126,7 @@ class Function:
     aligns: bool = False
     frames: bool = True
     counts_rows: bool = False
+    ranks: bool = False
     skips_nulls: bool = False
     bare_names: bool = False
     many_rows: bool = False

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Access, Apply, Ref, Typed, children
+from schema_core.query.functions import OF_GROUPING
 from schema_core.query.scope import Block
 from schema_core.sql.rewrite import parts, walk
 from schema_core.sql.syntax import Call, Expression
@@ -77,23 +78,25 @@ def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None
 
 
 def check_calls(scope: Block, expression: Expression) -> None:
-    """Refuse functions that lack their OVER, and group windows outside of GROUP BY.
+    """Refuse functions that lack their OVER or their GROUP BY, or that only stand in one.
 
     Raises:
-        SchemaError: with code `missing-over` or `misplaced-group-window`.
+        SchemaError: with code `missing-over`, `missing-group-by` or `misplaced-group-window`.
     """
-    for call in walk(expression):
-        if isinstance(call, Call) and call.name.removeprefix("$") in GROUP_WINDOWS:
-            raise SchemaError(
-                f"{call.name} forms groups, so it stands in GROUP BY only",
-                code="misplaced-group-window",
-                hint=f"{call.name}_START and {call.name}_END tell the bounds of a group",
-                span=call.span,
-            )
     for call in aggregates(scope, expression):
+        if call.name in OF_GROUPING and scope.group_count < 1:
+            problem = f"{call.name} asks what GROUP BY groups"
+            raise SchemaError(problem, code="missing-group-by", span=call.span)
         if call.name in ONLY_OVER:
+            problem = f"{call.name} needs an OVER clause"
+            raise SchemaError(problem, code="missing-over", span=call.span)
+    for part in walk(expression):
+        if isinstance(part, Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
             raise SchemaError(
-                f"{call.name} needs an OVER clause", code="missing-over", span=call.span
+                f"{part.name} forms groups, so it stands in GROUP BY only",
+                code="misplaced-group-window",
+                hint=f"{part.name}_START and {part.name}_END tell the bounds of a group",
+                span=part.span,
             )
 
 
@@ -130,6 +133,8 @@ def check_grouped(typed: Typed, keys: Sequence[Typed], own: frozenset[str]) -> N
                 )
             case Access(value=value):
                 rest.append(value)
+            case Apply(function=function, arguments=arguments) if function.name in OF_GROUPING:
+                rest.extend(arguments)
             case Apply() if _reads_group(one, keys):
                 continue
             case Apply(arguments=arguments, filter=condition, over=over):

@@ -6,11 +6,11 @@ Flink documentation, "Pattern Recognition".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
+from schema_core.query.functions import IN_PATTERN
 from schema_core.query.relation import Column
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.sources import Rows, made_up, named, resolve_source
@@ -33,7 +33,8 @@ def match_recognize(
     """
     inner = resolve_source(source.source, place, before)
     variables = {*_variables(source), *(define.name for define in source.defines)}
-    scope = replace(Block(place, tuple(_as_variables(inner, variables))), group_count=1)
+    origins = tuple(_as_variables(inner, variables))
+    scope = Block(place, origins, group_count=0, known=IN_PATTERN)
     for define in source.defines:
         condition(scope, _plain(define.expression), "DEFINE")
     rows = Block(place, inner.origins)

@@ -9,20 +9,23 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.scope import Functions, find_function
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Ref
+from schema_core.query.functions import IN_QUERY
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import Query
 from schema_core.text import Span
 from schema_core.types import DataType, RowType
+from schema_core.types.unresolved import LookUp
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What stays the same in all of a query: tables, functions, and whether it streams."""
+    """What stays the same in all of a query: tables, functions, types, and whether it streams."""
 
     tables: Tables
     functions: Functions | None = None
     streaming: bool = True
+    types: LookUp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class Block:
     """The scope of one SELECT block: its sources, then those of the blocks around it.
 
     `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
-    are not grouped at all.
+    are not grouped at all. `known` are the functions that only queries have.
     """
 
     place: Place
@@ -92,17 +95,24 @@ class Block:
     windows: Mapping[str, syntax.Window] = field(default_factory=dict)
     group_count: int = -1
     in_query: bool = True
+    known: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
 
     @property
     def streaming(self) -> bool:
         return self.place.world.streaming
 
+    @property
+    def types(self) -> LookUp | None:
+        return self.place.world.types
+
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """All functions of that name: the user's, else the built-in ones.
+        """All functions of that name: those of queries, the user's, else the built-in ones.
 
         Raises:
             SchemaError: with code `unknown-function`.
         """
+        if len(path) == 1 and path[0].upper() in self.known:
+            return self.known[path[0].upper()]
         return find_function(path, span, self.place.world.functions)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:

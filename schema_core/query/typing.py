@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.infer import infer
-from schema_core.expressions.typed import Typed
+from schema_core.expressions.infer import infer, scalar
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.typed import Apply, Select, Typed, Word, walk
 from schema_core.query.aggregates import refuse_aggregates
 from schema_core.query.scope import Block
 from schema_core.sql.rewrite import rewrite
@@ -23,14 +24,24 @@ def value(scope: Block, expression: Expression) -> Typed:
         SchemaError: with code `untyped-null` for a bare NULL, or whatever typing refuses.
     """
     typed = infer(scope, expression)
-    if typed.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
-        raise SchemaError(
-            "NULL alone has no type",
-            code="untyped-null",
-            hint="write CAST(NULL AS ...)",
-            span=expression.span,
-        )
+    if isinstance(typed, Select):
+        typed = scalar(typed)
+    for part in (typed, *_aggregated(typed)):
+        if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
+            raise SchemaError(
+                "NULL alone has no type",
+                code="untyped-null",
+                hint="write CAST(NULL AS ...)",
+                span=part.span,
+            )
     return typed
+
+
+def _aggregated(typed: Typed) -> Iterator[Typed]:
+    """The values that aggregates read."""
+    for part in walk(typed):
+        if isinstance(part, Apply) and part.function.kind is Kind.AGGREGATE:
+            yield from (one for one in part.arguments if not isinstance(one, Word))
 
 
 def condition(scope: Block, expression: Expression, clause: str) -> Typed:

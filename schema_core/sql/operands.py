@@ -147,15 +147,25 @@ def _period(cursor: Cursor) -> Expression:
     raise cursor.fail("a PERIOD has a start and an end", span=found.span)
 
 
+def _collected(cursor: Cursor, keyword: str) -> Expression:
+    """``ARRAY(SELECT ..)``, the query in one pair of parentheses or in several."""
+    start = cursor.advance().start
+    ahead = 1
+    while cursor.peek(ahead).key == "(":
+        ahead += 1
+    found = items(cursor) if cursor.peek(ahead).key in QUERY else ()
+    span = cursor.span_from(start)
+    if len(found) != 1 or not isinstance(found[0], Subquery):
+        raise cursor.fail(f"the values of {keyword} stand in brackets", span=span)
+    return Call(f"{keyword} QUERY", found, span=span)
+
+
 def _collection(least: int, cursor: Cursor) -> Expression:
     """``ARRAY[a, b]`` or ``ARRAY(SELECT ..)``."""
     token = cursor.tokens[cursor.index]
     follower = cursor.peek().key
     if follower == "(":
-        if cursor.peek(2).key in QUERY:
-            cursor.index += 1
-            return Call(f"{token.key} QUERY", items(cursor), span=cursor.span_from(token.start))
-        raise cursor.fail(f"the values of {token.key} stand in brackets", span=token.span)
+        return _collected(cursor, token.key)
     if follower != "[":
         return calls.named(cursor) if token.kind == "word" else _nothing(cursor)
     cursor.index += 2

@@ -1,0 +1,77 @@
+"""Functions that only queries know: of sub-queries, of groups, of matches of a row pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.signatures import Function, Given, Kind
+from schema_core.expressions.vocabulary import ANY, exactly, never
+from schema_core.types import DataType, RowType, TimestampKind
+from schema_core.types import DataTypes as T
+
+over_rows = partial(Function, nulls=never, many_rows=True)
+of_group = partial(Function, nulls=never, kind=Kind.AGGREGATE)
+of_match = partial(Function, nulls=never)
+
+COUNT_TYPE = exactly(T.BIGINT())
+
+
+def array_of_rows(given: Given) -> DataType:
+    """All rows of a query as an array; rows of several columns are rows in it."""
+    return T.ARRAY(given.types[0])
+
+
+def multiset_of_rows(given: Given) -> DataType:
+    """All rows of a query as a multiset."""
+    return T.MULTISET(given.types[0])
+
+
+def map_of_rows(given: Given) -> DataType:
+    """The rows of a query as a map, their first column as the keys.
+
+    Raises:
+        SchemaError: with code `subquery-columns` unless there are two columns.
+    """
+    match given.types[0]:
+        case RowType(fields=(key, value)):
+            return T.MAP(key.data_type, value.data_type)
+        case _:
+            raise SchemaError("MAP takes a query of two columns", code="subquery-columns")
+
+
+def match_rowtime(given: Given) -> DataType:
+    """The event time of a match: of the kind of the column that is named, if there is one."""
+    if given.types:
+        return given.types[0].not_null()
+    return T.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
+
+
+FUNCTIONS = (
+    over_rows("EXISTS",         (ANY,), exactly(T.BOOLEAN())),
+    over_rows("ARRAY QUERY",    (ANY,), array_of_rows),
+    over_rows("MULTISET QUERY", (ANY,), multiset_of_rows),
+    over_rows("MAP QUERY",      (ANY,), map_of_rows),
+    of_group("GROUPING",        (ANY,), COUNT_TYPE, repeats=1),
+    of_group("GROUPING_ID",     (ANY,), COUNT_TYPE, repeats=1),
+    of_group("GROUP_ID",        (),     COUNT_TYPE),
+)  # fmt: skip
+
+#: What rows of a group are grouped by, asked by functions of these names.
+OF_GROUPING = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
+
+IN_MATCH = (
+    of_match("MATCH_ROWTIME",  (ANY,), match_rowtime, optional=1),
+    of_match("MATCH_PROCTIME", (),
+             exactly(T.TIMESTAMP_LTZ(3).with_kind(TimestampKind.PROCTIME))),
+)  # fmt: skip
+
+#: Name -> the functions of that name in any query.
+IN_QUERY: Mapping[str, tuple[Function, ...]] = {one.name: (one,) for one in FUNCTIONS}
+
+#: Name -> the functions of that name among the measures and definitions of a row pattern.
+IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
+    **IN_QUERY,
+    **{one.name: (one,) for one in IN_MATCH},
+}
