@@ -169,7 +169,7 @@ LEAVES = st.one_of(
 def nested(nodes: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
     """Arrow types one level above the given ones."""
     item = st.tuples(names(), st.booleans(), nodes).map(nullable_null)
-    key = st.tuples(st.just("key"), st.just(False), nodes.filter(lambda node: node != ["null"]))
+    key = st.tuples(st.just("key"), st.just(False), nodes.filter(lambda node: not is_null(node)))
     value = st.tuples(st.just("value"), st.booleans(), nodes).map(nullable_null)
     fields = st.lists(item, max_size=3, unique_by=lambda one: one[0])
     lists = st.sampled_from(("list", "large_list", "list_view", "large_list_view"))
@@ -181,6 +181,12 @@ def nested(nodes: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
         st.tuples(st.just("dictionary"), st.just(["int8"]), nodes, st.booleans()).map(list),
         st.tuples(st.just("run_end_encoded"), st.just(["int32"]), nodes).map(list),
     )
+
+
+def is_null(node: list[Any]) -> bool:
+    """Whether all values are NULL, perhaps encoded."""
+    encoded = node[0] in ("dictionary", "run_end_encoded")
+    return node == ["null"] or (encoded and is_null(node[2]))
 
 
 def nullable_null(field: tuple[str, bool, list[Any]]) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
@@ -66,6 +66,7 @@ def test_the_policy_decides_about_values(type_: DataType, target: str, policy: P
         enforce(found, policy)
 
 
+@settings(max_examples=60)  # schemas are slow to draw
 @given(schemas(), targets)
 def test_losses_of_a_schema_are_those_of_its_columns_and_members(
     schema: Schema, target: str

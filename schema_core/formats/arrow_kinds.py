@@ -122,6 +122,8 @@ def _list(arrow: Any, read: ReadField) -> DataType:
 
 def _map(arrow: Any, read: ReadField) -> DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
+    if isinstance(key, NullType):
+        raise UnsupportedError("a map whose keys are all NULL", code="no-flink-type")
     return MapType(without_null(key), value)
 
 

@@ -160,7 +160,7 @@ def _tagged_inner(field: pa.Field) -> pa.Field:
 
 
 def _as_spark_has_it(field: pa.Field) -> pa.Field:
-    """The field in Spark's own forms: microseconds, and the two parts of a VARIANT turned round."""
+    """The field in Spark's own forms: microseconds, no fixed sizes, a VARIANT turned round."""
     import pyarrow as pa
 
     arrow = _with_inner(field.type, _as_spark_has_it)
@@ -168,6 +168,8 @@ def _as_spark_has_it(field: pa.Field) -> pa.Field:
         arrow = pa.timestamp("us", tz=arrow.tz)
     elif pa.types.is_duration(arrow):
         arrow = pa.duration("us")
+    elif pa.types.is_fixed_size_binary(arrow):
+        arrow = pa.binary()
     metadata = dict(field.metadata or {})
     if metadata.get(EXTENSION_NAME) == EXTENSIONS[VariantType]:
         mark = {b"variant": b"true"}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
 from schema_core.formats.loss_targets import (
+    BYTES,
     TARGETS,
     LossKind,
     Row,
@@ -23,6 +24,7 @@ from schema_core.schema.resolved import ComputedColumn, MetadataColumn, Resolved
 from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     AnyTimestampType,
+    BinaryType,
     DataType,
     DayTimeIntervalType,
     DayTimeResolution,
@@ -270,6 +272,8 @@ def plain(noted: DataType, physical: DataType, target: str, *, exactly_null: boo
 
 
 def _holds(least: DataType, physical: DataType, *, exactly_null: bool) -> bool:
+    if isinstance(least, BinaryType) and physical.nullable() == BYTES:
+        return True
     if type(least) is not type(physical) or steps(least) != steps(physical):
         return False
     pairs = list(zip(least.children(), physical.children(), strict=True))

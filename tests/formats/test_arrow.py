@@ -135,6 +135,7 @@ OTHERS = [
     (pa.decimal128(38, -1),                   "no-flink-type"),
     (pa.duration("ms"),                       "INTERVAL DAY(6) TO SECOND(3)"),
     (pa.dense_union([ITEM]),                  "no-flink-type"),
+    (pa.map_(pa.dictionary(pa.int8(), pa.null()), ITEM.type), "no-flink-type"),
     (pa.json_(pa.large_string()),             STRING),
     (pa.opaque(pa.int32(), "point", "acme"),  "INT"),
     (pa.fixed_shape_tensor(pa.float32(), [2, 3], dim_names=["x", "y"]), "ARRAY<FLOAT>"),
