@@ -24,6 +24,8 @@ RESERVED_PREFIXES = (
     "input-schema.",
     "output-schema.",
 )
+#: An option that marks tables of other systems; Flink takes it out of the map of tables and views.
+IS_GENERIC = "is_generic"
 RESERVED_KEYS = frozenset({
     "comment", "snapshot",
     "original-query", "expanded-query", "freshness-interval", "freshness-unit",
@@ -73,6 +75,13 @@ def split_names(text: str) -> list[str]:
     return [] if names == [""] and text else names
 
 
+def damaged(key: str, problem: str, code: str = "key-value") -> SchemaError:
+    """What is wrong with a key, which is the place of the error."""
+    error = SchemaError(problem, code=code)
+    error.path = (key,)
+    return error
+
+
 class Reader:
     """A map, or the part of it under a prefix, of which is remembered what was asked for."""
 
@@ -100,10 +109,8 @@ class Reader:
         """
         value = self.get(key)
         if value is None:
-            raise SchemaError(
-                f"the key {self._prefix + key!r} is missing from the property map",
-                code="missing-key",
-            )
+            name = self._prefix + key
+            raise damaged(name, f"the key {name!r} is missing from the property map", "missing-key")
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
@@ -132,9 +139,8 @@ class Reader:
         return kinds[value]
 
     def _bad(self, key: str, value: str, wanted: str) -> SchemaError:
-        return SchemaError(
-            f"the key {self._prefix + key!r} is {value!r}, not {wanted}", code="key-value"
-        )
+        name = self._prefix + key
+        return damaged(name, f"the key {name!r} is {value!r}, not {wanted}")
 
     def rows(self, prefix: str, field: str) -> Iterator[Reader]:
         """The numbered rows from 0 up to the highest number that has `field`.
@@ -163,7 +169,7 @@ class Reader:
             if found := pattern.match(key):
                 digits = found[1].lstrip("0")
                 if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
-                    raise SchemaError(f"the number in {key!r} is too large", code="key-value")
+                    raise damaged(key, f"the number in {key!r} is too large")
                 highest = max(highest, int(digits or "0"))
         return 0 if highest == 2**31 - 1 else highest + 1
 

@@ -2,14 +2,15 @@
 
 ``decode_table(encode_table(table))`` is the table again, unresolved, whatever the order of the
 keys. The map itself knows no quoting, so some tables do not fit: by default they are refused
-with a hint; ``on_loss="flink"`` writes what Flink writes. Reading accepts and refuses what Flink
-does; `ignored_keys` tells what it drops on the way.
+with a hint; ``on_loss="flink"`` writes what Flink writes, and ``on_loss="carry"`` adds keys of our
+own (`property_carry`) that Flink skips. Reading accepts and refuses what Flink does; `ignored_keys`
+tells what it drops on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import (
     CatalogModel,
@@ -22,14 +23,13 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.errors import Diagnostic, Gathering, UnsupportedError
+from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
-from schema_core.formats.property_keys import Properties, Reader, flatten, is_reserved
+from schema_core.formats.property_keys import IS_GENERIC, Properties, Reader, flatten
+from schema_core.schema.resolved import ResolvedSchema
 
-#: What to do with what the map cannot carry: refuse, or write as Flink does.
-OnLoss: TypeAlias = Literal["refuse", "flink"]
-
-#: An option that marks tables of other systems; Flink takes it out of the map of tables and views.
-IS_GENERIC = "is_generic"
+#: What to do with what Flink's keys cannot tell: refuse, write as Flink does, or add our own keys.
+OnLoss: TypeAlias = Literal["refuse", "flink", "carry"]
 
 #: The prefixes of the two schemas of a model.
 INPUT, OUTPUT = "input-schema", "output-schema"
@@ -88,19 +88,21 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     """The map of a table, as Flink 2.3 writes it.
 
     Raises:
-        UnsupportedError: for a type or an expression without text; and, unless `on_loss` is
-            "flink", for everything that could not be read back: codes `lossy-names`,
+        UnsupportedError: for a type or an expression without text; and, where `on_loss` is
+            "refuse", for everything that could not be read back: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
     if on_loss == "refuse":
         refuse(losses_of_table(table))
+    told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
     properties = (
-        property_schema.encode_schema(table.resolved_schema)
+        property_schema.encode_schema(told.schema)
         | encode_comment(table.comment)
         | encode_snapshot(table.snapshot)
         | encode_partition_keys(table.partition_keys)
         | encode_distribution(table.distribution)
-        | table.get_options()
+        | told.options
+        | told.own
     )
     properties.pop(IS_GENERIC, None)
     return properties
@@ -110,12 +112,14 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
     """The table of a map; where it has no columns, they are looked for under `fallback`.
 
     Raises:
-        SchemaError: with code `missing-key` or `key-value` for a map that is not complete.
+        SchemaError: with code `missing-key` or `key-value` for a map that is not complete,
+            `carried-version` for keys that a later version of this library added.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}
     """
-    return _read_table(Reader(properties), fallback)
+    carry.check_version(properties)
+    return read_table(Reader(properties), fallback)
 
 
 def ignored_keys(
@@ -131,20 +135,21 @@ def ignored_keys(
       in schema.registry
     """
     reader = Reader(properties)
-    _read_table(reader, fallback)
+    read_table(reader, fallback)
     return reader.ignored()
 
 
-def _read_table(reader: Reader, fallback: str | None) -> CatalogTable:
+def read_table(reader: Reader, fallback: str | None = None) -> CatalogTable:
+    """The table of a map whose keys are counted."""
     prefix = property_schema.SCHEMA
     if fallback is not None and not reader.count(prefix, "name"):
         prefix = fallback
     return CatalogTable(
         property_schema.decode_schema(reader, prefix),
-        comment=reader.get("comment"),
+        comment=carry.restored_comment(reader),
         snapshot=reader.integer("snapshot", 64),
         partition_keys=decode_partition_keys(reader),
-        options=reader.options(),
+        options=carry.restored_options(reader),
         distribution=decode_distribution(reader),
     )
 
@@ -167,10 +172,12 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     """
     if on_loss == "refuse":
         refuse(losses_of_view(view))
+    told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
     properties = (
-        property_schema.encode_schema(view.resolved_schema)
+        property_schema.encode_schema(told.schema)
         | encode_comment(view.comment)
-        | view.get_options()
+        | told.options
+        | told.own
     )
     properties.pop(IS_GENERIC, None)
     return properties
@@ -184,13 +191,14 @@ def decode_view(
     Raises:
         SchemaError: as `decode_table`.
     """
+    carry.check_version(properties)
     reader = Reader(properties)
     return CatalogView(
         property_schema.decode_schema(reader),
         original_query,
         expanded_query,
-        comment=reader.get("comment"),
-        options=reader.options(),
+        comment=carry.restored_comment(reader),
+        options=carry.restored_options(reader),
     )
 
 
@@ -213,11 +221,18 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
     """
     if on_loss == "refuse":
         refuse(losses_of_model(model))
+    taken, given = model.resolved_input_schema, model.resolved_output_schema
+    told = told_of(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
+    own = told.own
+    if on_loss == "carry":
+        own |= carry.carried_beside_columns(taken, INPUT)
+        own |= carry.carried_beside_columns(given, OUTPUT)
     return (
-        property_schema.encode_columns(model.resolved_input_schema, INPUT)
-        | property_schema.encode_columns(model.resolved_output_schema, OUTPUT)
+        property_schema.encode_columns(taken, INPUT)
+        | property_schema.encode_columns(given, OUTPUT)
         | encode_comment(model.comment)
-        | model.get_options()
+        | told.options
+        | own
     )
 
 
@@ -227,12 +242,17 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
     Raises:
         SchemaError: as `decode_table`.
     """
-    reader = Reader(properties)
+    carry.check_version(properties)
+    return read_model(Reader(properties))
+
+
+def read_model(reader: Reader) -> CatalogModel:
+    """The model of a map whose keys are counted."""
     return CatalogModel(
         property_schema.decode_columns(reader, INPUT),
         property_schema.decode_columns(reader, OUTPUT),
-        comment=reader.get("comment"),
-        options=reader.options(),
+        comment=carry.restored_comment(reader),
+        options=carry.restored_options(reader),
     )
 
 
@@ -244,6 +264,32 @@ def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
     yield from losses_of_options(model.options, ())
 
 
+# --- what is told, and what is carried ------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    """What Flink's keys tell of an object, and our own keys with the rest."""
+
+    schema: ResolvedSchema
+    options: Properties
+    own: Properties
+
+
+def told_of(
+    schema: ResolvedSchema,
+    options: Mapping[str, str],
+    comment: str | None,
+    on_loss: OnLoss,
+    removed: tuple[str, ...] = (IS_GENERIC,),
+) -> Told:
+    """All of it as it is, unless what would be lost is to be carried."""
+    if on_loss != "carry":
+        return Told(schema, dict(options), {})
+    schema, own = carry.carried_schema(schema, property_schema.SCHEMA)
+    stated, lost = carry.carried_options(options, removed)
+    return Told(schema, stated, own | lost | carry.carried_comment(comment))
+
+
 # --- losses --------------------------------------------------------------------------------------
 
 
@@ -253,7 +299,7 @@ def losses_of_comment(comment: str | None) -> Iterator[UnsupportedError]:
         yield UnsupportedError(
             "an empty comment is lost in a property map",
             code="lossy-comment",
-            hint="leave the comment away",
+            hint='leave the comment away, or on_loss="carry"',
         )
 
 
@@ -262,11 +308,11 @@ def losses_of_options(
 ) -> Iterator[UnsupportedError]:
     """Options whose keys belong to the map, or that Flink takes out of it."""
     for key in options:
-        if is_reserved(key) or key in removed:
+        if carry.is_lost(key, removed):
             yield UnsupportedError(
                 f"the option {key!r} is lost in a property map",
                 code="lossy-option",
-                hint="the map needs this key for itself: give the option another name",
+                hint='the map needs this key: give the option another name, or on_loss="carry"',
             )
 
 

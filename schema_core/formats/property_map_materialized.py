@@ -19,6 +19,7 @@ from schema_core.catalog.materialized import (
     ResolvedCatalogMaterializedTable,
 )
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
 from schema_core.formats.property_keys import Properties, Reader
 from schema_core.formats.property_map import (
@@ -32,6 +33,7 @@ from schema_core.formats.property_map import (
     losses_of_comment,
     losses_of_options,
     refuse,
+    told_of,
 )
 from schema_core.text import is_blank
 
@@ -46,14 +48,18 @@ def encode_materialized_table(
     """
     if on_loss == "refuse":
         refuse(losses_of_materialized_table(table))
+    told = told_of(table.resolved_schema, table.options, table.comment, on_loss, removed=())
+    if on_loss == "carry":
+        told.own.update(carry.carried_handler(table.refresh_handler))
     return (
-        property_schema.encode_schema(table.resolved_schema)
+        property_schema.encode_schema(told.schema)
         | encode_comment(table.comment)
         | encode_snapshot(table.snapshot)
         | encode_partition_keys(table.partition_keys)
         | encode_distribution(table.distribution)
-        | table.get_options()
+        | told.options
         | encode_refresh(table)
+        | told.own
     )
 
 
@@ -63,7 +69,13 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     Raises:
         SchemaError: with code `missing-key` or `key-value` for a map that is not complete.
     """
-    reader = Reader(properties)
+    carry.check_version(properties)
+    return read_materialized_table(Reader(properties))
+
+
+def read_materialized_table(reader: Reader) -> CatalogMaterializedTable:
+    """The materialized table of a map whose keys are counted."""
+    handler = decode_handler(reader.get("refresh-handler-bytes"))
     unit = reader.member("freshness-unit", FreshnessUnit)
     return CatalogMaterializedTable(
         property_schema.decode_schema(reader),
@@ -74,11 +86,11 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
         refresh_mode=reader.member("refresh-mode", RefreshMode),
         refresh_status=reader.member("refresh-status", RefreshStatus),
         refresh_handler_description=reader.get("refresh-handler-desc"),
-        refresh_handler=decode_handler(reader.get("refresh-handler-bytes")),
-        comment=reader.get("comment"),
+        refresh_handler=carry.restored_handler(reader, handler),
+        comment=carry.restored_comment(reader),
         snapshot=reader.integer("snapshot", 64),
         partition_keys=decode_partition_keys(reader),
-        options=reader.options(),
+        options=carry.restored_options(reader),
         distribution=decode_distribution(reader),
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from schema_core.errors import UnsupportedError
+from schema_core.formats.property_carry import is_ambiguous, restored_schema
 from schema_core.formats.property_keys import (
     Properties,
     Reader,
@@ -102,8 +103,9 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
 
 
 def decode_columns(reader: Reader, prefix: str) -> Schema:
-    """A schema of the columns under a prefix."""
-    return Schema(tuple(map(decode_column, reader.rows(prefix, "name"))))
+    """A schema of the columns under a prefix, and of what is carried beside them."""
+    columns = Schema(tuple(map(decode_column, reader.rows(prefix, "name"))))
+    return restored_schema(reader, columns, prefix)
 
 
 def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
@@ -133,7 +135,8 @@ def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
     Raises:
         SchemaError: with code `missing-key` or `key-value`, or those of the schema's builder.
     """
-    builder = Schema.new_builder().from_schema(decode_columns(reader, prefix))
+    columns = map(decode_column, reader.rows(prefix, "name"))
+    builder = Schema.new_builder().from_columns(columns)
     part = reader.under(prefix)
     for row in part.rows("watermark", "rowtime"):
         builder.watermark(*decode_watermark(row))
@@ -145,7 +148,7 @@ def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
         row.require("name")
         if index := decode_names(row):
             builder.index_named(index[0], *index[1])
-    return builder.build()
+    return restored_schema(reader, builder.build(), prefix)
 
 
 # --- what the map cannot carry -------------------------------------------------------------------
@@ -157,12 +160,12 @@ def losses(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     constraints = [constraint for constraint in single if constraint is not None]
     yield from (_blank(one) for one in constraints if is_blank(one.name))
     for named in (*constraints, *schema.indexes):
-        if tuple(split_names(join_names(named.columns))) != named.columns:
+        if is_ambiguous(named):
             yield UnsupportedError(
                 f"the columns {_shown(named.columns)} of {named.name!r} cannot be told apart "
                 "in a property map",
                 code="lossy-names",
-                hint="the map joins names by commas: rename the column",
+                hint='the map joins names by commas: rename the column, or on_loss="carry"',
             )
 
 
