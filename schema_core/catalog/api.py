@@ -18,6 +18,7 @@ from schema_core.catalog.objects import (
     CatalogModel,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.types import CatalogType
 from schema_core.errors import UnsupportedError
 from schema_core.paths import ObjectPath
 
@@ -28,6 +29,7 @@ class Capability(Enum):
     PARTITIONS = "partitions"
     FUNCTIONS = "functions"
     MODELS = "models"
+    TYPES = "types"
     MATERIALIZED_TABLES = "materialized tables"
 
 
@@ -35,10 +37,10 @@ class Catalog(ABC):
     """A place that keeps objects by name. The method names are PyFlink's.
 
     Every method that is given a name that is not there raises `NotFoundError`, with the code
-    `database-not-found`, `table-not-found`, `function-not-found`, `model-not-found` or
-    `partition-not-found`; one that makes what is there already raises `AlreadyExistsError` with the
-    code `database-exists`, `table-exists`, ...; a flag ``ignore_if_...`` turns just that into
-    nothing. A store that fails raises `ExternalError`.
+    `database-not-found`, `table-not-found`, `function-not-found`, `model-not-found`,
+    `type-not-found` or `partition-not-found`; one that makes what is there already raises
+    `AlreadyExistsError` with the code `database-exists`, `table-exists`, ...; a flag
+    ``ignore_if_...`` turns just that into nothing. A store that fails raises `ExternalError`.
     """
 
     #: What this catalog keeps beyond databases, tables and views.
@@ -230,6 +232,25 @@ class Catalog(ABC):
         self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
     ) -> None:
         self._refuse(Capability.MODELS)
+
+    # --- user-defined types --------------------------------------------------------------------
+
+    def list_types(self, database_name: str) -> list[str]:
+        return []
+
+    def get_type(self, type_path: ObjectPath) -> CatalogType:
+        self._refuse(Capability.TYPES)
+
+    def type_exists(self, type_path: ObjectPath) -> bool:
+        return False
+
+    def create_type(
+        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        self._refuse(Capability.TYPES)
+
+    def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._refuse(Capability.TYPES)
 
     def _refuse(self, capability: Capability) -> NoReturn:
         raise UnsupportedError(

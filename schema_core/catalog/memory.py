@@ -14,6 +14,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.shelf import Shelf
+from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.text import is_blank
@@ -48,6 +49,7 @@ class InMemoryCatalog(Catalog):
         self._tables: Shelf[ObjectPath, CatalogBaseTable] = Shelf("table")
         self._functions: Shelf[ObjectPath, CatalogFunction] = Shelf("function", lowered)
         self._models: Shelf[ObjectPath, CatalogModel] = Shelf("model")
+        self._types: Shelf[ObjectPath, CatalogType] = Shelf("type")
         self._partitions: dict[ObjectPath, Shelf[CatalogPartitionSpec, CatalogPartition]] = {}
         self._databases.create(default_database, CatalogDatabase.create_instance({}), False)
 
@@ -71,7 +73,8 @@ class InMemoryCatalog(Catalog):
     def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
         tables = [path for path in self._tables if path.database_name == name]
         functions = [path for path in self._functions if path.database_name == name]
-        if (tables or functions) and not cascade:
+        types = [path for path in self._types if path.database_name == name]
+        if (tables or functions or types) and not cascade:
             raise SchemaError(
                 f"the database {name} is not empty",
                 code="database-not-empty",
@@ -81,6 +84,8 @@ class InMemoryCatalog(Catalog):
             self.drop_table(table, ignore_if_not_exists=False)
         for function in functions:
             self._functions.drop(function, ignore_if_not_exists=False)
+        for type_ in types:
+            self._types.drop(type_, ignore_if_not_exists=False)
         self._databases.drop(name, ignore_if_not_exists)
 
     def alter_database(
@@ -264,3 +269,24 @@ class InMemoryCatalog(Catalog):
         self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
     ) -> None:
         self._models.alter(model_path, new_model, ignore_if_not_exists)
+
+    # --- user-defined types --------------------------------------------------------------------
+
+    def list_types(self, database_name: str) -> list[str]:
+        self._databases.get(database_name)
+        return [p.object_name for p in self._types if p.database_name == database_name]
+
+    def get_type(self, type_path: ObjectPath) -> CatalogType:
+        return self._types.get(type_path)
+
+    def type_exists(self, type_path: ObjectPath) -> bool:
+        return type_path in self._types
+
+    def create_type(
+        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        self._databases.get(type_path.database_name)
+        self._types.create(type_path, type_, ignore_if_exists)
+
+    def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._types.drop(type_path, ignore_if_not_exists)

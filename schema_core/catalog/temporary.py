@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.shelf import Shelf
+from schema_core.catalog.types import CatalogType
 from schema_core.paths import ObjectIdentifier
 
 #: Anything with rows whose types are known.
@@ -25,11 +26,12 @@ ResolvedTable: TypeAlias = (
 
 
 class TemporaryObjects:
-    """The temporary tables, views and models of a session, by full path."""
+    """The temporary tables, views, models and types of a session, by full path."""
 
     def __init__(self) -> None:
         self.tables: Shelf[ObjectIdentifier, ResolvedTable] = Shelf("temporary table")
         self.models: Shelf[ObjectIdentifier, ResolvedCatalogModel] = Shelf("temporary model")
+        self.types: Shelf[ObjectIdentifier, CatalogType] = Shelf("temporary type")
 
     def kind(self, identifier: ObjectIdentifier) -> TableKind | None:
         """What lies at this path, or None."""
@@ -50,5 +52,13 @@ class TemporaryObjects:
         return sorted(
             path.object_name
             for path in self.models
+            if (path.catalog_name, path.database_name) == (catalog, database)
+        )
+
+    def type_names(self, catalog: str, database: str) -> list[str]:
+        """The names of the types in a database, sorted."""
+        return sorted(
+            path.object_name
+            for path in self.types
             if (path.catalog_name, path.database_name) == (catalog, database)
         )

@@ -27,6 +27,7 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
+from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
 from schema_core.environment.options import PLANNER
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
@@ -66,9 +67,11 @@ class Session:
         self.registry = CatalogRegistry(name, built_in, settings.catalog_store)
         self.temporary = TemporaryObjects()
         self.functions = FunctionCatalog(self.registry)
+        self.types = TypeManager(self.registry, self.temporary)
         self.resolver = SchemaResolver(
             streaming=self.streaming,
             functions=self.functions.function,
+            types=self.types.look_up,
             subqueries=lambda query, _: self.query(query, None),
         )
         self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
@@ -132,14 +135,22 @@ class Session:
         """
         with within(text):
             return resolve_query(
-                query, self, streaming=self.streaming, functions=self.functions.function
+                query,
+                self,
+                streaming=self.streaming,
+                functions=self.functions.function,
+                types=self.types.look_up,
             )
 
     def expanded(self, query: Query, text: str | None) -> Query:
         """The query with every name in it spelled out: it means the same wherever it is read."""
         with within(text):
             return expand_query(
-                query, self, streaming=self.streaming, functions=self.functions.function
+                query,
+                self,
+                streaming=self.streaming,
+                functions=self.functions.function,
+                types=self.types.look_up,
             )
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:

@@ -19,13 +19,14 @@ from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.statement_set import StatementSet
 from schema_core.environment.table import Table
+from schema_core.environment.type_methods import TypeMethods
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.sql.query import parse_query
 from schema_core.sql.statement import parse_statement
 from schema_core.sql.statement_syntax import Statement
 
 
-class TableEnvironment(FunctionMethods):
+class TableEnvironment(FunctionMethods, TypeMethods):
     """A session of tables: catalogs, temporary objects, queries and jobs.
 
     Nothing but a job needs an engine: definitions, listings and the types of queries are answered

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
+    DistinctType,
     MultisetType,
     RowType,
     StructuredType,
@@ -69,6 +70,10 @@ def sql_casts(source: DataType, target: DataType) -> bool:
     if source.root is R.NULL:
         return True
     match source, target:
+        case DistinctType(source_type=inner), _:
+            return sql_casts(inner, target)
+        case _, DistinctType(source_type=inner):
+            return sql_casts(source, inner)
         case ((RowType() | StructuredType()), (RowType() | StructuredType())):
             return _children(source, target)
         case _, ArrayType() if source.is_(F.CHARACTER_STRING):

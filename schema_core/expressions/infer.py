@@ -119,7 +119,7 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             with at("the target of a cast", span):
                 written = data_type(expression, as_cast=True)
                 target = require_resolved(look_up(written, scope.types))
-            return Target(expression, target, span)
+            return Target(_in_full(expression, target), target, span)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
             type_ = _row_type(rows) if scope.in_query else rows.columns[0][1]
@@ -130,6 +130,22 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             raise SchemaError("arguments cannot be named here", code="named-argument", span=span)
         case _:
             assert_never(expression)
+
+
+def _in_full(written: syntax.TypeName, type_: DataType) -> syntax.TypeName:
+    """The type as written, with the full paths of the user-defined types in it."""
+    if written.path:
+        return replace(written, path=getattr(type_, "path", written.path))
+    inner = type_.children()
+    if not inner:
+        return written
+    fields = zip(written.fields, inner, strict=False)
+    arguments = zip(written.arguments, inner, strict=False)
+    return replace(
+        written,
+        arguments=tuple(_in_full(one, child) for one, child in arguments),
+        fields=tuple(replace(one, type=_in_full(one.type, child)) for one, child in fields),
+    )
 
 
 def _row_type(rows: Rows) -> DataType:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from schema_core.sql.query_syntax import Query
     from schema_core.sql.syntax import Window
     from schema_core.text import Span
+    from schema_core.types.unresolved import LookUp
 
 #: A user's functions by path as written: None where it knows no such function.
 Functions: TypeAlias = "Callable[[tuple[str, ...], Span], tuple[Function, ...] | None]"
@@ -50,6 +51,10 @@ class Scope(Protocol):
     @property
     def group_count(self) -> int:
         """How many expressions rows are grouped by; 0 where all rows make one group."""
+
+    @property
+    def types(self) -> LookUp | None:
+        """Finds the user-defined types that casts name; None where there are none."""
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column that a name begins with, and the parts left over, which name fields.
@@ -127,6 +132,7 @@ class ColumnScope:
         columns: Name -> type, as the schema has it.
         streaming: Whether rows keep coming.
         functions: Further functions, asked before the built-in ones.
+        types: Finds the user-defined types that casts name; without it there are none.
         subqueries: Types a query that is used as a value; without it there are no such queries.
     """
 
@@ -139,11 +145,13 @@ class ColumnScope:
         *,
         streaming: bool = True,
         functions: Functions | None = None,
+        types: LookUp | None = None,
         subqueries: Subqueries | None = None,
     ) -> None:
         self.columns = {name: in_sql(type_) for name, type_ in columns.items()}
         self.streaming = streaming
         self.functions = functions
+        self.types = types
         self.subqueries = subqueries
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:

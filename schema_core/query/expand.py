@@ -22,6 +22,7 @@ from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
 from schema_core.sql.syntax import Call, Expression, Name, Named, SortKey, Star, Subquery
 from schema_core.text import Span
+from schema_core.types.unresolved import LookUp
 
 
 def expand_query(
@@ -30,13 +31,14 @@ def expand_query(
     *,
     streaming: bool = True,
     functions: Functions | None = None,
+    types: LookUp | None = None,
 ) -> written.Query:
     """The query spelled out; the arguments are those of `resolve_query`.
 
     Raises:
         SchemaError: as `resolve_query`.
     """
-    return _expand(query, Place(World(tables, functions, streaming)))
+    return _expand(query, Place(World(tables, functions, streaming, types)))
 
 
 def _expand(query: written.Query, place: Place) -> written.Query:

@@ -18,6 +18,7 @@ from schema_core.query.setops import set_operation, values
 from schema_core.query.sources import renamed
 from schema_core.sql import query_syntax as written
 from schema_core.sql.syntax import Star
+from schema_core.types.unresolved import LookUp
 
 
 def resolve_query(
@@ -26,6 +27,7 @@ def resolve_query(
     *,
     streaming: bool = True,
     functions: Functions | None = None,
+    types: LookUp | None = None,
 ) -> Relation:
     """The relation that a query stands for; `result_columns` of it are the columns it returns.
 
@@ -34,11 +36,12 @@ def resolve_query(
         tables: Where its tables are found.
         streaming: Whether rows keep coming; time attributes exist only then.
         functions: Functions beside the built-in ones, as the scopes of expressions take them.
+        types: Finds the user-defined types that casts name.
 
     Raises:
         SchemaError: for the first mistake, with its place; `errors.within` adds the text.
     """
-    return resolve(query, Place(World(tables, functions, streaming)))
+    return resolve(query, Place(World(tables, functions, streaming, types)))
 
 
 def resolve(query: written.Query, place: Place) -> Relation:

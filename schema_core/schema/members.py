@@ -8,13 +8,17 @@ from typing import TypeAlias
 from schema_core.schema import listing
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
 from schema_core.text import Span, quote_identifier
-from schema_core.types import DataType
+from schema_core.types import DataType, UnresolvedDataType
 
 #: An expression as a schema may hold it.
 Written: TypeAlias = SqlExpression | ResolvedExpression
 
 
-def _shown(data_type: DataType | str) -> str:
+#: A type as a schema may hold it.
+WrittenType: TypeAlias = DataType | UnresolvedDataType | str
+
+
+def _shown(data_type: WrittenType) -> str:
     """Text stands in brackets until it is parsed."""
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
@@ -24,7 +28,7 @@ class UnresolvedPhysicalColumn:
     """A column that is stored as it is."""
 
     name: str
-    data_type: DataType | str
+    data_type: WrittenType
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -52,7 +56,7 @@ class UnresolvedMetadataColumn:
     """A column that the connector fills; `metadata_key` None means: the key is the name."""
 
     name: str
-    data_type: DataType | str
+    data_type: WrittenType
     metadata_key: str | None = None
     is_virtual: bool = False
     comment: str | None = None

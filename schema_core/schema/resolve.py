@@ -24,6 +24,7 @@ from schema_core.schema.members import (
     UnresolvedPhysicalColumn,
     UnresolvedWatermarkSpec,
     Written,
+    WrittenType,
 )
 from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.schema.rules import (
@@ -48,14 +49,13 @@ from schema_core.types import (
     AnyTimestampType,
     DataType,
     TimestampKind,
-    UnresolvedType,
+    UnresolvedDataType,
     parse_type,
     require_resolved,
 )
+from schema_core.types.unresolved import LookUp, look_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from schema_core.text import Span
 
 
@@ -74,7 +74,7 @@ class SchemaResolver:
         streaming: bool = True,
         supports_metadata: bool = True,
         functions: Functions | None = None,
-        types: Callable[[UnresolvedType], DataType] | None = None,
+        types: LookUp | None = None,
         subqueries: Subqueries | None = None,
     ) -> None:
         self._streaming = streaming
@@ -153,11 +153,13 @@ class SchemaResolver:
             column.name, type_, column.metadata_key, column.is_virtual, comment=column.comment
         )
 
-    def _type(self, written: DataType | str) -> DataType:
+    def _type(self, written: WrittenType) -> DataType:
+        if isinstance(written, UnresolvedDataType):
+            return require_resolved(written.resolve(self._types))
         type_ = parse_type(written) if isinstance(written, str) else written
         if type_.nullable() == WRONG:
             raise SchemaError("the type is wrong itself", code=FOLLOWS)
-        return require_resolved(type_ if self._types is None else look_up(type_, self._types))
+        return require_resolved(look_up(type_, self._types))
 
     def _computed(
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
@@ -173,7 +175,14 @@ class SchemaResolver:
         return known
 
     def _scope(self, columns: Columns, computed: Iterable[str] = ()) -> SchemaScope:
-        return SchemaScope(columns, computed, self._streaming, self._functions, self._subqueries)
+        return SchemaScope(
+            columns,
+            computed,
+            streaming=self._streaming,
+            functions=self._functions,
+            types=self._types,
+            subqueries=self._subqueries,
+        )
 
     # --- watermarks ----------------------------------------------------------------------------
 
@@ -220,13 +229,17 @@ class SchemaScope(ColumnScope):
         self,
         columns: Columns,
         computed: Iterable[str],
+        *,
         streaming: bool,
         functions: Functions | None,
+        types: LookUp | None,
         subqueries: Subqueries | None,
     ) -> None:
         known = {name: one.data_type for name, one in columns.items() if one is not None}
         require_visible_names(columns)
-        super().__init__(known, streaming=streaming, functions=functions, subqueries=subqueries)
+        super().__init__(
+            known, streaming=streaming, functions=functions, types=types, subqueries=subqueries
+        )
         self.wrong = {name for name, one in columns.items() if one is None}
         self.computed = frozenset(computed)
 
@@ -294,10 +307,3 @@ def of_source(expression: ResolvedExpression, type_: DataType) -> ResolvedExpres
     if isinstance(typed, Apply) and typed.function.name == SOURCE_WATERMARK:
         return replace(expression, typed=replace(typed, type=type_))
     return expression
-
-
-def look_up(type_: DataType, types: Callable[[UnresolvedType], DataType]) -> DataType:
-    """The type with every name of a user-defined type in it, at any depth, looked up."""
-    if isinstance(type_, UnresolvedType):
-        return types(type_).with_nullability(type_.is_nullable)
-    return type_.rebuild(tuple(look_up(child, types) for child in type_.children()))

@@ -25,6 +25,7 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
     Written,
+    WrittenType,
 )
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -34,7 +35,7 @@ from schema_core.schema.resolved import (
     ResolvedSchema,
 )
 from schema_core.text import is_blank
-from schema_core.types import DataType, RowType
+from schema_core.types import DataType, RowType, UnresolvedDataType
 
 if TYPE_CHECKING:
     from schema_core.schema.resolve import SchemaResolver
@@ -134,7 +135,7 @@ class SchemaBuilder:
         return self.from_fields(data_type.field_names(), data_type.field_types())
 
     def from_fields(
-        self, field_names: Sequence[str], field_data_types: Sequence[DataType | str]
+        self, field_names: Sequence[str], field_data_types: Sequence[WrittenType]
     ) -> SchemaBuilder:
         """Append physical columns of these names and types.
 
@@ -152,7 +153,7 @@ class SchemaBuilder:
 
     # --- columns -------------------------------------------------------------------------------
 
-    def column(self, column_name: str, data_type: DataType | str) -> SchemaBuilder:
+    def column(self, column_name: str, data_type: WrittenType) -> SchemaBuilder:
         """Append a physical column; a type given as text is parsed when the schema is resolved."""
         self._columns.append(UnresolvedPhysicalColumn(column_name, _type(data_type)))
         return self
@@ -167,7 +168,7 @@ class SchemaBuilder:
     def column_by_metadata(
         self,
         column_name: str,
-        data_type: DataType | str,
+        data_type: WrittenType,
         metadata_key: str | None = None,
         is_virtual: bool = False,
     ) -> SchemaBuilder:
@@ -365,8 +366,8 @@ def _unresolve_column(column: AnyColumn) -> UnresolvedColumn:
 # --- what cannot be written at all ---------------------------------------------------------------
 
 
-def _type(data_type: DataType | str) -> DataType | str:
-    if not isinstance(data_type, DataType | str):
+def _type(data_type: WrittenType) -> WrittenType:
+    if not isinstance(data_type, DataType | UnresolvedDataType | str):
         raise SchemaError(
             f"{data_type!r} is neither a data type nor the text of one",
             code="not-a-type",

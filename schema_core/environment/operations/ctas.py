@@ -206,7 +206,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
     if isinstance(column, UnresolvedMetadataColumn) and column.is_virtual:
         raise SchemaError("a virtual column cannot take what the query gives", code="column-kind")
     target = column.data_type
-    if not isinstance(target, str) and not supports_implicit_cast(given, target):
+    if isinstance(target, DataType) and not supports_implicit_cast(given, target):
         raise SchemaError(
             f"declared column {position} is {target}, but the query gives {given}",
             code="not-assignable",
@@ -222,7 +222,7 @@ def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
     )
     if stored and not isinstance(column, UnresolvedComputedColumn):
         type_ = column.data_type
-        if not isinstance(type_, str) and not type_.is_nullable:
+        if isinstance(type_, DataType) and not type_.is_nullable:
             raise SchemaError(
                 "the column is NOT NULL and the query gives nothing for it",
                 code="no-default",
