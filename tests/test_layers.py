@@ -132,11 +132,10 @@ new = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(*sorted(new - sys.stdlib_module_names - {"schema_core"}))
 """
 
-CPU_SECONDS = """
-import time
-started = time.process_time()
+OWN_MODULES = """
+import sys
 import schema_core
-print(time.process_time() - started)
+print(*sorted(name for name in sys.modules if name.startswith("schema_core")))
 """
 
 
@@ -150,7 +149,6 @@ def test_importing_the_library_loads_no_third_party() -> None:
     assert "" == run(NEW_MODULES).strip()
 
 
-def test_importing_the_library_is_quick() -> None:
-    seconds = min(float(run(CPU_SECONDS)) for _ in range(5))
-
-    assert seconds < 0.060  # CPU time, so that a busy machine does not fail it
+def test_importing_the_library_loads_nothing_but_its_front_door() -> None:
+    """What a name needs is loaded when the name is first used."""
+    assert "schema_core" == run(OWN_MODULES).strip()
