@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from docs import mapping_tables
+
 ROOT = Path(__file__).parent.parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -50,6 +52,7 @@ def files() -> str:
 #: Name of a part -> what writes it.
 PARTS: dict[str, Callable[[], str]] = {
     "files": files,
+    "mappings": mapping_tables.tables,
 }
 
 

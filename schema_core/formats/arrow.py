@@ -55,10 +55,10 @@ def to_field(
     enforce((), on_loss)
     with at(f"field {name!r}"):
         check_depth(type_)
-        field = RowField(name, type_, comment)
+        field, notes = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
-            return field_of(field, notes=on_loss != "accept")
-        return laid_out(field, _fitting(layout, field), notes=on_loss != "accept")
+            return field_of(field, notes=notes)
+        return laid_out(field, _fitting(layout, field), notes=notes)
 
 
 def to_arrow(type_: DataType) -> pa.DataType:

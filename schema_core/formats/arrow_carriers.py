@@ -67,30 +67,37 @@ EXTENSIONS: dict[type[DataType], bytes] = {
 
 
 def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
-    """The Arrow field of a column or of a field of a row, with or without notes."""
+    """The Arrow field of a column or of a field of a row, with or without notes.
+
+    Raises:
+        UnsupportedError: with code `no-arrow-type`, or `no-arrow-name` for a name that is no text.
+    """
     import pyarrow as pa
 
-    type_, metadata = field.data_type, _metadata_of(field, notes)
+    type_ = field.data_type
+    carrier, metadata = _carrier_and_metadata(type_, notes)
+    if field.description is not None:
+        metadata = {**metadata, COMMENT.encode(): field.description.encode()}
     try:
-        carrier = carrier_of(type_, notes)
-        return pa.field(field.name, carrier, nullable=type_.is_nullable, metadata=metadata)
+        return pa.field(field.name, carrier, type_.is_nullable, metadata)
     except UnicodeEncodeError:
         raise UnsupportedError("half of a surrogate pair", code="no-arrow-name") from None
 
 
+@lru_cache(maxsize=4096)
+def _carrier_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, dict[bytes, bytes]]:
+    """What all fields of a type have in common."""
+    return carrier_of(type_, notes), _metadata_of(RowField("", type_), notes)
+
+
 def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
     """The note, the comment, and the name of an extension."""
-    metadata = dict(_note(field.data_type)) if notes else {}
+    metadata = {NOTE.encode(): str(field.data_type).encode()} if notes else {}
     if field.description is not None:
         metadata[COMMENT.encode()] = field.description.encode()
     if (extension := EXTENSIONS.get(type(field.data_type))) is not None:
         metadata |= {EXTENSION_NAME: extension, EXTENSION_METADATA: b""}
     return metadata
-
-
-@lru_cache(maxsize=4096)
-def _note(type_: DataType) -> dict[bytes, bytes]:
-    return {NOTE.encode(): str(type_).encode()}
 
 
 @lru_cache(maxsize=4096)

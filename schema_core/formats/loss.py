@@ -48,6 +48,7 @@ __all__ = ["Loss", "LossKind", "Policy", "carried", "enforce", "losses", "plain"
 #: keep the exact type as a note. `note`: convert in any case, with the note. `accept`: convert in
 #: any case, and write no notes.
 Policy: TypeAlias = Literal["error", "note", "accept"]
+POLICIES = get_args(Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,8 @@ def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
         UnsupportedError: with code `lossy`, one for every such loss.
         SchemaError: with code `unknown-policy` for a policy that there is not.
     """
-    if on_loss not in get_args(Policy):
-        hint = f"one of {', '.join(get_args(Policy))}"
+    if on_loss not in POLICIES:
+        hint = f"one of {', '.join(POLICIES)}"
         raise SchemaError(f"there is no policy {on_loss!r}", code="unknown-policy", hint=hint)
     if on_loss != "error" or not any(loss.changes_values for loss in found):
         return

@@ -1,0 +1,109 @@
+"""The tables of docs/types-and-formats.md, printed from the tables of the code.
+
+python docs/mapping_tables.py      writes them into the page; a test compares
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schema_core.formats.arrow import from_arrow, to_arrow
+from schema_core.formats.arrow_kinds import KINDS
+from schema_core.formats.arrow_layout import build
+from schema_core.formats.loss import LossKind, losses
+from schema_core.formats.loss_targets import TARGETS
+from schema_core.formats.spark import to_spark
+from schema_core.formats.spark_ddl_text import SQL_WORDS
+from schema_core.formats.spark_types import PARAMETERIZED, WORDS
+from schema_core.types import parse_type
+
+#: One type of every kind, with parameters that show what is carried and what is not.
+SHOWN = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(12, 2)",
+    "CHAR(3)", "VARCHAR(9)", "STRING", "BINARY(3)", "VARBINARY(9)", "BYTES", "DATE", "TIME(0)",
+    "TIME(9)", "TIMESTAMP(3)", "TIMESTAMP(6)", "TIMESTAMP(9)", "TIMESTAMP_LTZ(3)",
+    "TIMESTAMP_LTZ(9)", "TIMESTAMP(3) WITH TIME ZONE", "INTERVAL YEAR TO MONTH",
+    "INTERVAL DAY TO SECOND(3)", "ARRAY<INT NOT NULL>", "MAP<STRING, INT>", "MULTISET<STRING>",
+    "ROW<a INT NOT NULL>", "STRUCTURED<'com.acme.User', id INT>", "RAW('com.acme.User', 'AAFB')",
+    "VARIANT", "BITMAP", "NULL",
+)  # fmt: skip
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    lines = [list(headings), *(list(row) for row in rows)]
+    text = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+    return "\n".join([text[0], "|" + "---|" * len(lines[0]), *text[1:]])
+
+
+def code(text: object) -> str:
+    return f"`{text}`" if str(text) else ""
+
+
+def to_others() -> str:
+    """Flink's types in Arrow and Spark."""
+    types = [parse_type(sql) for sql in SHOWN]
+    return table(
+        ("Flink", "Arrow", "Spark"),
+        (
+            (code(sql), code(to_arrow(type_)), code(to_spark(type_).simpleString()))
+            for sql, type_ in zip(SHOWN, types, strict=True)
+        ),
+    )
+
+
+def what_is_lost() -> str:
+    """What each target loses of these types when nobody reads the notes."""
+
+    def words(sql: str, target: str) -> str:
+        kinds = dict.fromkeys(loss.kind for loss in losses(parse_type(sql), target))
+        return ", ".join(f"**{one.word}**" if one.changes_values else one.word for one in kinds)
+
+    rows = [(code(sql), *(words(sql, target) for target in TARGETS)) for sql in SHOWN]
+    return table(("Flink", *TARGETS), (row for row in rows if any(row[1:])))
+
+
+def kinds_of_loss() -> str:
+    """The words of that table."""
+    return table(
+        ("word", "what it means", "values change"),
+        ((one.word, one.meaning, "yes" if one.changes_values else "") for one in LossKind),
+    )
+
+
+def from_arrow_types() -> str:
+    """Every kind of Arrow's types and the type it is read as."""
+    samples = [(kind, build([kind.word, *kind.sample])) for kind in KINDS]
+    return table(
+        ("Arrow", "for example", "Flink"),
+        (
+            (code(kind.word), code(arrow), code(from_arrow(arrow).as_summary_string()))
+            for kind, arrow in samples
+        ),
+    )
+
+
+def from_spark_types() -> str:
+    """Every word of Spark's types and the type it is read as."""
+    rows = [
+        (code(word), code(SQL_WORDS.get(word, word.upper())), code(type_.as_summary_string()))
+        for word, type_ in WORDS.items()
+    ]
+    samples = {"decimal": (12, 2)}
+    for word, build_type in PARAMETERIZED.items():
+        numbers = samples.get(word, (7,))
+        shown = f"{word}({','.join(map(str, numbers))})"
+        rows.append((code(shown), code(shown.upper()), code(build_type(*numbers))))
+    return table(("Spark's JSON", "Spark's DDL", "Flink"), rows)
+
+
+def tables() -> str:
+    """All tables with their headings, as they stand in the page."""
+    parts = (
+        ("### Flink in Arrow and in Spark", to_others()),
+        ("### What is lost without the notes", what_is_lost()),
+        ("### Kinds of loss", kinds_of_loss()),
+        ("### Arrow in Flink", from_arrow_types()),
+        ("### Spark in Flink", from_spark_types()),
+    )
+    return "\n" + "\n\n".join(f"{heading}\n\n{body}" for heading, body in parts) + "\n\n"

@@ -1,0 +1,241 @@
+"""How fast types are read, printed and handed to others, beside others that do the same.
+
+    python tests/benchmarks/bench_types.py [FOLDER OF FLINK'S JVM]
+
+All figures come from one run on one machine, so their ratios hold where the figures do not. FOLDER
+is what fuzz/oracle/setup.sh filled (default: .oracle); what is not installed is left out, by name.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from schema_core.formats.arrow import to_schema
+from schema_core.formats.notes import NOTE
+from schema_core.formats.spark import to_struct_type
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.types import parse_type
+
+ROOT = Path(__file__).parent.parent.parent
+TEN = (
+    "CHAR(3) NOT NULL", "VARCHAR(9)", "BIGINT NOT NULL", "DECIMAL(12, 2)", "TIMESTAMP(3)",
+    "TIMESTAMP(3) WITH LOCAL TIME ZONE", "ARRAY<INT NOT NULL>",
+    "MAP<VARCHAR(2147483647) NOT NULL, INT>",
+    "ROW<`a` INT NOT NULL, `b` VARCHAR(2147483647)>", "DATE",
+)  # fmt: skip
+#: The same ten in the words of ibis, as near as it has them, and of Iceberg.
+IBIS = (
+    "!string", "string", "!int64", "decimal(12, 2)", "timestamp(3)", "timestamp('UTC', 3)",
+    "array<!int32>", "map<!string, int32>", "struct<a: !int32, b: string>", "date",
+)  # fmt: skip
+ICEBERG = ("string", "string", "long", "decimal(12, 2)", "timestamp", "timestamptz", "date",
+           "binary", "fixed[3]", "uuid")  # fmt: skip
+NOTE_KEY = NOTE.encode()
+
+
+def best(work: Callable[[], object], *, seconds: float = 1.0) -> float:
+    """The shortest of many runs, in microseconds."""
+    shortest, until = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        started = time.perf_counter()
+        work()
+        shortest = min(shortest, time.perf_counter() - started)
+    return shortest * 1e6
+
+
+def line(what: str, microseconds: float, base: float | None = None) -> None:
+    ratio = "" if base is None else f"{microseconds / base:10.2f} x"
+    print(f"{what:58}{microseconds:12.1f} us{ratio}")
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+# --- a hundred columns ---------------------------------------------------------------------------
+
+
+def noted(name: str, arrow: pa.DataType, text: str) -> pa.Field:
+    return pa.field(name, arrow, not text.endswith("NOT NULL"), {NOTE_KEY: text.encode()})
+
+
+def arrow_by_hand() -> pa.Schema:
+    """A hundred columns as somebody would write them who knows all of it beforehand."""
+    string, fields = "VARCHAR(2147483647)", []
+    for index in range(0, 100, 10):
+        number = noted("a", pa.int32(), "INT NOT NULL")
+        entries = pa.map_(
+            noted("key", pa.string(), f"{string} NOT NULL"), noted("value", pa.int32(), "INT")
+        )
+        types = (
+            pa.string(), pa.string(), pa.int64(), pa.decimal128(12, 2), pa.timestamp("us"),
+            pa.timestamp("us", "UTC"), pa.list_(noted("element", pa.int32(), "INT NOT NULL")),
+            entries, pa.struct([number, noted("b", pa.string(), string)]), pa.date32(),
+        )  # fmt: skip
+        fields += [
+            noted(f"c{index + offset}", arrow, text)
+            for offset, (arrow, text) in enumerate(zip(types, TEN, strict=True))
+        ]
+    return pa.schema(fields)
+
+
+def spark_by_hand() -> object:
+    """The same in PySpark's own classes."""
+    from pyspark.sql import types as spark
+
+    def field(name: str, type_: Any, text: str) -> Any:
+        return spark.StructField(name, type_, not text.endswith("NOT NULL"), {NOTE: text})
+
+    fields = []
+    for index in range(0, 100, 10):
+        inner = [
+            field("a", spark.IntegerType(), "INT NOT NULL"),
+            field("b", spark.StringType(), "VARCHAR(2147483647)"),
+        ]
+        types = (
+            spark.StringType(), spark.StringType(), spark.LongType(), spark.DecimalType(12, 2),
+            spark.TimestampNTZType(), spark.TimestampType(),
+            spark.ArrayType(spark.IntegerType(), False),
+            spark.MapType(spark.StringType(), spark.IntegerType()), spark.StructType(inner),
+            spark.DateType(),
+        )  # fmt: skip
+        fields += [
+            field(f"c{index + offset}", one, text)
+            for offset, (one, text) in enumerate(zip(types, TEN, strict=True))
+        ]
+    return spark.StructType(fields)
+
+
+def hundred_columns() -> None:
+    schema = ResolvedSchema.physical(
+        [f"c{index}" for index in range(100)], [parse_type(TEN[index % 10]) for index in range(100)]
+    )
+    assert arrow_by_hand().equals(to_schema(schema), check_metadata=True)
+    assert spark_by_hand() == to_struct_type(schema)
+    heading("100 columns to Arrow")
+    base = best(arrow_by_hand)
+    line("that Arrow schema built by hand", base)
+    line("schema_core", best(lambda: to_schema(schema)), base)
+    heading("100 columns to Spark")
+    base = best(spark_by_hand)
+    line("that StructType built by hand", base)
+    line("schema_core", best(lambda: to_struct_type(schema)), base)
+    arrow_through_pyspark(schema)
+
+
+def arrow_through_pyspark(schema: ResolvedSchema) -> None:
+    """PySpark's own mapper is internal; it is here for its speed alone."""
+    try:
+        theirs = import_module("pyspark.sql.pandas.types").to_arrow_schema
+    except (ImportError, AttributeError) as error:
+        print(f"PySpark's mapper: left out ({error})")
+        return
+    from schema_core.formats.arrow_spark import to_schema as ours
+
+    struct = to_struct_type(schema)
+    heading("100 columns from Spark to Arrow")
+    base = best(lambda: theirs(struct, timezone="UTC"))
+    line("PySpark's internal function", base)
+    line("schema_core", best(lambda: ours(struct)), base)
+
+
+# --- ten types -----------------------------------------------------------------------------------
+
+
+def cold() -> None:
+    parse_type.cache_clear()
+    for text in TEN:
+        str(parse_type(text))
+
+
+def warm() -> None:
+    for text in TEN:
+        str(parse_type(text))
+
+
+class Flink:
+    """Flink's JVM behind a pipe; every figure has the pipe and the rest of the answer in it."""
+
+    def __init__(self, folder: Path) -> None:
+        command = ["sh", str(ROOT / "fuzz" / "oracle" / "ask.sh"), str(folder)]
+        pipe = subprocess.PIPE
+        self.java = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+    def ask(self, questions: list[dict[str, str]], rounds: int) -> tuple[float, float]:
+        """Microseconds for all questions: when they are asked first, and when all is warm."""
+        text = "".join(json.dumps(one) + "\n" for one in questions)
+        assert self.java.stdin is not None
+        assert self.java.stdout is not None
+        took = []
+        for _ in range(rounds):
+            started = time.perf_counter()
+            self.java.stdin.write(text)
+            self.java.stdin.flush()
+            for _ in questions:
+                self.java.stdout.readline()
+            took.append((time.perf_counter() - started) * 1e6)
+        return took[0], min(took)
+
+    def close(self) -> None:
+        assert self.java.stdin is not None
+        self.java.stdin.close()
+        self.java.wait()
+
+
+def flink(folder: Path, base: float) -> None:
+    """The pipe alone is told beside, by questions that cost Flink next to nothing."""
+    if not (folder / "classes").is_dir():
+        print(f"Flink: left out (there is no {folder}, see fuzz/oracle/setup.sh)")
+        return
+    jvm = Flink(folder)
+    _, pipe = jvm.ask([{"op": "identifier", "form": "escape", "in": "a"}] * len(TEN), 2_000)
+    first, shortest = jvm.ask([{"op": "type", "in": text} for text in TEN], 2_000)
+    jvm.close()
+    line("Flink's JVM with its pipe, first sight", first, base)
+    line("Flink's JVM with its pipe, warm", shortest, base)
+    line("that pipe alone", pipe, base)
+
+
+def others(module: str, name: str, texts: tuple[str, ...]) -> float | None:
+    """Microseconds for ten types in another library."""
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        print(f"{module}: left out ({error})")
+        return None
+    for part in name.split("."):
+        found = getattr(found, part)
+
+    def work() -> None:
+        for text in texts:
+            str(found(text))
+
+    return best(work)
+
+
+def ten_types(folder: Path) -> None:
+    heading("10 types parsed and printed")
+    base = best(warm)
+    line("schema_core, seen before", base)
+    line("schema_core, first sight", best(cold), base)
+    flink(folder, base)
+    for what, found in (
+        ("ibis", others("ibis.expr.datatypes", "dtype", IBIS)),
+        ("pyiceberg", others("pyiceberg.types", "IcebergType.handle_primitive_type", ICEBERG)),
+    ):
+        if found is not None:
+            line(what, found, base)
+
+
+if __name__ == "__main__":
+    ten_types(Path(sys.argv[1] if len(sys.argv) > 1 else ".oracle"))
+    hundred_columns()
