@@ -85,7 +85,10 @@ def _filter(condition: Typed) -> Typed:
 
 
 def _reads_rows(typed: Typed) -> bool:
-    return isinstance(typed, Apply) and typed.function.kind is Kind.AGGREGATE
+    """Whether it is an aggregate; what looks at the order of rows alone is one only behind OVER."""
+    if not isinstance(typed, Apply) or typed.function.kind is not Kind.AGGREGATE:
+        return False
+    return typed.function.frames or typed.over is not None
 
 
 def _has_window(typed: Typed) -> bool:

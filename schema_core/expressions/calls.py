@@ -8,7 +8,7 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
-from schema_core.expressions.typed import Apply, Target, Word
+from schema_core.expressions.typed import Apply, Constant, Target, Word
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
     AnyTimestampType,
@@ -16,6 +16,7 @@ from schema_core.types import (
     DataType,
     MultisetType,
     TimestampKind,
+    TypeFamily,
     TypeRoot,
 )
 from schema_core.types.casts import supports_avoiding_cast
@@ -142,10 +143,18 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
         SchemaError: with code `no-cast` where Flink has no text for such a cast.
     """
     with at("a cast that SQL puts in", value.span):
+        _refuse_months(value, target)
         written = type_name_of(target)
     (cast,) = BUILT_IN["CAST"]
     arguments = (value, Target(written, target, value.span))
     return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
+
+
+def _refuse_months(value: Typed, target: DataType) -> None:
+    """Refuse a number of months that are written out: Flink's planner knows none."""
+    written_out = isinstance(value, Constant) and value.type.root is TypeRoot.INTERVAL_YEAR_MONTH
+    if written_out and target.is_(TypeFamily.NUMERIC):
+        raise SchemaError("an interval of months is no number", code="no-cast", span=value.span)
 
 
 def as_spelled(type_: DataType) -> DataType:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Scope
-from schema_core.expressions.typed import Bound, Constant, Frame, Over, SortedBy, Typed
+from schema_core.expressions.typed import Apply, Bound, Constant, Frame, Over, SortedBy, Typed, walk
 from schema_core.sql import syntax
 from schema_core.types import DataType, TypeFamily
 
@@ -43,7 +43,7 @@ def window(scope: Scope, function: Function, written: syntax.Window, infer: Infe
         ),
         None if written.frame is None else _frame(scope, written.frame, infer),
     )
-    problem = _without_order(scope, function, over) or _wrong_frame(function, over)
+    problem = _nested(over) or _without_order(scope, function, over) or _wrong_frame(function, over)
     if problem:
         raise SchemaError(problem, code="window", span=written.span)
     return over
@@ -85,6 +85,15 @@ def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
 def _bounds(over: Over) -> list[Bound]:
     both = (over.frame.lower, over.frame.upper) if over.frame else ()
     return [bound for bound in both if bound is not None]
+
+
+def _nested(over: Over) -> str | None:
+    """What is wrong with a window that is made of windows."""
+    keys = (*over.partition_by, *(key.value for key in over.order_by))
+    parts = (part for key in keys for part in walk(key))
+    if any(isinstance(part, Apply) and part.over is not None for part in parts):
+        return "windows cannot be nested"
+    return None
 
 
 def _without_order(scope: Scope, function: Function, over: Over) -> str | None:

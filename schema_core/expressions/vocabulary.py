@@ -25,6 +25,8 @@ from schema_core.types import (
     MapType,
     TypeFamily,
     TypeRoot,
+    VarBinaryType,
+    VarCharType,
 )
 from schema_core.types.common import common_type
 from schema_core.types.least_restrictive import least_restrictive
@@ -240,9 +242,14 @@ def varying_like(index: int) -> Gives:
 
 
 def joined(given: Given) -> DataType:
-    """At most as many as the first two arguments have together, of what the second one has."""
+    """At most as many as the first two arguments have together.
+
+    Of characters or bytes as the second has, if its length varies, else as the first has.
+    """
     one, other = _string(given.types[0]), _string(given.types[1])
-    return varying(other).with_length(min(one.length + other.length, MAX_LENGTH))
+    kind = other if isinstance(other, VarCharType | VarBinaryType) else one
+    length = min(one.length + other.length, MAX_LENGTH)
+    return varying(kind).with_length(length)
 
 
 def _string(type_: DataType) -> LengthType:

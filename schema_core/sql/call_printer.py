@@ -178,11 +178,15 @@ def suffixes(call: Call) -> str:
     return text
 
 
+#: How a comma holds what stands on both sides of it in a window.
+ITEM = (2, 3)
+
+
 def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
     """What stands behind ORDER BY; ASC is the default and not written."""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
     return ", ".join(
-        printer.show(key.expression, 0, 0)
+        printer.show(key.expression, *ITEM)
         + (" DESC" if key.descending else "")
         + nulls[key.nulls_last]
         for key in keys
@@ -195,7 +199,7 @@ def print_window(window: Window) -> str:
         return quote_identifier(window.name or "")
     parts = [] if window.name is None else [quote_identifier(window.name)]
     if window.partition_by:
-        parts.append(f"PARTITION BY {printer.show_list(window.partition_by)}")
+        parts.append(f"PARTITION BY {printer.show_list(window.partition_by, *ITEM)}")
     if window.order_by:
         parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
     if window.frame is not None:

@@ -6,11 +6,11 @@ from functools import partial
 
 from schema_core.expressions.coercion import as_kind, as_type
 from schema_core.expressions.comparable import sql_comparable
+from schema_core.expressions.functions.numbers import MAX_INT, known_up_to
 from schema_core.expressions.signatures import Arg, Empty, Function, Given, Kind
 from schema_core.expressions.vocabulary import (
     ANY,
     CHARACTER,
-    INTEGER,
     NUMBER,
     NUMERIC,
     ORDERED,
@@ -89,6 +89,7 @@ def quantile(given: Given) -> DataType:
 
 STAR = word("*")
 TYPED = Arg("<ANY>", _typed)
+TILES = known_up_to(MAX_INT)
 DEFAULT = Arg("<ANY>", _default)
 SHARE = Arg("<SHARE>", _share)
 
@@ -122,7 +123,7 @@ FUNCTIONS = (
     counting("ROW_NUMBER",            (),          COUNT_TYPE, frames=False, counts_rows=True),
     counting("RANK",                  (),          COUNT_TYPE, frames=False, ranks=True),
     counting("DENSE_RANK",            (),          COUNT_TYPE, frames=False, ranks=True),
-    counting("NTILE",                 (literal(INTEGER),), COUNT_TYPE, frames=False),
+    counting("NTILE",                 (TILES,),    COUNT_TYPE, frames=False),
     counting("PERCENT_RANK",          (),          exactly(T.DOUBLE()), frames=False, ranks=True),
     counting("CUME_DIST",             (),          exactly(T.DOUBLE()), frames=False, ranks=True),
     aggregate("LAG",                  (ANY, NUMERIC, DEFAULT), shifted,

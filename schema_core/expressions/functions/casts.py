@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from schema_core.expressions.conversions import sql_cast_type, sql_casts
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Target
+from schema_core.expressions.typed import Apply, Constant, Target
 from schema_core.expressions.vocabulary import ANY, always
-from schema_core.types import DataType, TypeRoot
+from schema_core.types import DataType, TypeFamily, TypeRoot
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
 
 
 def _castable(given: Given, i: int) -> DataType | None:
-    """A type into which SQL casts the value."""
-    target = given.types[i]
-    if not isinstance(given.trees[i], Target) or target.root is TypeRoot.RAW:
+    """A type into which SQL casts the value; numbers into intervals of one field alone."""
+    target, tree = given.types[i], given.trees[i]
+    if not isinstance(tree, Target) or target.root is TypeRoot.RAW:
+        return None
+    interval = tree.written.interval
+    if interval and interval.to and given.types[0].is_(TypeFamily.NUMERIC):
         return None
     return target if sql_casts(given.types[0], target) else None
+
+
+def _castable_at_once(given: Given, i: int) -> DataType | None:
+    """The same; a string that is written out becomes no array."""
+    if given.types[i].root is TypeRoot.ARRAY and _is_written_out(given.trees[0]):
+        return None
+    return _castable(given, i)
+
+
+def _is_written_out(tree: Typed) -> bool:
+    """Whether it is a string, maybe behind casts into strings."""
+    while isinstance(tree, Apply) and tree.function.name == "CAST":
+        tree = tree.arguments[0]
+    return isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)
 
 
 def cast(given: Given) -> DataType:
@@ -23,9 +45,10 @@ def cast(given: Given) -> DataType:
 
 
 TARGET = Arg("<TYPE>", _castable)
+AT_ONCE = Arg("<TYPE>", _castable_at_once)
 
 FUNCTIONS = (
-    #        name        takes          gives
-    Function("CAST",     (ANY, TARGET), cast, nulls=None),
-    Function("TRY_CAST", (ANY, TARGET), cast, nulls=always),
+    #        name        takes           gives
+    Function("CAST",     (ANY, AT_ONCE), cast, nulls=None),
+    Function("TRY_CAST", (ANY, TARGET),  cast, nulls=always),
 )  # fmt: skip

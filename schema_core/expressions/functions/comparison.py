@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from schema_core.expressions.comparable import sql_comparable
 from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, walk
 from schema_core.expressions.vocabulary import (
     ANY,
     CHARACTER,
@@ -19,14 +22,26 @@ from schema_core.types import DataType, RowType, StructuredType
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive
 
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
+
 TRUTH = exactly(T.BOOLEAN())
 
 
 def _of_list(given: Given) -> DataType | None:
-    """The type that SQL finds for the whole list, if it compares with the value before it."""
+    """The type that SQL finds for the whole list, if it compares with the value before it.
+
+    A list with a multiset that is written out in it is none: Flink takes both for tables.
+    """
     value, *items = given.types
+    if any(_is_multiset(part) for tree in given.trees[1:] for part in walk(tree)):
+        return None
     item = least_restrictive(items)
     return item if item and sql_comparable(value.nullable(), item.nullable()) else None
+
+
+def _is_multiset(tree: Typed) -> bool:
+    return isinstance(tree, Apply) and tree.function.name == "MULTISET"
 
 
 def _member(given: Given, i: int) -> DataType | None:

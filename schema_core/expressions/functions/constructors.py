@@ -6,6 +6,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.comparable import FAMILIES
 from schema_core.expressions.functions.numbers import known_number
 from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Ref, walk
 from schema_core.expressions.vocabulary import (
     ANY,
     array,
@@ -25,6 +26,7 @@ from schema_core.types import (
     TypeFamily,
     VariantType,
 )
+from schema_core.types.least_restrictive import least_restrictive
 
 F = TypeFamily
 
@@ -89,7 +91,15 @@ def _field(type_: RowType, given: Given) -> DataType:
     )
 
 
+def _out_of_columns(given: Given) -> DataType | None:
+    """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
+    if any(isinstance(part, Ref) for tree in given.trees for part in walk(tree)):
+        return None
+    return least_restrictive(given.types)
+
+
 ALIKE = together()
+CONSTANT = Arg("<ANY> without columns", lambda given, _: given.once(_out_of_columns))
 KEY = together(0, 2)
 VALUE = together(1, 2)
 COLLECTION = Arg("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
@@ -101,6 +111,6 @@ FUNCTIONS = (
     Function("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
     Function("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
              repeats=2, nulls=never, aligns=True),
-    Function("MULTISET", (ALIKE,),            multiset, repeats=1, nulls=never),
+    Function("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
     Function("[]",       (COLLECTION, INDEX), item, nulls=None),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from schema_core.expressions.vocabulary import (
     text_of,
 )
 from schema_core.types import DataTypes as T
-from schema_core.types import DecimalType
+from schema_core.types import DecimalType, TypeFamily
 from schema_core.types.decimals import as_decimal, decimal_result, decimal_round
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DOUBLE = exactly(T.DOUBLE())
 STRING_TYPE = exactly(T.STRING())
+MAX_INT = 2**31 - 1
 
 
 def _unit(given: Given, i: int) -> DataType | None:
@@ -59,13 +60,13 @@ def rounded(given: Given) -> DataType:
     return type_ if digits is None else decimal_round(type_, digits)
 
 
-def known_number(tree: Typed) -> int | None:
+def known_number(tree: Typed, *, through_casts: bool = True) -> int | None:
     """The value of a whole number that is written out, also behind casts; else None."""
     match tree:
         case Apply(function=function, arguments=(value, _)) if function.name == "CAST":
-            return known_number(value)
+            return known_number(value) if through_casts else None
         case Constant():
-            text = text_of(tree) or ""
+            text = (text_of(tree) or "").removesuffix(".")
             return int(text) if text.lstrip("-").isdecimal() else None
         case _:
             return None
@@ -79,7 +80,25 @@ def remainder(given: Given) -> DataType:
     return decimal_result("%", left, right)
 
 
+def known_up_to(most: int) -> Arg:
+    """A whole number that is written out, not negative and at most so large."""
+
+    def accepts(given: Given, i: int) -> DataType | None:
+        number = known_number(given.trees[i], through_casts=False)
+        fits = number is not None and 0 <= number <= most
+        return given.types[i] if fits else None
+
+    return Arg("<INTEGER> literal", accepts)
+
+
+def _computed(given: Given, i: int) -> DataType | None:
+    """An interval that is not written out: Flink's planner finds no type for those that are."""
+    written = isinstance(given.trees[i], Constant)
+    return given.types[i] if given.types[i].is_(TypeFamily.INTERVAL) and not written else None
+
+
 STEPS = ((MONTHS,), (MILLISECONDS,))
+COMPUTED = ((Arg("<INTERVAL>", _computed),),)
 UNITS = ((DATE, UNIT), (TIME, UNIT), (TIMESTAMP, UNIT))
 
 FUNCTIONS = (
@@ -87,8 +106,8 @@ FUNCTIONS = (
     Function("ABS",          (NUMERIC,),           like(0), also=STEPS),
     Function("SIGN",         (NUMERIC,),           like(0)),
     Function("CEIL",         (NUMERIC,),           whole,
-             also=(*STEPS, *UNITS), aliases=("CEILING",)),
-    Function("FLOOR",        (NUMERIC,),           whole, also=(*STEPS, *UNITS)),
+             also=(*COMPUTED, *UNITS), aliases=("CEILING",)),
+    Function("FLOOR",        (NUMERIC,),           whole, also=(*COMPUTED, *UNITS)),
     Function("ROUND",        (NUMERIC, INTEGER),   rounded, optional=1),
     Function("TRUNCATE",     (NUMERIC, INTEGER),   rounded, optional=1),
     Function("MOD",          (EXACT, EXACT),       remainder),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.functions.numbers import MAX_INT, known_number, known_up_to
 from schema_core.expressions.patterns import pattern_problem, zone_problem
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Word
@@ -170,22 +171,10 @@ KNOWN_NUMBER = Arg("<NUMERIC>", _known_number)
 KNOWN_TEXT = Arg("<CHARACTER_STRING>", _known_text)
 
 
-def known_precision(most: int | None) -> Arg:
-    """A whole number that is written out, not negative and at most so large."""
-
-    def accepts(given: Given, i: int) -> DataType | None:
-        text = text_of(given.trees[i]) or ""
-        known = given.types[i].is_(F.INTEGER_NUMERIC) and text.isdecimal()
-        fits = known and (most is None or int(text) <= most)
-        return given.types[i] if fits else None
-
-    return Arg("<INTEGER> literal", accepts)
-
-
 def time_of_day(given: Given) -> DataType:
     """A time with the digits of a second that are asked for."""
-    text = text_of(given.trees[0]) if given.trees else None
-    return T.TIME(int(text or 0))
+    digits = known_number(given.trees[0]) if given.trees else None
+    return T.TIME(digits or 0)
 
 
 def _period(given: Given, i: int) -> DataType | None:
@@ -205,8 +194,8 @@ def but_last(flags: Iterable[bool]) -> bool:
 
 
 PERIOD = Arg("(<DATETIME>, <DATETIME> | <INTERVAL>)", _period)
-CLOCK = (known_precision(None),)
-CLOCK_TO_3 = (known_precision(3),)
+CLOCK = (known_up_to(MAX_INT),)
+CLOCK_TO_3 = (known_up_to(3),)
 TO_INSTANT = exactly(T.TIMESTAMP_LTZ(3))
 PROCTIME = exactly(LocalZonedTimestampType(3, kind=TimestampKind.PROCTIME))
 
@@ -280,7 +269,7 @@ FUNCTIONS = (
     Function("CURRENT_ROW_TIMESTAMP", CLOCK,  TO_INSTANT,
              nulls=never, optional=1, deterministic=False),
     Function("PROCTIME",          (),         PROCTIME, nulls=never, deterministic=False),
-    Function("PROCTIME_MATERIALIZE", (TIMESTAMP,), regular, deterministic=False),
+    Function("PROCTIME_MATERIALIZE", (TIMESTAMP,), TO_INSTANT, deterministic=False),
     Function("STREAMRECORD_TIMESTAMP", (NUMERIC,), exactly(T.BIGINT()), nulls=never),
     # --- the Table API's rules --------------------------------------------------------------------
     bridged("TO_TIMESTAMP_LTZ", (KNOWN_NUMBER, DIGITS),  instant, nulls=always,
