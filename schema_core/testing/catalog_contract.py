@@ -1,0 +1,444 @@
+"""What every catalog must do, as tests: subclass `CatalogContract` and say how yours is made.
+
+The law of them all: what goes in comes out with the same meaning, and what is refused is refused
+with the code that `Catalog` names and leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.objects import CatalogDatabase, CatalogTable
+from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
+from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
+from schema_core.paths import ObjectPath
+from schema_core.testing.catalog_cases import (
+    DATABASE,
+    EVENTS,
+    FUNCTION_PATH,
+    IGNORED,
+    MODEL_PATH,
+    NOTHING,
+    ORDERS,
+    OTHER,
+    PARTITION,
+    RECENT,
+    REFUSED,
+    SPEC,
+    WITHOUT,
+    Call,
+    kind_of,
+)
+from schema_core.testing.catalog_samples import (
+    FUNCTION,
+    FUNCTIONS,
+    MODEL,
+    MODELS,
+    ODD_NAMES,
+    PARTITIONED,
+    PLAIN,
+    TABLES,
+    columns,
+    understood,
+    understood_model,
+)
+
+
+def by_name(rows: tuple[Any, ...]) -> list[Any]:
+    """The rows as parameters of a test, each under the name in its second place."""
+    return [pytest.param(row[0], *row[2:], id=row[1]) for row in rows]
+
+
+def need(catalog: Catalog, capability: Capability | None) -> None:
+    """Skip the test where the catalog does not keep such things."""
+    if capability is not None and capability not in catalog.capabilities:
+        pytest.skip(f"{type(catalog).__name__} keeps no {capability.value}")
+
+
+def state(catalog: Catalog) -> dict[str, object]:
+    """All that the catalog holds, by what it means."""
+    found: dict[str, object] = {}
+    for name in catalog.list_databases():
+        database = catalog.get_database(name)
+        found[f"database {name}"] = (database.get_properties(), database.get_comment())
+        for table in catalog.list_tables(name):
+            path = ObjectPath(name, table)
+            found[f"table {path}"] = understood(catalog.get_table(path))
+        if Capability.FUNCTIONS in catalog.capabilities:
+            for function in catalog.list_functions(name):
+                path = ObjectPath(name, function)
+                found[f"function {path}"] = catalog.get_function(path)
+        if Capability.MODELS in catalog.capabilities:
+            for model in catalog.list_models(name):
+                path = ObjectPath(name, model)
+                found[f"model {path}"] = understood_model(catalog.get_model(path))
+    if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
+        for spec in catalog.list_partitions(EVENTS):
+            found[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
+    return found
+
+
+class CatalogContract(ABC):
+    """The tests of a catalog. Databases other than the default one and `db` are not expected."""
+
+    #: Whether a catalog that is made again in the same directory knows what the first one kept.
+    durable = False
+    #: Whether tables, views and models without types are refused, as FLIP-164 wants it.
+    refuses_unresolved = True
+
+    @abstractmethod
+    def make_catalog(self, directory: Path) -> Catalog:
+        """A catalog that keeps what it keeps in this directory; an empty one in an empty one."""
+
+    @pytest.fixture
+    def catalog(self, tmp_path: Path) -> Iterator[Catalog]:
+        """A catalog with an empty database `db`."""
+        catalog = self.make_catalog(tmp_path)
+        catalog.open()
+        catalog.create_database("db", DATABASE, False)
+        yield catalog
+        catalog.close()
+
+    @pytest.fixture
+    def furnished(self, catalog: Catalog) -> Catalog:
+        """A catalog with one of everything that it can keep."""
+        catalog.create_table(ORDERS, PLAIN, False)
+        catalog.create_table(RECENT, TABLES["view"], False)
+        catalog.create_table(EVENTS, PARTITIONED, False)
+        if Capability.PARTITIONS in catalog.capabilities:
+            catalog.create_partition(EVENTS, SPEC, PARTITION, False)
+        if Capability.FUNCTIONS in catalog.capabilities:
+            catalog.create_function(FUNCTION_PATH, FUNCTION, False)
+        if Capability.MODELS in catalog.capabilities:
+            catalog.create_model(MODEL_PATH, MODEL, False)
+        return catalog
+
+    # --- refused and ignored -------------------------------------------------------------------
+
+    @pytest.mark.parametrize(("needs", "call", "code"), by_name(REFUSED))
+    def test_refused(
+        self, furnished: Catalog, needs: Capability | None, call: Call, code: str
+    ) -> None:
+        """It is refused with its code and changes nothing."""
+        need(furnished, needs)
+        before = state(furnished)
+
+        with pytest.raises(kind_of(code)) as caught:
+            call(furnished)
+
+        assert code == caught.value.code
+        assert before == state(furnished)
+
+    @pytest.mark.parametrize(("needs", "call"), by_name(IGNORED))
+    def test_ignored(self, furnished: Catalog, needs: Capability | None, call: Call) -> None:
+        """With the flag nothing happens."""
+        need(furnished, needs)
+        before = state(furnished)
+
+        call(furnished)
+
+        assert before == state(furnished)
+
+    @pytest.mark.parametrize(("lacks", "call"), by_name(WITHOUT))
+    def test_capability_that_is_not_there_is_refused(
+        self, furnished: Catalog, lacks: Capability, call: Call
+    ) -> None:
+        """What `capabilities` does not name is refused, not ignored."""
+        if lacks in furnished.capabilities:
+            pytest.skip(f"{type(furnished).__name__} keeps {lacks.value}")
+
+        with pytest.raises(UnsupportedError) as caught:
+            call(furnished)
+
+        assert caught.value.code == "catalog-capability"
+
+    def test_unresolved_table_is_refused(self, catalog: Catalog) -> None:
+        """Only what is resolved goes in (FLIP-164)."""
+        if not self.refuses_unresolved:
+            pytest.skip("this catalog takes tables without types")
+
+        with pytest.raises(SchemaError) as caught:
+            catalog.create_table(NOTHING, CatalogTable(columns(a="INT")), False)
+
+        assert caught.value.code == "unresolved-object"
+        assert not catalog.table_exists(NOTHING)
+
+    # --- databases -----------------------------------------------------------------------------
+
+    def test_default_database_exists(self, catalog: Catalog) -> None:
+        """The default database, where there is one, is there from the beginning."""
+        name = catalog.get_default_database()
+
+        assert name is None or catalog.database_exists(name)
+
+    def test_database_comes_back(self, catalog: Catalog) -> None:
+        """Properties and comment are kept."""
+        database = catalog.get_database("db")
+
+        assert DATABASE.get_properties() == database.get_properties()
+        assert DATABASE.get_comment() == database.get_comment()
+
+    def test_database_is_altered(self, furnished: Catalog) -> None:
+        """Another definition takes its place; what the database holds stays."""
+        before = furnished.list_tables("db")
+
+        furnished.alter_database("db", CatalogDatabase({"z": "1"}, "new"), False)
+
+        database = furnished.get_database("db")
+        assert ({"z": "1"}, "new") == (database.get_properties(), database.get_comment())
+        assert before == furnished.list_tables("db")
+
+    def test_database_is_dropped(self, catalog: Catalog) -> None:
+        """An empty one without further ado."""
+        catalog.drop_database("db", False)
+
+        assert not catalog.database_exists("db")
+        assert "db" not in catalog.list_databases()
+
+    def test_database_is_dropped_with_all_it_holds(self, furnished: Catalog) -> None:
+        """A new one of the same name has no tables and no functions."""
+        furnished.drop_database("db", False, True)
+
+        assert not furnished.table_exists(ORDERS)
+        furnished.create_database("db", CatalogDatabase(), False)
+        assert [] == furnished.list_tables("db") == furnished.list_views("db")
+        assert [] == furnished.list_functions("db")
+        assert not furnished.function_exists(FUNCTION_PATH)
+
+    @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_database_of_any_name(self, catalog: Catalog, name: str) -> None:
+        """Names are texts: nothing in them means anything."""
+        catalog.create_database(name, DATABASE, False)
+        catalog.create_table(ObjectPath(name, "t"), PLAIN, False)
+
+        assert name in catalog.list_databases()
+        assert ["t"] == catalog.list_tables(name)
+        assert [] == catalog.list_tables("db")
+        catalog.drop_database(name, False, True)
+        assert not catalog.database_exists(name)
+
+    # --- tables and views ----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+    def test_table_comes_back(self, catalog: Catalog, table: Any) -> None:
+        """With the same meaning: schema, options, keys, queries, comment."""
+        catalog.create_table(NOTHING, table, False)
+
+        assert catalog.table_exists(NOTHING)
+        assert table == understood(catalog.get_table(NOTHING))
+        assert table.get_table_kind() is catalog.get_table(NOTHING).get_table_kind()
+
+    def test_lists_are_by_kind(self, furnished: Catalog) -> None:
+        """Tables are all of them, each once; views are views."""
+        if Capability.MATERIALIZED_TABLES in furnished.capabilities:
+            furnished.create_table(ObjectPath("db", "mt"), TABLES["materialized table"], False)
+            assert ["mt"] == furnished.list_materialized_tables("db")
+            furnished.drop_table(ObjectPath("db", "mt"), False)
+
+        assert ["p", "t", "v"] == sorted(furnished.list_tables("db"))
+        assert ["v"] == furnished.list_views("db")
+
+    @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+    def test_table_is_altered(self, furnished: Catalog, table: Any) -> None:
+        """Another definition of the same kind takes its place, and nothing of the old one stays."""
+        furnished.create_table(NOTHING, table.copy({"old": "1"}), False)
+
+        furnished.alter_table(NOTHING, table, False)
+
+        assert table == understood(furnished.get_table(NOTHING))
+        assert PLAIN == understood(furnished.get_table(ORDERS))
+
+    def test_table_is_dropped(self, furnished: Catalog) -> None:
+        """Only that one; a new one of its name has none of its partitions."""
+        furnished.drop_table(EVENTS, False)
+
+        assert not furnished.table_exists(EVENTS)
+        assert ["t", "v"] == sorted(furnished.list_tables("db"))
+        furnished.create_table(EVENTS, PARTITIONED, False)
+        if Capability.PARTITIONS in furnished.capabilities:
+            assert [] == furnished.list_partitions(EVENTS)
+
+    def test_view_is_dropped_as_a_table(self, furnished: Catalog) -> None:
+        """There is one method for all kinds."""
+        furnished.drop_table(RECENT, False)
+
+        assert [] == furnished.list_views("db")
+
+    @pytest.mark.parametrize("path", [ORDERS, RECENT, EVENTS], ids=["table", "view", "partitioned"])
+    def test_table_is_renamed(self, furnished: Catalog, path: ObjectPath) -> None:
+        """Its definition and its partitions go with it."""
+        before = understood(furnished.get_table(path))
+
+        furnished.rename_table(path, "new", False)
+
+        new = ObjectPath("db", "new")
+        assert not furnished.table_exists(path)
+        assert before == understood(furnished.get_table(new))
+        if path == EVENTS and Capability.PARTITIONS in furnished.capabilities:
+            assert [SPEC] == furnished.list_partitions(new)
+
+    @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_table_of_any_name(self, catalog: Catalog, name: str) -> None:
+        """Created, found among all others, renamed and dropped."""
+        path, plain = ObjectPath("db", name), ObjectPath("db", "plain")
+        for other in ODD_NAMES.values():
+            catalog.create_table(ObjectPath("db", other), PLAIN, False)
+        catalog.rename_table(path, "plain", False)
+        assert not catalog.table_exists(path)
+        catalog.rename_table(plain, name, False)
+
+        assert sorted(ODD_NAMES.values()) == sorted(catalog.list_tables("db"))
+        catalog.drop_table(path, False)
+        assert {*ODD_NAMES.values()} - {name} == {*catalog.list_tables("db")}
+
+    def test_names_of_tables_differ_by_case(self, catalog: Catalog) -> None:
+        """And so do those of databases."""
+        catalog.create_database("DB", CatalogDatabase(), False)
+        for path in (ObjectPath("db", "t"), ObjectPath("db", "T"), ObjectPath("DB", "t")):
+            assert not catalog.table_exists(path)
+            catalog.create_table(path, PLAIN, False)
+
+        catalog.drop_table(ObjectPath("db", "T"), False)
+
+        assert (["t"], ["t"]) == (catalog.list_tables("db"), catalog.list_tables("DB"))
+
+    # --- partitions ----------------------------------------------------------------------------
+
+    def test_partition_comes_back(self, furnished: Catalog) -> None:
+        """Whatever the order of its keys."""
+        need(furnished, Capability.PARTITIONS)
+
+        turned = Spec(dict(reversed(SPEC.get_partition_spec().items())))
+
+        assert furnished.partition_exists(EVENTS, turned)
+        assert PARTITION == furnished.get_partition(EVENTS, turned)
+        assert not furnished.partition_exists(EVENTS, OTHER)
+        assert not furnished.partition_exists(ORDERS, SPEC)
+
+    def test_partitions_are_listed_by_what_is_given(self, furnished: Catalog) -> None:
+        """A specification of some keys finds all that have them; an unknown key finds none."""
+        need(furnished, Capability.PARTITIONS)
+        furnished.create_partition(EVENTS, OTHER, PARTITION, False)
+
+        assert {SPEC, OTHER} == {*furnished.list_partitions(EVENTS)}
+        assert {SPEC, OTHER} == {*furnished.list_partitions(EVENTS, Spec({"b": "x/y"}))}
+        assert [OTHER] == furnished.list_partitions(EVENTS, Spec({"c": "2"}))
+        assert [] == furnished.list_partitions(EVENTS, Spec({"unknown": "2"}))
+
+    def test_partition_is_altered_and_dropped(self, furnished: Catalog) -> None:
+        """The others stay."""
+        need(furnished, Capability.PARTITIONS)
+        furnished.create_partition(EVENTS, OTHER, PARTITION, False)
+        new = PARTITION.create_instance({"z": "1"}, "new")
+
+        furnished.alter_partition(EVENTS, SPEC, new, False)
+
+        assert new == furnished.get_partition(EVENTS, SPEC)
+        assert PARTITION == furnished.get_partition(EVENTS, OTHER)
+        furnished.drop_partition(EVENTS, SPEC, False)
+        assert [OTHER] == furnished.list_partitions(EVENTS)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+    def test_function_comes_back(self, furnished: Catalog, function: Any) -> None:
+        """Created and altered: class, language, resources and options."""
+        need(furnished, Capability.FUNCTIONS)
+        furnished.create_function(NOTHING, function, False)
+        furnished.alter_function(FUNCTION_PATH, function, False)
+
+        assert function == furnished.get_function(NOTHING) == furnished.get_function(FUNCTION_PATH)
+
+    def test_names_of_functions_do_not_differ_by_case(self, furnished: Catalog) -> None:
+        """They are listed in lower case; those of databases do differ."""
+        need(furnished, Capability.FUNCTIONS)
+        furnished.create_function(ObjectPath("db", "PlusOne"), FUNCTION, False)
+
+        assert ["f", "plusone"] == sorted(furnished.list_functions("db"))
+        assert FUNCTION == furnished.get_function(ObjectPath("db", "PLUSone"))
+        assert not furnished.function_exists(ObjectPath("DB", "plusone"))
+        furnished.drop_function(ObjectPath("db", "PLUSONE"), False)
+        assert ["f"] == furnished.list_functions("db")
+
+    @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_function_of_any_name(self, catalog: Catalog, name: str) -> None:
+        """Created, found and dropped."""
+        need(catalog, Capability.FUNCTIONS)
+        path = ObjectPath("db", name)
+        catalog.create_function(path, FUNCTION, False)
+
+        assert [name.lower()] == catalog.list_functions("db")
+        catalog.drop_function(path, False)
+        assert not catalog.function_exists(path)
+
+    # --- models --------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+    def test_model_comes_back(self, furnished: Catalog, model: Any) -> None:
+        """Created and altered: both schemas, options and comment."""
+        need(furnished, Capability.MODELS)
+        furnished.create_model(NOTHING, model, False)
+        furnished.alter_model(MODEL_PATH, model, False)
+
+        assert model == understood_model(furnished.get_model(NOTHING))
+        assert model == understood_model(furnished.get_model(MODEL_PATH))
+
+    @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_model_of_any_name(self, furnished: Catalog, name: str) -> None:
+        """Renamed to it, listed, found and dropped; tables of that name are something else."""
+        need(furnished, Capability.MODELS)
+        path = ObjectPath("db", name)
+        furnished.create_table(path, PLAIN, False)
+        furnished.rename_model(MODEL_PATH, name, False)
+
+        assert [name] == furnished.list_models("db")
+        assert MODEL == understood_model(furnished.get_model(path))
+        furnished.drop_model(path, False)
+        assert not furnished.model_exists(path)
+        assert furnished.table_exists(path)
+
+    # --- kept, and shared ----------------------------------------------------------------------
+
+    def test_everything_is_there_when_opened_again(
+        self, furnished: Catalog, tmp_path: Path
+    ) -> None:
+        """A second catalog on the same store sees the same, while the first one is open."""
+        if not self.durable:
+            pytest.skip("this catalog forgets with the process")
+        again = self.make_catalog(tmp_path)
+        again.open()
+
+        assert state(furnished) == state(again)
+        again.drop_table(ORDERS, False)
+        again.close()
+        assert not furnished.table_exists(ORDERS)
+
+    def test_one_of_many_creates_a_table(self, catalog: Catalog, tmp_path: Path) -> None:
+        """Of eight writers one wins, and all others are told that there is one."""
+        if not self.durable:
+            pytest.skip("this catalog forgets with the process")
+
+        def create(number: int) -> int | None:
+            mine = self.make_catalog(tmp_path)
+            mine.open()
+            try:
+                mine.create_table(ObjectPath("db", f"own {number}"), PLAIN, False)
+                mine.create_table(ORDERS, PLAIN.copy({"writer": str(number)}), False)
+            except AlreadyExistsError:
+                return None
+            finally:
+                mine.close()
+            return number
+
+        with ThreadPoolExecutor(8) as pool:
+            won = [number for number in pool.map(create, range(8)) if number is not None]
+
+        assert [str(number) for number in won] == [catalog.get_table(ORDERS).options["writer"]]
+        assert 9 == len(catalog.list_tables("db"))

@@ -1,0 +1,16 @@
+"""The catalogs of the library keep the contract that others are asked to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from schema_core.catalog.api import Catalog
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.testing.catalog_contract import CatalogContract
+
+
+class TestInMemoryCatalog(CatalogContract):
+    refuses_unresolved = False
+
+    def make_catalog(self, directory: Path) -> Catalog:
+        return InMemoryCatalog("mine")
