@@ -87,7 +87,7 @@ def test_a_type_without_losses_needs_no_note(type_: DataType) -> None:
 SAME_VALUES = {LossKind.LENGTH, LossKind.PRECISION, LossKind.RANGE}
 
 
-@given(arrow_types_of_ours)
+@given(types(max_leaves=2).filter(held))
 def test_the_carried_type_takes_every_value(type_: DataType) -> None:
     """Flink's own implicit casts are the witness."""
     found = losses(type_, "arrow")
