@@ -28,7 +28,7 @@ from schema_core.schema.unresolved import (
 )
 from schema_core.testing.strategies import comments, names, types
 from schema_core.text import quote_identifier
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampType, parse_type
+from schema_core.types import DataType, DataTypes, LocalZonedTimestampType, TimestampType
 
 #: What a computed column may do with any other column, and what it needs none for.
 OVER_ANY = ("{0}", "{0} IS NULL", "CASE WHEN {0} IS NOT NULL THEN 1 ELSE 2 END")
@@ -128,7 +128,7 @@ def is_time(column: UnresolvedColumn) -> bool:
 def type_of(column: UnresolvedColumn) -> DataType:
     """The type of a stored column."""
     assert isinstance(column, UnresolvedPhysicalColumn | UnresolvedMetadataColumn)  # noqa: S101
-    return parse_type(column.data_type) if isinstance(column.data_type, str) else column.data_type
+    return DataTypes.unresolved(column.data_type).resolve()
 
 
 @st.composite

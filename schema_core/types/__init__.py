@@ -44,6 +44,7 @@ from schema_core.types.defined import (
 )
 from schema_core.types.factory import DataTypes, IntervalUnit, Resolution
 from schema_core.types.families import TypeFamily, TypeRoot
+from schema_core.types.inference import infer_type
 from schema_core.types.least_restrictive import least_restrictive
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
 from schema_core.types.pyflink import ListViewType, MapViewType, UserDefinedType
@@ -129,6 +130,7 @@ __all__ = [
     "accepts",
     "can_cast",
     "common_type",
+    "infer_type",
     "least_restrictive",
     "parse_type",
     "reject_reason",

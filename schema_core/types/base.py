@@ -33,6 +33,9 @@ class DataType:
 
     is_nullable: bool = field(kw_only=True)
 
+    def __init__(self, nullable: bool = True) -> None:
+        self._fill(nullable)
+
     def _fill(self, nullable: bool, **values: object) -> None:
         """Set the fields of a new value and check them: what every constructor ends with."""
         for name, value in values.items():
@@ -174,6 +177,3 @@ def field_names(kind: type[DataType]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AtomicType(DataType):
     """A type without children."""
-
-    def __init__(self, nullable: bool = True) -> None:
-        self._fill(nullable)

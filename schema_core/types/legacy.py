@@ -233,8 +233,10 @@ def _could_be_loaded(name: str) -> bool:
 
 
 def _is_stream(text: str) -> bool:
+    """Whether the text, base64 with or without padding, begins as a serialized object does."""
+    padding = "" if "=" in text else "=" * (-len(text) % 4)
     try:
-        content = base64.b64decode(text, altchars=b"-_", validate=True)
+        content = base64.b64decode(text + padding, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         return False
     return content.startswith(STREAM) and len(content) > len(STREAM) + 1

@@ -132,9 +132,6 @@ class UserDefinedType(PythonType):
     __slots__ = ()
     keyword = "PYTHON"
 
-    def __init__(self, nullable: bool = True) -> None:
-        self._fill(nullable)
-
     @classmethod
     def type_name(cls) -> str:
         """The name of the class in small letters."""

@@ -157,7 +157,7 @@ def _counts(type_: MultisetType, value: Mapping[object, object]) -> Rejection | 
 
 def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
     """Values by position, or by name where the value has names; a name it lacks stands for None."""
-    named = _by_name(value)
+    named = named_values(value)
     if named is None and isinstance(value, tuple | list | Row):
         if len(value) != len(type_.fields):
             return Rejection(f"{len(value)} values for {len(type_.fields)} fields")
@@ -174,8 +174,8 @@ def _pairs(
         yield f"field {one.name!r}", one.data_type, value
 
 
-def _by_name(value: object) -> Mapping[str, object] | None:
-    """The values by name where the value has names that count; those of a tuple do not."""
+def named_values(value: object) -> Mapping[str, object] | None:
+    """The values by name where it has names that count: those of a tuple do not, it has places."""
     match value:
         case dict():
             return value

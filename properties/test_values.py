@@ -1,0 +1,85 @@
+"""Laws of Python values: what a type draws it accepts; what is inferred of a value accepts it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+
+from schema_core.errors import SchemaError
+from schema_core.testing.strategies import types
+from schema_core.testing.values import DRAWN, has_values, values
+from schema_core.types import (
+    DataType,
+    DataTypes,
+    MapType,
+    MultisetType,
+    Row,
+    infer_type,
+    reject_reason,
+)
+from schema_core.types.values import TAKES
+
+
+@st.composite
+def typed_values(draw: st.DrawFn) -> tuple[DataType, Any]:
+    """A type and a value of it; keys that Python cannot hash are left out."""
+    type_ = draw(types(max_leaves=5).filter(has_values))
+    assume(not any(has_keys_of_rows(one) for one in type_.walk()))
+    return type_, draw(values(type_))
+
+
+def has_keys_of_rows(type_: DataType) -> bool:
+    """Whether keys are of a type whose values are lists or dictionaries."""
+    return isinstance(type_, MapType | MultisetType) and bool(type_.children()[0].children())
+
+
+def test_whatever_python_has_values_of_is_drawn() -> None:
+    assert set(DRAWN) == set(TAKES)
+
+
+@given(typed_values())
+def test_a_value_of_a_type_is_accepted(drawn: tuple[DataType, Any]) -> None:
+    type_, value = drawn
+
+    assert reject_reason(type_, value) is None
+
+
+@given(typed_values())
+def test_nobody_but_a_nullable_type_takes_none(drawn: tuple[DataType, Any]) -> None:
+    type_, _ = drawn
+
+    assert type_.is_nullable == type_.accepts(None)
+
+
+@given(st.lists(typed_values(), max_size=3))
+def test_names_do_as_well_as_places(drawn: list[tuple[DataType, Any]]) -> None:
+    named = {f"f{place}": value for place, (_, value) in enumerate(drawn)}
+    type_ = DataTypes.ROW([one for one, _ in drawn])
+
+    assert type_.accepts(named)
+    assert type_.accepts(tuple(named.values()))
+    assert type_.accepts(Row(**named))
+
+
+@given(typed_values())
+def test_an_inferred_type_takes_its_value(drawn: tuple[DataType, Any]) -> None:
+    """Where one can be inferred: nothing holds the digits beyond DECIMAL(38, 18)."""
+    _, value = drawn
+    try:
+        found = infer_type(value)
+    except SchemaError:
+        event("no type")
+        return
+    assert found.accepts(value)
+
+
+@given(types())
+def test_a_type_is_copied_and_pickled(type_: DataType) -> None:
+    twins = (pickle.loads(pickle.dumps(type_)), copy.copy(type_), copy.deepcopy(type_))
+
+    assert [type_] * 3 == list(twins)
+    assert [repr(type_)] * 3 == list(map(repr, twins))
