@@ -58,7 +58,11 @@ def aggregated(scope: Scope, apply: Apply, call: syntax.Call, infer: Infer) -> A
     over = None if call.over is None else window(scope, apply.function, call.over, infer)
     nullable = _nothing_is_null(scope, apply.function, condition, over)
     type_ = apply.type.nullable() if nullable else apply.type
-    return replace(apply, type=type_, symbol=call.symbol, filter=condition, over=over)
+    found = replace(apply, type=type_, symbol=call.symbol, filter=condition, over=over)
+    if scope.in_query or over is not None:
+        return found
+    empty = apply.function.empty is not Empty.VALUE
+    return replace(found, at_first=apply.type.nullable() if empty else apply.type)
 
 
 def _refuse_clauses(function: Function, call: syntax.Call) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
-from schema_core.expressions.typed import Apply, Constant, Target, Word
+from schema_core.expressions.typed import Apply, Constant, Target, Word, type_at_first
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
     AnyTimestampType,
@@ -16,7 +17,6 @@ from schema_core.types import (
     DataType,
     MultisetType,
     TimestampKind,
-    TypeFamily,
     TypeRoot,
 )
 from schema_core.types.casts import supports_avoiding_cast
@@ -36,16 +36,19 @@ def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syn
         SchemaError: with code `argument-count` or `argument-type`, placed at the argument that
             does not fit; or whatever refuses the result.
     """
-    given = Given(tuple(argument.type for argument in arguments), arguments)
+    given = Given(tuple(map(type_at_first, arguments)), arguments)
     function, wanted = choose(functions, given, call)
     values = tuple(
         convert(argument, type_, function)
         for argument, type_ in zip(arguments, wanted, strict=True)
     )
-    converted = Given(tuple(value.type for value in values), arguments)
     with at(str(function), call.span):
-        type_ = result(function, converted)
-    return Apply(function, values, type_, written=call, span=call.span)
+        type_ = result(function, Given(tuple(value.type for value in values), arguments))
+    found = Apply(function, values, type_, written=call, span=call.span)
+    if not any(isinstance(value, Apply) and value.at_first for value in values):
+        return found
+    at_first = result(function, Given(tuple(map(type_at_first, values)), arguments))
+    return replace(found, type=type_ if function.late else at_first, at_first=at_first)
 
 
 def result(function: Function, given: Given) -> DataType:
@@ -125,13 +128,14 @@ def _wrong_type(
 
 def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
     """The argument, in a cast where the function's rules put one."""
+    actual = type_at_first(argument)
     if function.aligns:
-        aligned = argument.type == type_ and time_attribute(argument.type) is time_attribute(type_)
-        spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
+        aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
+        spelled = as_spelled(type_).with_nullability(actual.is_nullable)
         return argument if aligned else implicit_cast(argument, type_, spelled)
     if function.rules is Rules.SQL or isinstance(argument, Target):
         return argument
-    if supports_avoiding_cast(argument.type, type_):
+    if supports_avoiding_cast(actual, type_):
         return argument
     return implicit_cast(argument, type_)
 
@@ -151,10 +155,19 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
 
 
 def _refuse_months(value: Typed, target: DataType) -> None:
-    """Refuse a number of months that are written out: Flink's planner knows none."""
-    written_out = isinstance(value, Constant) and value.type.root is TypeRoot.INTERVAL_YEAR_MONTH
-    if written_out and target.is_(TypeFamily.NUMERIC):
+    """Refuse months that are written out as a TINYINT, which Flink's planner cannot make of them.
+
+    The Table API asks for one where it asks for any number.
+    """
+    if target.root is not TypeRoot.TINYINT or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
+        return
+    inner = value.arguments[0] if isinstance(value, Apply) else value
+    if isinstance(inner, Constant) and (inner is value or _is_cast(value)):
         raise SchemaError("an interval of months is no number", code="no-cast", span=value.span)
+
+
+def _is_cast(value: Typed) -> bool:
+    return isinstance(value, Apply) and value.function.name == "CAST"
 
 
 def as_spelled(type_: DataType) -> DataType:

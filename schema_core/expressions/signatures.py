@@ -108,8 +108,10 @@ class Function:
     Behind OVER, a function without `frames` looks at the order of rows alone, unless it only
     `counts_rows`; one that `ranks` has no meaning without an order. `skips_nulls` says that IGNORE
     NULLS may stand behind it. `bare_names` says that names among the arguments are no columns,
-    `many_rows` that a query among them gives a list of values. `quoted` says that Flink prints the
-    name in back-ticks, `path` is the full name of a function that a user registered.
+    `many_rows` that a query among them gives a list of values. `late` marks what Flink types anew
+    when it has turned the call into its own form, where it no longer knows the NULL that an
+    aggregate makes of no rows. `quoted` says that Flink prints the name in back-ticks, `path` is
+    the full name of a function that a user registered.
     """
 
     name: str
@@ -130,6 +132,7 @@ class Function:
     skips_nulls: bool = False
     bare_names: bool = False
     many_rows: bool = False
+    late: bool = False
     quoted: bool = False
     aliases: tuple[str, ...] = ()
     path: tuple[str, ...] = ()

@@ -108,7 +108,9 @@ class Apply:
     """A function over typed arguments.
 
     `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter` and `over` belong
-    to aggregates. `written` is the call as written, for its name and what has no type.
+    to aggregates. `written` is the call as written, for its name and what has no type. `at_first`
+    is the type that Flink finds first, where it is another than the one it finds at last: of an
+    aggregate outside of queries, or of what is made of one.
     """
 
     function: Function
@@ -118,6 +120,7 @@ class Apply:
     symbol: str | None = None
     filter: Typed | None = None
     over: Over | None = None
+    at_first: DataType | None = field(default=None, compare=False, repr=False)
     written: syntax.Call | None = field(default=None, compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
@@ -141,6 +144,11 @@ class Select:
 
 
 Typed: TypeAlias = Ref | Constant | Word | Target | Access | Apply | Select
+
+
+def type_at_first(typed: Typed) -> DataType:
+    """The type that Flink finds before it turns a call into its own form."""
+    return typed.at_first if isinstance(typed, Apply) and typed.at_first else typed.type
 
 
 def children(typed: Typed) -> tuple[Typed, ...]:

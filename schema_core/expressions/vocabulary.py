@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
 from schema_core.expressions import comparable as compare
+from schema_core.expressions.charsets import is_mixed
 from schema_core.expressions.coercion import as_kind, as_type, varying
 from schema_core.expressions.signatures import Arg, Empty, Function, Given, Gives, Kind, Rules
 from schema_core.expressions.typed import Constant, Target, Word
@@ -79,6 +80,14 @@ def word(*words: str) -> Arg:
     return Arg("|".join(words) or "<WORD>", accepts)
 
 
+def of_one_charset(arg: Arg) -> Arg:
+    """What the other takes, if it is no text in another character set than the one before it."""
+    return Arg(arg.shown, lambda given, i: None if is_mixed(given, i) else arg.accepts(given, i))
+
+
+ALIKE = of_one_charset(CHARACTER)
+
+
 def _target(given: Given, i: int) -> DataType | None:
     return given.types[i] if isinstance(given.trees[i], Target) else None
 
@@ -118,15 +127,6 @@ def like_before(*, ordered: bool) -> Arg:
 
 EQUAL = like_before(ordered=False)
 ORDERED = like_before(ordered=True)
-
-
-def together(start: int = 0, step: int = 1) -> Arg:
-    """The type that SQL finds for every `step`-th argument from `start` on."""
-
-    def of_all(given: Given) -> DataType | None:
-        return least_restrictive(given.types[start::step])
-
-    return Arg("<ANY>", lambda given, _: given.once(of_all))
 
 
 # --- what may stand in a place: the Table API's rules --------------------------------------------
@@ -319,6 +319,9 @@ def last(flags: Iterable[bool]) -> bool:
 
 # --- rows ----------------------------------------------------------------------------------------
 
+
+#: An operator, or what becomes one.
+operation = partial(Function, late=True)
 
 #: A function that Flink brought over from the Table API: its rules, its name in back-ticks.
 bridged = partial(Function, rules=Rules.TABLE_API, quoted=True)

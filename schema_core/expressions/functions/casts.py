@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schema_core.expressions.charsets import UNICODE, charset
 from schema_core.expressions.conversions import sql_cast_type, sql_casts
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import Arg, Given
 from schema_core.expressions.typed import Apply, Constant, Target
-from schema_core.expressions.vocabulary import ANY, always
+from schema_core.expressions.vocabulary import ANY, always, operation
 from schema_core.types import DataType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def _castable(given: Given, i: int) -> DataType | None:
         return None
     interval = tree.written.interval
     if interval and interval.to and given.types[0].is_(TypeFamily.NUMERIC):
+        return None
+    if target.is_(TypeFamily.CHARACTER_STRING) and charset(given.trees[0]) != UNICODE:
         return None
     return target if sql_casts(given.types[0], target) else None
 
@@ -49,6 +52,6 @@ AT_ONCE = Arg("<TYPE>", _castable_at_once)
 
 FUNCTIONS = (
     #        name        takes           gives
-    Function("CAST",     (ANY, AT_ONCE), cast, nulls=None),
-    Function("TRY_CAST", (ANY, TARGET),  cast, nulls=always),
+    operation("CAST",     (ANY, AT_ONCE), cast, nulls=None),
+    operation("TRY_CAST", (ANY, TARGET),  cast, nulls=always),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from schema_core.expressions.comparable import sql_comparable
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Apply, walk
 from schema_core.expressions.vocabulary import (
+    ALIKE,
     ANY,
     CHARACTER,
     COMPARABLE,
@@ -17,6 +18,8 @@ from schema_core.expressions.vocabulary import (
     commonly,
     exactly,
     never,
+    of_one_charset,
+    operation,
 )
 from schema_core.types import DataType, RowType, StructuredType
 from schema_core.types import DataTypes as T
@@ -61,30 +64,30 @@ def _may_be_null(type_: DataType) -> bool:
 
 MEMBER = Arg("<COMPARABLE_TYPE>", _member)
 
-PAIR = (EQUAL, EQUAL)
-RANGE = (ORDERED, ORDERED)
+PAIR = (EQUAL, of_one_charset(EQUAL))
+RANGE = (ORDERED, of_one_charset(ORDERED))
 BETWEEN = (ORDERED, ORDERED, ORDERED)
-PATTERN = (CHARACTER, CHARACTER, CHARACTER)
+PATTERN = (CHARACTER, ALIKE, ALIKE)
 LIST = (ANY, MEMBER)
 
 FUNCTIONS = (
     #        name                    takes    gives
-    Function("=",                    PAIR,    TRUTH),
-    Function("<>",                   PAIR,    TRUTH),
-    Function("<",                    RANGE,   TRUTH),
-    Function("<=",                   RANGE,   TRUTH),
-    Function(">",                    RANGE,   TRUTH),
-    Function(">=",                   RANGE,   TRUTH),
-    Function("IS DISTINCT FROM",     PAIR,    TRUTH, nulls=never),
-    Function("IS NOT DISTINCT FROM", PAIR,    TRUTH, nulls=never),
-    Function("IS NULL",              (ANY,),  TRUTH, nulls=never),
-    Function("IS NOT NULL",          (ANY,),  TRUTH, nulls=never),
-    Function("BETWEEN",              BETWEEN, TRUTH),
-    Function("NOT BETWEEN",          BETWEEN, TRUTH),
-    Function("LIKE",                 PATTERN, TRUTH, optional=1),
-    Function("NOT LIKE",             PATTERN, TRUTH, optional=1),
-    Function("SIMILAR TO",           PATTERN, TRUTH, optional=1),
-    Function("NOT SIMILAR TO",       PATTERN, TRUTH, optional=1),
+    operation("=",                    PAIR,    TRUTH),
+    operation("<>",                   PAIR,    TRUTH),
+    operation("<",                    RANGE,   TRUTH),
+    operation("<=",                   RANGE,   TRUTH),
+    operation(">",                    RANGE,   TRUTH),
+    operation(">=",                   RANGE,   TRUTH),
+    operation("IS DISTINCT FROM",     PAIR,    TRUTH, nulls=never),
+    operation("IS NOT DISTINCT FROM", PAIR,    TRUTH, nulls=never),
+    operation("IS NULL",              (ANY,),  TRUTH, nulls=never),
+    operation("IS NOT NULL",          (ANY,),  TRUTH, nulls=never),
+    operation("BETWEEN",              BETWEEN, TRUTH),
+    operation("NOT BETWEEN",          BETWEEN, TRUTH),
+    operation("LIKE",                 PATTERN, TRUTH, optional=1),
+    operation("NOT LIKE",             PATTERN, TRUTH, optional=1),
+    operation("SIMILAR TO",           PATTERN, TRUTH, optional=1),
+    operation("NOT SIMILAR TO",       PATTERN, TRUTH, optional=1),
     Function("IN",                   LIST,    membership, repeats=1, nulls=None, many_rows=True),
     Function("NOT IN",               LIST,    membership, repeats=1, nulls=None, many_rows=True),
     *(

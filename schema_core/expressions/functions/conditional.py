@@ -17,6 +17,7 @@ from schema_core.expressions.vocabulary import (
     commonly,
     found,
     like,
+    operation,
 )
 from schema_core.sql import syntax
 from schema_core.sql.operands import MAX_COPIES
@@ -116,7 +117,7 @@ FUNCTIONS = (
                  (BOOLEAN, BINARY, BINARY), (BOOLEAN, DATE, DATE), (BOOLEAN, TIME, TIME),
                  (BOOLEAN, TIMESTAMP, TIMESTAMP),
              )),
-    Function("CASE",     (BRANCH, BRANCH, BRANCH),       chosen, repeats=2, nulls=None),
+    operation("CASE",     (BRANCH, BRANCH, BRANCH),       chosen, repeats=2, nulls=None),
     Function("NULLIF",   (VALUE, VALUE),                 like(0), rewrite=unless_equal),
     # --- the Table API's rules: no type for all of them NULL --------------------------------------
     Function("COALESCE", (COMMON,),                      commonly(),

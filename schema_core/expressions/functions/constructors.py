@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from schema_core.errors import SchemaError
 from schema_core.expressions.comparable import FAMILIES
 from schema_core.expressions.functions.numbers import known_number
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Ref, walk
+from schema_core.expressions.signatures import Arg, Given
+from schema_core.expressions.typed import Apply, Constant, Ref, Target, walk
 from schema_core.expressions.vocabulary import (
     ANY,
     array,
     least,
     map_,
     never,
+    operation,
     text_of,
-    together,
 )
+from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (
     ArrayType,
     DataType,
@@ -27,6 +30,9 @@ from schema_core.types import (
     VariantType,
 )
 from schema_core.types.least_restrictive import least_restrictive
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
 
 F = TypeFamily
 
@@ -91,6 +97,35 @@ def _field(type_: RowType, given: Given) -> DataType:
     )
 
 
+def _spelled(tree: Typed) -> object:
+    """How the fields of an interval are written, if they are; those of all columns are alike."""
+    match tree:
+        case Ref():
+            return Ref
+        case Constant(literal=Interval(unit=unit, to=to, leading=leading, fraction=fraction)):
+            return unit, to, leading, fraction
+        case Apply(arguments=(*_, Target(written=TypeName(interval=Interval() as said)))):
+            return said.unit, said.to, said.leading, said.fraction
+        case _:
+            return None
+
+
+def alike(start: int, step: int) -> Arg:
+    """The type that SQL finds for every `step`-th argument from `start` on.
+
+    Intervals must be written with the same fields, for Flink has no text for the cast.
+    """
+
+    def of_all(given: Given) -> DataType | None:
+        found = least_restrictive(given.types[start::step])
+        if found is None or not found.is_(F.INTERVAL):
+            return found
+        spellings = set(map(_spelled, given.trees[start::step])) - {None}
+        return found if len(spellings) <= 1 else None
+
+    return Arg("<ANY>", lambda given, _: given.once(of_all))
+
+
 def _out_of_columns(given: Given) -> DataType | None:
     """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
     if any(isinstance(part, Ref) for tree in given.trees for part in walk(tree)):
@@ -98,19 +133,19 @@ def _out_of_columns(given: Given) -> DataType | None:
     return least_restrictive(given.types)
 
 
-ALIKE = together()
+ALIKE = alike(0, 1)
 CONSTANT = Arg("<ANY> without columns", lambda given, _: given.once(_out_of_columns))
-KEY = together(0, 2)
-VALUE = together(1, 2)
+KEY = alike(0, 2)
+VALUE = alike(1, 2)
 COLLECTION = Arg("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
 INDEX = Arg("<INDEX>", _index)
 
 FUNCTIONS = (
     #        name        takes                gives
-    Function("ROW",      (ANY,),              row, repeats=1, nulls=never),
-    Function("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
-    Function("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
+    operation("ROW",      (ANY,),              row, repeats=1, nulls=never),
+    operation("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
+    operation("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
              repeats=2, nulls=never, aligns=True),
-    Function("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
-    Function("[]",       (COLLECTION, INDEX), item, nulls=None),
+    operation("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
+    operation("[]",       (COLLECTION, INDEX), item, nulls=None),
 )  # fmt: skip

@@ -37,6 +37,8 @@ VALUE = either(
 def _clause(given: Given, i: int) -> DataType | None:
     """``RETURNING type``, or what to do where there is nothing or an error."""
     tree = given.trees[i]
+    if isinstance(tree, Target) and tree.type.is_(F.INTERVAL):
+        return None
     is_clause = isinstance(tree, Word | Target) or (
         isinstance(tree, Apply) and tree.function.name.startswith("DEFAULT ON")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Apply, Constant
 from schema_core.expressions.vocabulary import (
@@ -19,8 +20,9 @@ from schema_core.expressions.vocabulary import (
     exactly,
     like,
     never,
-    text_of,
+    operation,
 )
+from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataTypes as T
 from schema_core.types import DecimalType, TypeFamily
 from schema_core.types.decimals import as_decimal, decimal_result, decimal_round
@@ -57,6 +59,8 @@ def rounded(given: Given) -> DataType:
     if not isinstance(type_, DecimalType):
         return type_
     digits = known_number(given.trees[1]) if len(given.trees) > 1 else 0
+    if digits is not None and not -MAX_INT <= digits <= MAX_INT:
+        raise SchemaError(f"{digits} digits are more than an INT holds", code="argument-value")
     return type_ if digits is None else decimal_round(type_, digits)
 
 
@@ -65,9 +69,9 @@ def known_number(tree: Typed, *, through_casts: bool = True) -> int | None:
     match tree:
         case Apply(function=function, arguments=(value, _)) if function.name == "CAST":
             return known_number(value) if through_casts else None
-        case Constant():
-            text = (text_of(tree) or "").removesuffix(".")
-            return int(text) if text.lstrip("-").isdecimal() else None
+        case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
+            digits = text.removesuffix(".")
+            return int(digits) if digits.lstrip("-").isdecimal() else None
         case _:
             return None
 
@@ -111,7 +115,7 @@ FUNCTIONS = (
     Function("ROUND",        (NUMERIC, INTEGER),   rounded, optional=1),
     Function("TRUNCATE",     (NUMERIC, INTEGER),   rounded, optional=1),
     Function("MOD",          (EXACT, EXACT),       remainder),
-    Function("SQRT",         (NUMERIC,),           DOUBLE),
+    operation("SQRT",         (NUMERIC,),           DOUBLE),
     Function("EXP",          (NUMERIC,),           DOUBLE),
     Function("LN",           (NUMERIC,),           DOUBLE),
     Function("LOG",          (NUMERIC, NUMERIC),   DOUBLE, optional=1),

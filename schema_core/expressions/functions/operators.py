@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from schema_core.expressions.functions.numbers import remainder
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.vocabulary import (
+    ALIKE,
     BINARY,
     CHARACTER,
     DATETIME,
@@ -17,6 +18,7 @@ from schema_core.expressions.vocabulary import (
     NUMERIC,
     found,
     like,
+    operation,
 )
 from schema_core.types import (
     MAX_LENGTH,
@@ -80,13 +82,13 @@ PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
 
 FUNCTIONS = (
     #        name  takes                gives
-    Function("+",  (NUMERIC, NUMERIC),  number("+"), also=(*PLUS, (INTERVAL, DATETIME))),
-    Function("-",  (NUMERIC, NUMERIC),  number("-"), also=PLUS),
-    Function("*",  (NUMERIC, NUMERIC),  number("*"),
+    operation("+",  (NUMERIC, NUMERIC),  number("+"), also=(*PLUS, (INTERVAL, DATETIME))),
+    operation("-",  (NUMERIC, NUMERIC),  number("-"), also=PLUS),
+    operation("*",  (NUMERIC, NUMERIC),  number("*"),
              also=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),
-    Function("/",  (NUMERIC, NUMERIC),  number("/"), also=((INTERVAL, NUMERIC),)),
+    operation("/",  (NUMERIC, NUMERIC),  number("/"), also=((INTERVAL, NUMERIC),)),
     Function("%",  (EXACT, EXACT),      remainder),
-    Function("-x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
-    Function("+x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
-    Function("||", (CHARACTER, CHARACTER), concatenated, also=((BINARY, BINARY), (ARRAYS, ARRAYS))),
+    operation("-x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
+    operation("+x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
+    operation("||", (CHARACTER, ALIKE), concatenated, also=((BINARY, BINARY), (ARRAYS, ARRAYS))),
 )  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Word
-from schema_core.expressions.vocabulary import ANY as ANYTHING
 from schema_core.expressions.vocabulary import (
+    ALIKE,
     BINARY,
     BYTES,
     CHARACTER,
@@ -26,6 +26,7 @@ from schema_core.expressions.vocabulary import (
     varying_like,
     word,
 )
+from schema_core.expressions.vocabulary import ANY as ANYTHING
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import DataType
 from schema_core.types import DataTypes as T
@@ -68,11 +69,11 @@ FUNCTIONS = (
     Function("CONCAT_WS",        (CHARACTER,),                     TEXT_TYPE, repeats=1),
     Function("POSITION",         (CHARACTER, CHARACTER, INTEGER),  NUMBER_TYPE, optional=1,
              also=((BINARY, BINARY), (BINARY, BINARY, INTEGER))),
-    Function("TRIM",             (SIDES, CHARACTER, CHARACTER),    varying_like(2)),
+    Function("TRIM",             (SIDES, CHARACTER, ALIKE),        varying_like(2)),
     Function("LTRIM",            (CHARACTER, CHARACTER),           varying_like(0), optional=1),
     Function("RTRIM",            (CHARACTER, CHARACTER),           varying_like(0), optional=1),
     Function("REPEAT",           (CHARACTER, INTEGER),             TEXT_TYPE),
-    Function("OVERLAY",          (CHARACTER, CHARACTER, INTEGER, INTEGER), joined, optional=1,
+    Function("OVERLAY",          (CHARACTER, ALIKE, INTEGER, INTEGER), joined, optional=1,
              also=((BINARY, STRING, INTEGER), (BINARY, STRING, INTEGER, INTEGER))),
     Function("SUBSTRING",        (CHARACTER, INTEGER, INTEGER),    varying_like(0),
              optional=1, nulls=always),

@@ -26,6 +26,7 @@ from schema_core.expressions.vocabulary import (
     exactly,
     like,
     never,
+    operation,
     text_of,
 )
 from schema_core.sql import syntax
@@ -240,8 +241,8 @@ FUNCTIONS = (
     Function("(-)",            (DATETIME, SAME, TARGET), like(2), nulls=but_last),
     Function("INTERVAL",       (NUMERIC, TARGET),        like(1), nulls=but_last),
     Function("OVERLAPS",       (PERIOD, PERIOD),         exactly(T.BOOLEAN())),
-    Function("TIMESTAMPADD",   (UNIT, INTEGER, DATETIME), moved),
-    Function("TIMESTAMPDIFF",  (UNIT, DATETIME, DATETIME), counted),
+    operation("TIMESTAMPADD",   (UNIT, INTEGER, DATETIME), moved),
+    operation("TIMESTAMPDIFF",  (UNIT, DATETIME, DATETIME), counted),
     Function("TO_DATE",        (CHARACTER, CHARACTER),   exactly(T.DATE()),
              optional=1, nulls=always),
     Function("TO_TIMESTAMP",   (CHARACTER, CHARACTER),   exactly(T.TIMESTAMP(3)),

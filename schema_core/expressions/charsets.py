@@ -1,0 +1,45 @@
+"""Character sets: a text keeps that of its literal, and some operators take no two of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.expressions.typed import Apply, Constant
+from schema_core.sql.literals import CHARSETS
+from schema_core.sql.syntax import Literal, LiteralKind
+from schema_core.types import TypeFamily
+
+if TYPE_CHECKING:
+    from schema_core.expressions.signatures import Given
+    from schema_core.expressions.typed import Typed
+
+#: That of columns, and of all literals that name none.
+UNICODE = "utf-16-le"
+
+#: Functions whose text is in the character set of their argument.
+KEEPING = frozenset({"UPPER", "LOWER", "INITCAP"})
+
+
+def charset(tree: Typed) -> str:
+    """The character set of a text.
+
+    >>> from schema_core.expressions.infer import ColumnScope, infer
+    >>> from schema_core.sql.expression import parse_expression
+    >>> charset(infer(ColumnScope({}), parse_expression("UPPER(_UTF8'a')")))
+    'utf-8'
+    """
+    while isinstance(tree, Apply) and tree.function.name in KEEPING:
+        tree = tree.arguments[0]
+    match tree:
+        case Constant(literal=Literal(kind=LiteralKind.STRING, charset=str(name))):
+            return CHARSETS[name]
+        case _:
+            return UNICODE
+
+
+def is_mixed(given: Given, i: int) -> bool:
+    """Whether an argument and the one before it are texts in different character sets."""
+    one, other = given.trees[max(i - 1, 0)], given.trees[i]
+    if not one.type.is_(TypeFamily.CHARACTER_STRING):
+        return False
+    return other.type.is_(TypeFamily.CHARACTER_STRING) and charset(one) != charset(other)
