@@ -102,7 +102,8 @@ FORMS: dict[str, tuple[str, ...]] = {
     "cast": ("CAST([] AS @type)", "CAST([] AS @type)", "TRY_CAST([] AS @type)"),
     "constructor": (
         "ARRAY[[]]", "ARRAY[[], []]", "MAP[[], []]", "MAP[[], [], [], []]", "ROW([], [])",
-        "ROW([])", "([], [])", "MULTISET[[], []]", "{}[[]]", "{}[1]", "{}['x']", "{}.@field", "([]).@field",
+        "ROW([])", "([], [])", "MULTISET[[], []]", "{}[[]]", "{}[1]", "{}['x']", "{}.@field",
+        "([]).@field",
         "{}[1].@field",
     ),
     "temporal": (

@@ -57,6 +57,10 @@ class Told:
     def __schema_core_type__(self) -> str | DataType:
         return DataTypes.DATE()
 
+    def __repr__(self) -> str:
+        """The same in every process that collects this test."""
+        return "Told()"
+
 
 @pytest.mark.parametrize(
     ("description", "expected"),
