@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError, similar
+from schema_core.expressions.scope import in_sql
 from schema_core.expressions.typed import Access
 from schema_core.types import RowType, StructuredType
 
@@ -39,8 +40,8 @@ def fields(type_: DataType) -> tuple[RowField, ...]:
 
 
 def field_type(type_: DataType, name: str) -> DataType | None:
-    """The type of the field of exactly that name."""
-    return next((one.data_type for one in fields(type_) if one.name == name), None)
+    """The type of the field of exactly that name, as SQL has it."""
+    return next((in_sql(one.data_type) for one in fields(type_) if one.name == name), None)
 
 
 if TYPE_CHECKING:

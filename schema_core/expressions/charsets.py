@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 #: That of columns, and of all literals that name none.
 UNICODE = "utf-16-le"
 
-#: Functions whose text is in the character set of their argument.
-KEEPING = frozenset({"UPPER", "LOWER", "INITCAP"})
+#: Functions whose text is in the character set of an argument -> the place of that one.
+KEEPING = {
+    **dict.fromkeys(("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY"), 0),
+    **dict.fromkeys(("LISTAGG", "MAX", "MIN", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"), 0),
+    "TRIM": 2,
+}
 
 
 def charset(tree: Typed) -> str:
@@ -29,7 +33,7 @@ def charset(tree: Typed) -> str:
     'utf-8'
     """
     while isinstance(tree, Apply) and tree.function.name in KEEPING:
-        tree = tree.arguments[0]
+        tree = tree.arguments[KEEPING[tree.function.name]]
     match tree:
         case Constant(literal=Literal(kind=LiteralKind.STRING, charset=str(name))):
             return CHARSETS[name]

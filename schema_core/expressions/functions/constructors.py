@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from schema_core.errors import SchemaError
 from schema_core.expressions.comparable import FAMILIES
 from schema_core.expressions.functions.numbers import known_number
-from schema_core.expressions.signatures import Arg, Given
+from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Apply, Constant, Ref, Target, walk
 from schema_core.expressions.vocabulary import (
     ANY,
@@ -130,7 +130,10 @@ def _out_of_columns(given: Given) -> DataType | None:
     """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
     if any(isinstance(part, Ref) for tree in given.trees for part in walk(tree)):
         return None
-    return least_restrictive(given.types)
+    found = least_restrictive(given.types)
+    moment = found is not None and found.is_(F.TIME, F.TIMESTAMP)
+    alike = all(found is not None and type_.root is found.root for type_ in given.types)
+    return None if moment and not alike else found
 
 
 ALIKE = alike(0, 1)
@@ -146,6 +149,6 @@ FUNCTIONS = (
     operation("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
     operation("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
              repeats=2, nulls=never, aligns=True),
-    operation("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
+    Function("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
     operation("[]",       (COLLECTION, INDEX), item, nulls=None),
 )  # fmt: skip

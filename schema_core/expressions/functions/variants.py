@@ -57,5 +57,6 @@ FUNCTIONS = (
             optional=1, nulls=always),
     bridged("OBJECT_OF",      (NAME, NAME, ANY),       object_of,
             optional=2, repeats=2, nulls=always),
-    bridged("OBJECT_UPDATE",  (STRUCTURED, NAME, ANY), updated, optional=2, repeats=2),
+    bridged("OBJECT_UPDATE",  (STRUCTURED, NAME, ANY), updated,
+            optional=2, repeats=2, nulls=always),
 )  # fmt: skip
