@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from docs import mapping_tables
+from docs import dialect_tables, mapping_tables
 
 ROOT = Path(__file__).parent.parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -53,6 +53,7 @@ def files() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "files": files,
     "mappings": mapping_tables.tables,
+    "dialects": dialect_tables.tables,
 }
 
 

@@ -309,6 +309,7 @@ def test_every_column_that_cannot_be_read_is_told() -> None:
         ("CREATE TABLE t (a int b)", "syntax", 23),
         ("CREATE TABLE t (a int,)", "syntax", 23),
         ("CREATE TABLE t (a varchar(10)", "syntax", 0),
+        ("CREATE TABLE t (a int OPTIONS(]", "syntax", 31),
         ("CREATE TABLE t (a int) 'open", "syntax", 24),
         ('CREATE TABLE t ("a int)', "syntax", 17),
         ("CREATE TABLE t (a " + "numeric(" * 80 + ")", "too-deep", 530),

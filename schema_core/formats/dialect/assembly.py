@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from schema_core.errors import Gathering, SchemaCoreError, at
+from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope
 from schema_core.formats.dialect.types import Foreign, Losses, lost, read_part, write_type
 from schema_core.formats.dialect.writing import split_note
 from schema_core.formats.loss import Loss
 from schema_core.schema.expression import SqlExpression
-from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
 )
+from schema_core.sql.expression import parse_expression
 from schema_core.types import DataType, NullType
 
 if TYPE_CHECKING:
@@ -44,16 +47,21 @@ def assemble(
     losses: Losses = []
     gathering = Gathering()
     key = written.key or tuple(one.name for one in written.columns if one.is_key)
-    columns: list[UnresolvedColumn] = []
-    for column in written.columns:
-        with gathering.catching(), at(f"column {column.name!r}", column.span):
-            columns.append(_column(column, written, key, losses, type_text))
+    stored: list[UnresolvedPhysicalColumn] = []
+    for one in written.columns:
+        with gathering.catching(), at(f"column {one.name!r}", one.span):
+            stored.append(_column(one, written, key, losses, type_text))
     gathering.raise_all()
-    stored = Schema(tuple(columns))
-    for index, column in enumerate(written.columns):
-        if column.expression is not None:
-            columns[index] = _generated(column, stored, index, losses, expression)
-    losses += [lost(("table",), "member", text, "") for text in written.beside]
+    scope = _scope(stored, written)
+    columns: list[UnresolvedColumn] = []
+    for one, plain in zip(written.columns, stored, strict=True):
+        if one.expression is None:
+            columns.append(plain)
+            continue
+        with at(f"column {one.name!r}", one.span):
+            text = partial(expression, one.expression)
+            columns.append(_generated(one, plain, scope, losses, text))
+    losses += [lost(("table",), "member", rest, "") for rest in written.beside]
     return _with_key(columns, written, key), tuple(losses)
 
 
@@ -100,53 +108,57 @@ def _noted(
     return exact, comment
 
 
+# --- generated columns ---------------------------------------------------------------------------
+
+
 def _generated(
     column: WrittenColumn,
-    stored: Schema,
-    index: int,
+    plain: UnresolvedPhysicalColumn,
+    scope: ColumnScope | None,
     losses: Losses,
-    expression: Callable[[Span], str],
+    text: Callable[[], str],
 ) -> UnresolvedColumn:
     """The column as a computed one, or the stored one where Flink would not compute the same."""
-    plain = stored.columns[index]
-    if column.expression is None or not isinstance(plain, UnresolvedPhysicalColumn):
-        return plain
     try:
-        text = expression(column.expression)
-        computed = UnresolvedComputedColumn(column.name, SqlExpression(text), plain.comment)
-        return _as_declared(computed, plain, stored, index)
+        if scope is None:
+            raise UnsupportedError("Flink computes nothing beside these types", code="no-generated")
+        return UnresolvedComputedColumn(
+            column.name, SqlExpression(_as_declared(text(), plain, scope)), plain.comment
+        )
     except SchemaCoreError as error:
-        reason = f"an ordinary column: {error.problem}"
-        losses.append(lost((column.name,), "member", "a generated column", reason))
         if isinstance(plain.data_type, NullType):
             raise
+        reason = f"an ordinary column: {error.problem}"
+        losses.append(lost((column.name,), "member", "a generated column", reason))
         return plain
 
 
-def _as_declared(
-    computed: UnresolvedComputedColumn,
-    plain: UnresolvedPhysicalColumn,
-    stored: Schema,
-    index: int,
-) -> UnresolvedComputedColumn:
-    """The computed column, with a cast where the declared type is not that of the expression.
+def _as_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
+    """The expression, with a cast where the declared type is another one.
 
     Raises:
         SchemaError: for an expression that Flink refuses beside these columns.
     """
     declared = plain.data_type
-    others = stored.columns[:index] + stored.columns[index + 1 :]
-    resolver = SchemaResolver()
-    resolved = resolver.resolve(Schema((*others, computed))).columns[-1]
-    if isinstance(declared, str | NullType):
-        return computed
-    if resolved.data_type.nullable() == declared.nullable():
-        return computed
-    text = computed.expression.text if isinstance(computed.expression, SqlExpression) else ""
-    cast = SqlExpression(f"CAST({text} AS {declared.nullable().as_summary_string()})")
-    computed = replace(computed, expression=cast)
-    resolver.resolve(Schema((*others, computed)))
-    return computed
+    found = infer(scope, parse_expression(text)).type
+    if isinstance(declared, str | NullType) or found.nullable() == declared.nullable():
+        return text
+    cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
+    infer(scope, parse_expression(cast))
+    return cast
+
+
+def _scope(columns: list[UnresolvedPhysicalColumn], written: WrittenTable) -> ColumnScope | None:
+    """What expressions may name: the stored columns, where Flink's SQL knows all their types."""
+    stored = {
+        one.name: one.data_type
+        for one, declared in zip(columns, written.columns, strict=True)
+        if declared.expression is None and isinstance(one.data_type, DataType)
+    }
+    try:
+        return ColumnScope(stored)
+    except SchemaCoreError:
+        return None
 
 
 def _with_key(

@@ -77,11 +77,13 @@ def _comment(cursor: Cursor, column: WrittenColumn, start: int) -> None:
 def _options(cursor: Cursor, column: WrittenColumn, start: int) -> None:
     """``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
-    while not cursor.accept(")"):
+    while True:
         if cursor.accept("DESCRIPTION", "="):
             column.comment = texts(cursor)
         until(cursor, (",",))
-        cursor.accept(",")
+        if cursor.accept(")"):
+            return
+        cursor.expect(",")
 
 
 def _generated(shape: Shape, cursor: Cursor, column: WrittenColumn, start: int) -> None:

@@ -45,9 +45,10 @@ POSTGRES_FAMILY: tuple[Row, ...] = (
     write("time(6)",                 "TIME({p})",          "digits"),
     read("time({p}) with time zone | timetz({p})", "TIME({p})", "zone"),
     read("time with time zone | timetz", "TIME(6)",        "zone"),
-    both("interval year to month",   "INTERVAL YEAR TO MONTH"),
-    both("interval day to second({p})", "INTERVAL DAY(2) TO SECOND({p})", p=6),
-    read("interval day to second",   "INTERVAL DAY TO SECOND(6)"),
+    both("interval year to month",   "INTERVAL YEAR(4) TO MONTH"),
+    both("interval day to second({p})", "INTERVAL DAY(6) TO SECOND({p})", p=6),
+    read("interval day to second",   "INTERVAL DAY(6) TO SECOND(6)"),
+    write("interval day to second({p})", "INTERVAL DAY({n}) TO SECOND({p})", "precision", p=6),
     *year_month("interval year to month"),
     *day_time("interval day to second(6)"),
 )  # fmt: skip

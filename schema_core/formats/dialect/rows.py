@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def written_text(foreign: str, *patterns: str) -> tuple[Row, ...]:
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
 
 
-#: Where the digits of an interval stand; the engines check neither of them.
+#: The fields of intervals, as engines with all of them have them.
 YEAR_MONTH = ("YEAR", "MONTH", "YEAR TO MONTH")
 DAY_TIME = (
     "DAY", "DAY TO HOUR", "DAY TO MINUTE", "DAY TO SECOND", "HOUR", "HOUR TO MINUTE",
@@ -97,22 +97,28 @@ DAY_TIME = (
 
 
 def intervals(*resolutions: str) -> tuple[Row, ...]:
-    """Intervals of these fields, without digits: the usual ones are exact, others only checked."""
-    rows = [both(f"interval {one.lower()}", f"INTERVAL {one}") for one in resolutions]
-    for one in resolutions:
-        first, *last = one.split(" TO ")
-        days = f"{first}({{n}})" if first in ("YEAR", "DAY") else first
-        seconds = "({p})" if one.endswith("SECOND") else ""
-        text = f"INTERVAL {' TO '.join((days, *last))}{seconds}"
-        rows.append(write(f"interval {one.lower()}", text, "length", p=6))
-        rows.append(write(f"interval {one.lower()}", text, "digits"))
-    return tuple(rows)
+    """Intervals of these fields, without digits: they are as wide as Flink's widest."""
+    return tuple(row for one in resolutions for row in _interval(one))
+
+
+def _interval(resolution: str) -> Iterator[Row]:
+    foreign = f"interval {resolution.lower()}"
+    first, *last = resolution.split(" TO ")
+    widest = {"YEAR": "YEAR(4)", "DAY": "DAY(6)"}.get(first, first)
+    yield both(foreign, f"INTERVAL {' TO '.join((widest, *last))}")
+    leading = f"{first}({{n}})" if widest != first else first
+    text = f"INTERVAL {' TO '.join((leading, *last))}"
+    if resolution.endswith("SECOND"):
+        yield write(foreign, f"{text}({{p}})", "precision", p=6)
+        yield write(foreign, f"{text}({{p}})", "digits")
+    elif leading != first:
+        yield write(foreign, text, "precision")
 
 
 def year_month(foreign: str) -> tuple[Row, ...]:
     """All intervals of years and months in one type."""
     patterns = ("INTERVAL YEAR{any}", "INTERVAL MONTH")
-    return tuple(write(foreign, pattern, "type") for pattern in patterns)
+    return tuple(write(foreign, pattern, "precision") for pattern in patterns)
 
 
 def day_time(foreign: str, digits: int = 6) -> tuple[Row, ...]:

@@ -78,12 +78,14 @@ def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignPar
         field = _field_name(cursor, engine)
         cursor.accept(":")
     type_ = foreign_type(cursor, engine, lambda: None)
-    nullable = type_.nullable
+    text, nullable = type_.text, type_.nullable
+    if cursor.accept("COLLATE"):
+        text += f" collate {cursor.advance().value.lower()}"
     if cursor.accept("NOT", "NULL"):
         nullable = False
     elif cursor.accept("NULL"):
         nullable = True
-    return ForeignPart(Foreign(type_.text, type_.parts, nullable), field, _comment(cursor))
+    return ForeignPart(Foreign(text, type_.parts, nullable), field, _comment(cursor))
 
 
 def _field_name(cursor: Cursor, engine: Engine) -> str:

@@ -1,0 +1,45 @@
+"""The tables of docs/dialects.md, printed from the rows of the engines."""
+
+from __future__ import annotations
+
+from schema_core.formats.dialect.engines import ENGINES, Engine
+from schema_core.formats.dialect.rows import Row
+
+#: Whether a row is read, and whether it is written -> the arrow in between.
+ARROWS = {(True, True): "↔", (True, False): "→", (False, True): "←"}
+
+
+def cell(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def line(row: Row) -> str:
+    spellings = [one or "(no type)" for one in row.foreign.split(" | ")]
+    bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
+    cells = (", ".join(map(cell, spellings)), ARROWS[row.reads, row.writes], cell(row.flink))
+    return f"| {' | '.join(cells)} | {row.loss or ''} | {bounds} |"
+
+
+def table(engine: Engine) -> str:
+    heading = f"| {engine.name} | | Flink | loss | where |\n|---|---|---|---|---|"
+    return "\n".join((f"### {engine.name}", "", heading, *map(line, engine.rows)))
+
+
+def members() -> str:
+    """What each engine has for the parts of a schema that are no types."""
+    lines = ["| engine | comments | primary key | generated columns |", "|---|---|---|---|"]
+    for engine in ENGINES.values():
+        comment = "a statement" if engine.comment_statement else cell_or_none(engine.comment)
+        key = cell_or_none(engine.key or engine.key_tail)
+        generated = cell_or_none(engine.generated)
+        lines.append(f"| {engine.name} | {comment} | {key} | {generated} |")
+    return "\n".join(lines)
+
+
+def cell_or_none(text: str | None) -> str:
+    return cell(text.strip()) if text else "none"
+
+
+def tables() -> str:
+    """All tables with their headings, as they stand in the page."""
+    return "\n" + "\n\n".join((members(), *map(table, ENGINES.values()))) + "\n\n"
