@@ -15,7 +15,7 @@ from schema_core.sql.printer import print_expression, print_type
 from schema_core.sql.syntax import Expression, TypeName
 from schema_core.sql.tokens import cursor_over, tokenize
 from schema_core.sql.type_name import cast_target
-from schema_core.testing.expressions import expressions, type_names
+from schema_core.testing.trees import trees, type_names
 
 PIECES = st.sampled_from(
     [
@@ -38,7 +38,7 @@ def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
     return None
 
 
-@given(expressions())
+@given(trees())
 def test_parsing_inverts_printing(tree: Expression) -> None:
     assert tree == parse_expression(print_expression(tree))
 
@@ -79,7 +79,7 @@ def test_tokens_lie_one_behind_the_other(text: str) -> None:
         assert edges == sorted(edges)
 
 
-@given(expressions())
+@given(trees())
 def test_trees_travel(tree: Expression) -> None:
     assert tree == pickle.loads(pickle.dumps(tree))
     assert hash(tree) == hash(pickle.loads(pickle.dumps(tree)))

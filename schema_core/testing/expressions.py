@@ -1,151 +1,196 @@
-"""Hypothesis strategies that draw syntax trees of expressions, from the tables of the printer.
+"""A hypothesis strategy for SQL expressions that can be typed, drawn from the tables of functions.
 
-Drawn are trees whose text says all that they hold. Flink's text does not always: it leaves out the
-parentheses of ``(a + b)[1]``, and forgets how a string that is not ASCII was written.
+What fits into a function is tried out on its own row: a new function is drawn as soon as it is in
+its table. For implementors: whatever takes expressions apart or writes them down should do so with
+all of these.
 """
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from typing import TypeAlias
+
 from hypothesis import strategies as st
 
-from schema_core.sql.printer import BINARY, PREFIX
-from schema_core.sql.syntax import (
-    Call,
-    Expression,
-    Interval,
-    Literal,
-    LiteralKind,
-    Name,
-    Named,
-    SortKey,
-    Symbol,
-    TypeField,
-    TypeName,
-    Window,
-)
-from schema_core.text import MAX_DEPTH
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.calls import choose, takes_count
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.signatures import Arg, Given, Kind
+from schema_core.expressions.typed import Target, Typed, Word
+from schema_core.sql.expression import parse_expression
+from schema_core.sql.printer import print_expression
+from schema_core.sql.syntax import Call, Expression, Name, Symbol, TypeName
+from schema_core.sql.type_name import data_type
+from schema_core.types import DataType, SymbolType, TypeRoot, parse_type
 
-#: Names as a back-tick can hold them: on one line.
-names = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), min_size=1, max_size=8
-)
-paths = st.lists(names, min_size=1, max_size=3).map(tuple)
+#: The columns that expressions are drawn over unless others are given: one of most kinds.
+COLUMNS: Mapping[str, DataType] = {
+    name: parse_type(text)
+    for name, text in {
+        "a_boolean":   "BOOLEAN",
+        "an_int":      "INT NOT NULL",
+        "a_bigint":    "BIGINT",
+        "a_decimal":   "DECIMAL(10, 2)",
+        "a_double":    "DOUBLE",
+        "a_string":    "STRING",
+        "some_bytes":  "BYTES NOT NULL",
+        "a_date":      "DATE",
+        "a_timestamp": "TIMESTAMP(3)",
+        "an_instant":  "TIMESTAMP_LTZ(3) NOT NULL",
+        "an_array":    "ARRAY<INT>",
+        "some_texts":  "ARRAY<STRING>",
+        "a_map":       "MAP<STRING, DOUBLE>",
+        "a_variant":   "VARIANT",
+        "a_bitmap":    "BITMAP",
+        "a row":       "ROW<x INT, y STRING NOT NULL>",
+    }.items()
+}  # fmt: skip
 
-#: What a plain string is printed as: printable ASCII and line ends.
-plain = st.text(st.characters(min_codepoint=32, max_codepoint=126) | st.just("\n"), max_size=8)
+#: What may stand in a call beside columns: literals, and the words of EXTRACT, TRIM and CAST.
+LITERALS = ("1", "'abc'", "'$.a'", "TRUE", "1.5", "DATE '2020-02-29'", "INTERVAL '1' DAY", "NULL")
+WORDS = (Symbol("DAY"), Symbol("BOTH"))
+TARGETS = (TypeName("INTEGER"), TypeName("STRING"))
 
-integers = st.integers(0, 10**20).map(str)
-decimals = st.decimals(0, 10**6, allow_nan=False, allow_infinity=False, places=3).map(
-    lambda value: f"{value:f}"
-)
+#: So many ways to fill the places of a function are tried, and so many that fit are kept.
+TRIED, KEPT = 200, 12
+#: Calls have fewer arguments than this.
+MOST = 6
 
-literals = st.one_of(
-    st.just(Literal(LiteralKind.NULL, "NULL")),
-    st.just(Literal(LiteralKind.UNKNOWN, "UNKNOWN")),
-    st.sampled_from(["TRUE", "FALSE"]).map(lambda word: Literal(LiteralKind.BOOLEAN, word)),
-    (integers | decimals).map(lambda digits: Literal(LiteralKind.EXACT, digits)),
-    st.integers(-300, 300).map(lambda power: Literal(LiteralKind.APPROXIMATE, f"1E{power}")),
-    plain.map(lambda text: Literal(LiteralKind.STRING, text)),
-    st.text(max_size=8, alphabet=st.characters(exclude_categories=["Cs"])).map(
-        lambda text: Literal(LiteralKind.STRING, text, "UTF16")
-    ),
-    st.binary(max_size=4).map(lambda data: Literal(LiteralKind.BINARY, data.hex().upper())),
-    st.dates().map(lambda day: Literal(LiteralKind.DATE, day.strftime("%Y-%m-%d").zfill(10))),
-)
-
-intervals = st.builds(
-    lambda days, negative: Interval(str(days), "DAY", leading=3, negative=negative),
-    st.integers(0, 999),
-    st.booleans(),
-)
-
-
-def type_names() -> st.SearchStrategy[TypeName]:
-    """Types as a cast may name them."""
-    atoms = st.sampled_from(
-        [
-            TypeName("INTEGER"),
-            TypeName("STRING"),
-            TypeName("DECIMAL", (5, 2)),
-            TypeName("CHAR", (3,)),
-            TypeName("TIMESTAMP WITH LOCAL TIME ZONE", (3,)),
-        ]
-    )
-    return st.recursive(atoms, _nested, max_leaves=4)
-
-
-def _nested(inner: st.SearchStrategy[TypeName]) -> st.SearchStrategy[TypeName]:
-    fields = st.lists(
-        st.builds(TypeField, names, inner, st.none() | plain), min_size=1, max_size=2
-    ).map(tuple)
-    return st.one_of(
-        st.builds(lambda key, value: TypeName("MAP", (), (key, value)), inner, inner),
-        st.builds(
-            lambda found, postfix: TypeName("ROW", fields=found, postfix=postfix),
-            fields,
-            st.booleans(),
-        ),
-    )
-
-
-def expressions() -> st.SearchStrategy[Expression]:
-    """Trees of operators, calls and literals."""
-    leaves = st.one_of(st.builds(Name, paths), literals, intervals)
-    return st.recursive(leaves, _calls, max_leaves=MAX_DEPTH // 4)
+Columns: TypeAlias = tuple[tuple[str, DataType], ...]
+#: What may stand in a call, as written and typed.
+Leaves: TypeAlias = tuple[tuple[Expression, Typed], ...]
 
 
 @st.composite
-def _calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    """One more call around trees that are drawn already."""
-    make = draw(st.sampled_from(CALLS))
-    return make(draw, inner)
+def expressions(
+    draw: st.DrawFn, columns: Mapping[str, DataType] = COLUMNS, max_depth: int = 3
+) -> str:
+    """The text of an expression over the columns that has a type.
+
+    ``infer(ColumnScope(columns), parse_expression(text))`` tells which one.
+    """
+    given = tuple(columns.items())
+    return print_expression(draw(_trees(given, max_depth)))
 
 
-def _among(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    name = draw(st.sampled_from(["IN", "NOT IN", "= SOME", "< ALL", "ROW", "ARRAY", "COALESCE"]))
-    return Call(name, (draw(inner), *draw(st.lists(inner, min_size=1, max_size=2))))
+@st.composite
+def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> Expression:
+    if depth == 0 or draw(st.integers(0, 9)) == 0:
+        return draw(st.sampled_from(_values(columns)))
+    name = draw(st.sampled_from(NAMES))
+    ways = fitting(name, columns)
+    if not ways:
+        return draw(_trees(columns, depth - 1))
+    call = draw(st.sampled_from(ways))
+    return _with_deeper(draw, call, columns, depth)
 
 
-def _binary(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    name = draw(st.sampled_from([*sorted(BINARY), "LIKE", "NOT SIMILAR TO"]))
-    return Call(name, (draw(inner), draw(inner)))
+def _with_deeper(draw: st.DrawFn, call: Call, columns: Columns, depth: int) -> Expression:
+    """The call with calls in the place of some columns, where it has a type with them, too."""
+    for place, argument in enumerate(call.arguments):
+        if isinstance(argument, Name) and draw(st.booleans()):
+            deeper = draw(_trees(columns, depth - 1))
+            arguments = (*call.arguments[:place], deeper, *call.arguments[place + 1 :])
+            nested = replace(call, arguments=arguments)
+            call = call if _root(nested, columns) is None else nested
+    return call
 
 
-def _test(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    name = draw(st.sampled_from(["IS NULL", "IS NOT TRUE", "IS JSON VALUE"]))
-    return Call(name, (draw(inner),))
+# --- what fits -----------------------------------------------------------------------------------
+
+#: Names of functions that give one value for one row.
+NAMES: tuple[str, ...] = tuple(
+    sorted(
+        name
+        for name, rows in BUILT_IN.items()
+        if all(row.kind is Kind.SCALAR for row in rows) and not name.startswith("$")
+    )
+)
 
 
-def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    """A sign before a number belongs to the number and is no call."""
-    name = draw(st.sampled_from(sorted(PREFIX)))
-    return Call(name, (draw(inner.filter(lambda node: not isinstance(node, Literal))),))
+@cache
+def _values(columns: Columns) -> tuple[Expression, ...]:
+    names = tuple(Name((name,)) for name, _ in columns)
+    return (*names, *map(parse_expression, LITERALS[:-1]))
 
 
-def _case(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    return Call("CASE", (draw(inner), draw(inner), draw(inner)))
+@cache
+def _leaves(columns: Columns) -> Leaves:
+    """What may stand in a call, as written and typed."""
+    scope = ColumnScope(dict(columns))
+    written = (*_values(columns), parse_expression(LITERALS[-1]))
+    types = ((one, Target(one, data_type(one, as_cast=True))) for one in TARGETS)
+    words = ((one, Word(one, SymbolType(nullable=False))) for one in WORDS)
+    return (*((one, infer(scope, one)) for one in written), *types, *words)
 
 
-def _cast(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    return Call(draw(st.sampled_from(["CAST", "TRY_CAST"])), (draw(inner), draw(type_names())))
+@cache
+def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
+    """Calls of the function that have a type, with each number of arguments some."""
+    found: list[Call] = []
+    for count in _counts(name):
+        calls = (one for one in _calls(name, count, columns) if _root(one, columns) is not None)
+        found += islice(calls, KEPT)
+    return tuple(found)
 
 
-def _unit(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    value, unit = draw(inner), draw(st.sampled_from(["DAY", "EPOCH", "`x`"]))
-    if draw(st.booleans()):
-        return Call("EXTRACT", (Symbol(unit), value))
-    return Call("FLOOR", (value, Symbol(unit)))
+def _counts(name: str) -> list[int]:
+    """With how many arguments the function is called, up to some."""
+    return [n for n in range(MOST) if any(takes_count(row, n) for row in BUILT_IN[name])]
 
 
-def _named(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    path = (*draw(paths), draw(names))
-    return Call(path[-1].upper(), (Named(draw(names), draw(inner)), draw(inner)), path)
+def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
+    """Calls whose arguments a row of the function takes, always the same ones."""
+    chance = random.Random(f"{name} {count}")  # noqa: S311 - a choice of examples
+    for pools in _pools(name, count, columns):
+        for _ in range(TRIED):
+            way = [chance.choice(pool) for pool in pools]
+            call = Call(name, tuple(written for written, _ in way))
+            with suppress(SchemaCoreError):
+                choose(BUILT_IN[name], _given([typed for _, typed in way]), call)
+                yield call
 
 
-def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    window = Window(order_by=(SortKey(draw(inner), descending=draw(st.booleans())),))
-    return Call("SUM", (draw(inner),), symbol="DISTINCT", filter=draw(inner), over=window)
+def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
+    """For each form of the function, what seems to fit into each of its places.
+
+    Most places look at nothing but what stands in them, so one is asked with the same in all. Where
+    that tells nothing, everything may fit.
+    """
+    leaves = _leaves(columns)
+    for row in BUILT_IN[name]:
+        for short in row.forms:
+            form = row.form(short, count) or ()
+            if len(form) == count:
+                yield [
+                    tuple(leaf for leaf in leaves if _fits(arg, leaf[1], place, count)) or leaves
+                    for place, arg in enumerate(form)
+                ]
 
 
-#: What makes a call from smaller trees.
-CALLS = (_among, _binary, _test, _prefix, _case, _cast, _unit, _named, _aggregate)
+def _fits(arg: Arg, typed: Typed, place: int, count: int) -> bool:
+    try:
+        return arg.accepts(_given([typed] * count), place) is not None
+    except SchemaCoreError:
+        return False
+
+
+def _given(trees: Sequence[Typed]) -> Given:
+    return Given(tuple(tree.type for tree in trees), tuple(trees))
+
+
+@cache
+def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
+    """What an expression gives once it is written down and read again, or None without a type."""
+    try:
+        text = print_expression(tree)
+        return infer(ColumnScope(dict(columns)), parse_expression(text)).type.root
+    except SchemaCoreError:
+        return None

@@ -1,0 +1,50 @@
+"""Laws of what implementors draw from: all of it is what it claims to be."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import ColumnScope
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.expression import parse_expression
+from schema_core.testing import COLUMNS, expressions, schemas
+from schema_core.testing.expressions import NAMES, fitting
+from schema_core.types import DataTypes, SymbolType
+
+NARROW = {"only": DataTypes.BIGINT(nullable=False)}
+
+#: What no draw of columns, literals and a few words makes: they want a literal of one kind, a word
+#: or a clause of their own.
+NEVER = {
+    "(-)", "CONVERT USING", "CURRENT_WATERMARK", "DEFAULT ON EMPTY", "DEFAULT ON ERROR",
+    "DESCRIPTOR", "INTERVAL", "JSON_OBJECT", "JSON_QUERY", "OBJECT_UPDATE", "OVERLAPS",
+    "TRANSLATE USING",
+}  # fmt: skip
+
+
+@given(expressions())
+def test_an_expression_has_a_type(text: str) -> None:
+    found = infer(ColumnScope(COLUMNS), parse_expression(text)).type
+
+    assert not isinstance(found, SymbolType)
+
+
+@given(expressions(NARROW))
+def test_an_expression_uses_the_given_columns_alone(text: str) -> None:
+    infer(ColumnScope(NARROW), parse_expression(text))
+
+
+def test_nearly_all_functions_are_drawn() -> None:
+    columns = tuple(COLUMNS.items())
+    missing = {name for name in NAMES if not fitting(name, columns)}
+
+    assert set(NAMES) <= set(BUILT_IN)
+    assert NEVER == missing
+
+
+@given(schemas())
+def test_a_schema_can_be_resolved(schema: Schema) -> None:
+    assert len(schema.columns) == len(SchemaResolver().resolve(schema).get_columns())
