@@ -131,6 +131,17 @@ class AlreadyExistsError(SchemaCoreError):
     default_code = "already-exists"
 
 
+class ConflictError(SchemaCoreError):
+    """Someone else changed it meanwhile: `expected` is what was read, `found` what is there now.
+
+    Read it again, and decide anew.
+    """
+
+    default_code = "conflict"
+    expected: object = None
+    found: object = None
+
+
 class UnsupportedError(SchemaCoreError):
     """Right as it stands, but this part (a type text, a connector, an engine) cannot carry it."""
 

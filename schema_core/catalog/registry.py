@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 
 from schema_core.catalog.api import Catalog, sorted_names
 from schema_core.catalog.memory import InMemoryCatalog
@@ -27,13 +28,51 @@ TYPE = "type"
 #: Options that every type of catalog takes.
 IMPLICIT = frozenset({"property-version"})
 
-#: type of catalog -> how it is made
+#: Where other packages, and the layers above, offer types of catalogs: entry points of this group.
+CATALOGS = "schema_core.catalogs"
+
+#: type of catalog -> how it is made, of those that need nothing but the core
 FACTORIES: dict[str, CatalogFactory] = {
     "generic_in_memory": CatalogFactory(
         frozenset({"default-database"}),
         lambda name, options: InMemoryCatalog(name, options.get("default-database", "default")),
     ),
 }
+
+
+def factory_of(kind: str) -> CatalogFactory:
+    """How catalogs of this type are made: ours first, then those that packages offer.
+
+    Raises:
+        SchemaError: with code `catalog-type` if there is no such type, `ambiguous-identifier` if
+            several packages offer it.
+        NotFoundError: with code `not-loadable` if it cannot be loaded.
+    """
+    if kind in FACTORIES:
+        return FACTORIES[kind]
+    offered = list(entry_points(group=CATALOGS, name=kind))
+    if not offered:
+        known = sorted({*FACTORIES, *entry_points(group=CATALOGS).names})
+        raise SchemaError(
+            f"there is no type of catalog {kind!r}",
+            code="catalog-type",
+            hint=f"known types: {', '.join(known)}",
+        )
+    if len(offered) > 1:
+        targets = ", ".join(sorted(one.value for one in offered))
+        raise SchemaError(
+            f"several packages offer catalogs of the type {kind!r}: {targets}",
+            code="ambiguous-identifier",
+            hint="uninstall all but one",
+        )
+    try:
+        factory: CatalogFactory = offered[0].load()
+    except Exception as error:
+        raise NotFoundError(
+            f"catalogs of the type {kind!r} cannot be loaded: {type(error).__name__}: {error}",
+            code="not-loadable",
+        ) from error
+    return factory
 
 
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
@@ -46,11 +85,9 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     name, options = descriptor.catalog_name, dict(descriptor.configuration)
     with at(f"catalog {name!r}"):
         kind = options.pop(TYPE, None)
-        factory = FACTORIES.get(kind or "")
-        if factory is None:
-            known = ", ".join(sorted(FACTORIES))
-            problem = f"there is no type of catalog {kind!r}" if kind else f"no {TYPE!r} is given"
-            raise SchemaError(problem, code="catalog-type", hint=f"known types: {known}")
+        if not kind:
+            raise SchemaError(f"no {TYPE!r} is given", code="catalog-type")
+        factory = factory_of(kind)
         if unknown := sorted(set(options) - factory.options - IMPLICIT):
             raise SchemaError(
                 f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.testing.catalog_contract import CatalogContract
 
 
@@ -14,3 +16,10 @@ class TestInMemoryCatalog(CatalogContract):
 
     def make_catalog(self, directory: Path) -> Catalog:
         return InMemoryCatalog("mine")
+
+
+class TestSqlCatalog(CatalogContract):
+    durable = True
+
+    def make_catalog(self, directory: Path) -> Catalog:
+        return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db", PropertyMaps())

@@ -1,0 +1,201 @@
+"""What a store of texts keeps of an object: one JSON document each, read back strictly.
+
+Tables and models become string maps by a `Codec`, which whoever makes the catalog hands over:
+their map is Flink's, and the formats that write it lie above this layer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    FunctionLanguage,
+    ResolvedCatalogModel,
+    ResourceUri,
+    TableKind,
+)
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.catalog.types import CatalogType
+from schema_core.errors import ExternalError
+from schema_core.types import parse_type
+
+
+class Codec(Protocol):
+    """Tables and models as maps of strings, and back: nothing is lost on the way.
+
+    Encoding raises `UnsupportedError` for what has no text; decoding `SchemaError` for a map that
+    is damaged.
+    """
+
+    def encode_table(self, table: ResolvedTable) -> dict[str, str]:
+        """The map of a table, view or materialized table."""
+
+    def decode_table(self, kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+        """The unresolved object of a map."""
+
+    def encode_model(self, model: ResolvedCatalogModel) -> dict[str, str]:
+        """The map of a model."""
+
+    def decode_model(self, properties: Mapping[str, str]) -> CatalogModel:
+        """The unresolved model of a map."""
+
+
+def write(document: object) -> str:
+    """The text of a document, always the same for the same content.
+
+    >>> write({"b": 1, "a": None})
+    '{"b":1,"a":null}'
+    """
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def read(text: str) -> dict[str, Any]:
+    """The document of a text.
+
+    Raises:
+        ExternalError: with code `damaged-entry` for a text that nobody here has written.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged() from error
+    if not isinstance(document, dict):
+        raise _damaged()
+    return document
+
+
+def texts(document: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The map of strings under a key.
+
+    Raises:
+        ExternalError: with code `damaged-entry`.
+    """
+    found = document.get(key)
+    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+        raise _damaged()
+    return found
+
+
+def write_texts(properties: Mapping[str, str]) -> str:
+    """The document of a map of strings."""
+    return write({"properties": dict(properties)})
+
+
+def read_texts(text: str) -> dict[str, str]:
+    """The map of strings of a document.
+
+    Raises:
+        ExternalError: with code `damaged-entry`.
+    """
+    return texts(read(text), "properties")
+
+
+def optional(document: Mapping[str, Any], key: str) -> str | None:
+    """The string under a key, if there is one.
+
+    Raises:
+        ExternalError: with code `damaged-entry`.
+    """
+    found = document.get(key)
+    if found is not None and not isinstance(found, str):
+        raise _damaged()
+    return found
+
+
+def _damaged() -> ExternalError:
+    return ExternalError("what the store holds here is damaged", code="damaged-entry")
+
+
+# --- kinds ---------------------------------------------------------------------------------------
+
+
+def write_database(database: CatalogDatabase) -> str:
+    """The document of a database."""
+    return write({"properties": database.get_properties(), "comment": database.comment})
+
+
+def read_database(text: str) -> CatalogDatabase:
+    """The database of a document."""
+    document = read(text)
+    return CatalogDatabase(texts(document, "properties"), optional(document, "comment"))
+
+
+def write_partition(partition: CatalogPartition) -> str:
+    """The document of a partition."""
+    return write({"properties": partition.get_properties(), "comment": partition.comment})
+
+
+def read_partition(text: str) -> CatalogPartition:
+    """The partition of a document."""
+    document = read(text)
+    return CatalogPartition(texts(document, "properties"), optional(document, "comment"))
+
+
+def write_spec(spec: CatalogPartitionSpec) -> str:
+    """The document of a specification, in its own order."""
+    return write(spec.get_partition_spec())
+
+
+def key_of_spec(spec: CatalogPartitionSpec) -> str:
+    """One text for all specifications that are equal.
+
+    >>> key_of_spec(CatalogPartitionSpec({"b": "x", "a": "y"}))
+    '{"a":"y","b":"x"}'
+    """
+    return write(dict(sorted(spec.get_partition_spec().items())))
+
+
+def read_spec(text: str) -> CatalogPartitionSpec:
+    """The specification of a document."""
+    return CatalogPartitionSpec(texts({"spec": read(text)}, "spec"))
+
+
+def write_function(function: CatalogFunction) -> str:
+    """The document of a function."""
+    return write(
+        {
+            "class": function.class_name,
+            "language": function.language.value,
+            "resources": [[one.kind, one.uri] for one in function.resource_uris],
+            "options": function.get_options(),
+        }
+    )
+
+
+def read_function(text: str) -> CatalogFunction:
+    """The function of a document."""
+    document = read(text)
+    try:
+        return CatalogFunction(
+            document["class"],
+            FunctionLanguage(document["language"]),
+            tuple(ResourceUri(kind, uri) for kind, uri in document["resources"]),
+            texts(document, "options"),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged() from error
+
+
+def write_type(kept: CatalogType) -> str:
+    """The document of a user-defined type.
+
+    Raises:
+        UnsupportedError: with code `type-not-serializable` for a type without text.
+    """
+    definition = kept.definition.as_serializable_string()
+    return write({"definition": definition, "description": kept.description})
+
+
+def read_type(text: str) -> CatalogType:
+    """The user-defined type of a document."""
+    document = read(text)
+    if (definition := optional(document, "definition")) is None:
+        raise _damaged()
+    return CatalogType(parse_type(definition), optional(document, "description"))

@@ -1,0 +1,445 @@
+"""A catalog in a SQL database: one file of SQLite, or whatever SQLAlchemy knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.catalog import documents, sql_shelf
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.documents import Codec
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable,
+    ResolvedCatalogMaterializedTable,
+)
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    CatalogTable,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+    TableKind,
+)
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.sql_shelf import Expected, Kind, Place, Written
+from schema_core.catalog.types import CatalogType
+from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.paths import ObjectPath
+from schema_core.text import is_blank
+
+if TYPE_CHECKING:
+    from schema_core.catalog.sql import Entries, Entry, Store
+
+
+def store_at(url: str, username: str | None, password: str | None) -> Store:
+    """The store at this address; SQLAlchemy is loaded only now.
+
+    Raises:
+        UnsupportedError: with code `missing-driver` where it is not installed.
+    """
+    try:
+        from schema_core.catalog.sql import Store
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(
+            f"the module {error.name!r} is not installed",
+            code="missing-driver",
+            hint="pip install 'schema-core[sql]'",
+        ) from None
+    return Store(url, username, password)
+
+
+class SqlCatalog(Catalog):
+    """A catalog in a SQL database; `codec` says how tables and models become maps of strings.
+
+    Many processes may use it at once: each method is a transaction. What was read may be changed
+    by someone else before it is altered; whoever minds hands over as `expected` what was read, and
+    gets a `ConflictError` with both instead of overwriting it. A database that holds only models
+    is not empty, and a partition that is there is kept where `ignore_if_exists` is given.
+    """
+
+    capabilities = frozenset(Capability)
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        codec: Codec,
+        *,
+        default_database: str = "default",
+        username: str | None = None,
+        password: str | None = None,
+    ) -> None:
+        if is_blank(name) or is_blank(default_database):
+            raise SchemaError("a catalog and its default database need names", code="blank-name")
+        self.name = name
+        self._default = default_database
+        self._codec = codec
+        self._store = store_at(url, username, password)
+
+    def open(self) -> None:
+        self._store.open()
+        if not self.database_exists(self._default):
+            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
+
+    def close(self) -> None:
+        self._store.close()
+
+    # --- by path -------------------------------------------------------------------------------
+
+    def _names(self, kind: Kind, database_name: str, form: str | None = None) -> list[str]:
+        with self._store.transaction() as entries:
+            database = sql_shelf.get_database(entries, database_name)
+            return [entry.name for entry in entries.list(database.id, kind.value, form)]
+
+    def _get(self, kind: Kind, path: ObjectPath) -> Entry:
+        with self._store.transaction() as entries:
+            return sql_shelf.get(entries, kind, path)
+
+    def _exists(self, kind: Kind, path: ObjectPath) -> bool:
+        with self._store.transaction() as entries:
+            return sql_shelf.find(entries, kind, path) is not None
+
+    def _create(self, kind: Kind, path: ObjectPath, written: Written, ignore: bool) -> None:
+        with self._store.transaction(writing=True) as entries:
+            where = sql_shelf.place(entries, kind, path)
+            sql_shelf.create(entries, where, written, ignore)
+
+    def _alter(
+        self, kind: Kind, path: ObjectPath, written: Written, ignore: bool, expected: Expected
+    ) -> None:
+        with self._store.transaction(writing=True) as entries:
+            entry = sql_shelf.find(entries, kind, path, for_change=True)
+            if entry is None:
+                return sql_shelf.ignore_missing(kind, path, ignore)
+            return sql_shelf.alter(entries, entry, path, written, expected)
+
+    def _rename(self, kind: Kind, path: ObjectPath, new_name: str, ignore: bool) -> None:
+        with self._store.transaction(writing=True) as entries:
+            sql_shelf.rename(entries, kind, path, new_name, ignore)
+
+    def _drop(self, kind: Kind, path: ObjectPath, ignore: bool) -> None:
+        with self._store.transaction(writing=True) as entries:
+            sql_shelf.drop(entries, kind, path, ignore)
+
+    # --- databases -----------------------------------------------------------------------------
+
+    def get_default_database(self) -> str:
+        return self._default
+
+    def list_databases(self) -> list[str]:
+        with self._store.transaction() as entries:
+            return [entry.name for entry in entries.list(entries.root, Kind.DATABASE.value)]
+
+    def get_database(self, database_name: str) -> CatalogDatabase:
+        with self._store.transaction() as entries:
+            return _read_database(sql_shelf.get_database(entries, database_name))
+
+    def database_exists(self, database_name: str) -> bool:
+        with self._store.transaction() as entries:
+            return sql_shelf.find_database(entries, database_name) is not None
+
+    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        if is_blank(name):
+            raise SchemaError("a database needs a name", code="blank-name")
+        written = Written(documents.write_database(database))
+        with self._store.transaction(writing=True) as entries:
+            where = Place(entries.root, Kind.DATABASE, name, name, name)
+            sql_shelf.create(entries, where, written, ignore_if_exists)
+
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        with self._store.transaction(writing=True) as entries:
+            database = sql_shelf.find_database(entries, name, for_change=True)
+            if database is None:
+                return sql_shelf.ignore_missing(Kind.DATABASE, name, ignore_if_not_exists)
+            if not cascade and entries.holds_any(database.id):
+                raise SchemaError(
+                    f"the database {name} is not empty",
+                    code="database-not-empty",
+                    hint="drop what it holds, or drop it with CASCADE",
+                )
+            return entries.drop(database)
+
+    def alter_database(
+        self,
+        name: str,
+        new_database: CatalogDatabase,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogDatabase | None = None,
+    ) -> None:
+        written = Written(documents.write_database(new_database))
+        with self._store.transaction(writing=True) as entries:
+            entry = sql_shelf.find_database(entries, name, for_change=True)
+            if entry is None:
+                return sql_shelf.ignore_missing(Kind.DATABASE, name, ignore_if_not_exists)
+            return sql_shelf.alter(
+                entries, entry, name, written, Expected(expected, _read_database)
+            )
+
+    # --- tables, views, materialized tables ----------------------------------------------------
+
+    def list_tables(self, database_name: str) -> list[str]:
+        return self._names(Kind.TABLE, database_name)
+
+    def list_views(self, database_name: str) -> list[str]:
+        return self._names(Kind.TABLE, database_name, TableKind.VIEW.value)
+
+    def list_materialized_tables(self, database_name: str) -> list[str]:
+        return self._names(Kind.TABLE, database_name, TableKind.MATERIALIZED_TABLE.value)
+
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+        return self._read_table(self._get(Kind.TABLE, table_path))
+
+    def table_exists(self, table_path: ObjectPath) -> bool:
+        return self._exists(Kind.TABLE, table_path)
+
+    def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(Kind.TABLE, table_path, ignore_if_not_exists)
+
+    def rename_table(
+        self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        self._rename(Kind.TABLE, table_path, new_table_name, ignore_if_not_exists)
+
+    def create_table(
+        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> None:
+        """Keep a resolved table, view or materialized table.
+
+        Raises:
+            SchemaError: with code `unresolved-object` for one whose types are not known.
+        """
+        self._create(Kind.TABLE, table_path, self._write_table(table), ignore_if_exists)
+
+    def alter_table(
+        self,
+        table_path: ObjectPath,
+        new_table: CatalogBaseTable,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogBaseTable | None = None,
+    ) -> None:
+        """Put another definition in place of the one that is there, which must be `expected`.
+
+        Raises:
+            ConflictError: if `expected` is given and another one is there.
+        """
+        written = self._write_table(new_table)
+        read = Expected(expected, self._read_table)
+        self._alter(Kind.TABLE, table_path, written, ignore_if_not_exists, read)
+
+    def _write_table(self, table: CatalogBaseTable) -> Written:
+        if not isinstance(
+            table, ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
+        ):
+            raise _unresolved(table)
+        properties = self._codec.encode_table(table)
+        return Written(documents.write_texts(properties), table.get_table_kind().value)
+
+    def _read_table(self, entry: Entry) -> CatalogBaseTable:
+        with at(f"table {entry.name!r}"):
+            properties = documents.read_texts(entry.content)
+            return self._codec.decode_table(TableKind(entry.form), properties)
+
+    # --- partitions ----------------------------------------------------------------------------
+
+    def _partitioned(self, entries: Entries, path: ObjectPath) -> tuple[Entry, list[str]]:
+        """A table that has partition keys, and these."""
+        entry = sql_shelf.get(entries, Kind.TABLE, path)
+        table = self._read_table(entry)
+        if isinstance(table, CatalogTable | CatalogMaterializedTable) and table.is_partitioned():
+            return entry, table.get_partition_keys()
+        raise SchemaError(f"the table {path} is not partitioned", code="not-partitioned")
+
+    def list_partitions(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
+    ) -> list[CatalogPartitionSpec]:
+        wanted = partition_spec or CatalogPartitionSpec({})
+        with self._store.transaction() as entries:
+            table, _ = self._partitioned(entries, table_path)
+            found = entries.list(table.id, Kind.PARTITION.value)
+        specs = [documents.read_spec(entry.name) for entry in found]
+        return [spec for spec in specs if wanted.covers(spec)]
+
+    def get_partition(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogPartition:
+        with self._store.transaction() as entries:
+            table, _ = self._partitioned(entries, table_path)
+            entry = _find_partition(entries, table, partition_spec)
+        if entry is None:
+            raise sql_shelf.missing(Kind.PARTITION, partition_spec)
+        return documents.read_partition(entry.content)
+
+    def partition_exists(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> bool:
+        with self._store.transaction() as entries:
+            table = sql_shelf.find(entries, Kind.TABLE, table_path)
+            return table is not None and bool(_find_partition(entries, table, partition_spec))
+
+    def create_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        partition: CatalogPartition,
+        ignore_if_exists: bool,
+    ) -> None:
+        written = Written(documents.write_partition(partition))
+        key, name = documents.key_of_spec(partition_spec), documents.write_spec(partition_spec)
+        with self._store.transaction(writing=True) as entries:
+            table, keys = self._partitioned(entries, table_path)
+            if set(partition_spec.get_partition_spec()) != set(keys):
+                raise SchemaError(
+                    f"{partition_spec} does not give a value for each of {', '.join(keys)}",
+                    code="partition-spec",
+                )
+            where = Place(table.id, Kind.PARTITION, key, name, partition_spec)
+            sql_shelf.create(entries, where, written, ignore_if_exists)
+
+    def drop_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        with self._store.transaction(writing=True) as entries:
+            table, _ = self._partitioned(entries, table_path)
+            if entry := _find_partition(entries, table, partition_spec):
+                return entries.drop(entry)
+            return sql_shelf.ignore_missing(Kind.PARTITION, partition_spec, ignore_if_not_exists)
+
+    def alter_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        new_partition: CatalogPartition,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        written = Written(documents.write_partition(new_partition))
+        with self._store.transaction(writing=True) as entries:
+            table, _ = self._partitioned(entries, table_path)
+            if entry := _find_partition(entries, table, partition_spec):
+                return sql_shelf.alter(entries, entry, partition_spec, written)
+            return sql_shelf.ignore_missing(Kind.PARTITION, partition_spec, ignore_if_not_exists)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def list_functions(self, database_name: str) -> list[str]:
+        return self._names(Kind.FUNCTION, database_name)
+
+    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+        return _read_function(self._get(Kind.FUNCTION, function_path))
+
+    def function_exists(self, function_path: ObjectPath) -> bool:
+        return self._exists(Kind.FUNCTION, function_path)
+
+    def create_function(
+        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+    ) -> None:
+        written = Written(documents.write_function(function))
+        self._create(Kind.FUNCTION, function_path, written, ignore_if_exists)
+
+    def alter_function(
+        self,
+        function_path: ObjectPath,
+        new_function: CatalogFunction,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogFunction | None = None,
+    ) -> None:
+        written = Written(documents.write_function(new_function))
+        read = Expected(expected, _read_function)
+        self._alter(Kind.FUNCTION, function_path, written, ignore_if_not_exists, read)
+
+    def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(Kind.FUNCTION, function_path, ignore_if_not_exists)
+
+    # --- models --------------------------------------------------------------------------------
+
+    def list_models(self, database_name: str) -> list[str]:
+        return self._names(Kind.MODEL, database_name)
+
+    def get_model(self, model_path: ObjectPath) -> CatalogModel:
+        return self._read_model(self._get(Kind.MODEL, model_path))
+
+    def model_exists(self, model_path: ObjectPath) -> bool:
+        return self._exists(Kind.MODEL, model_path)
+
+    def drop_model(self, model_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(Kind.MODEL, model_path, ignore_if_not_exists)
+
+    def rename_model(
+        self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        self._rename(Kind.MODEL, model_path, new_model_name, ignore_if_not_exists)
+
+    def create_model(
+        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        self._create(Kind.MODEL, model_path, self._write_model(model), ignore_if_exists)
+
+    def alter_model(
+        self,
+        model_path: ObjectPath,
+        new_model: CatalogModel,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogModel | None = None,
+    ) -> None:
+        written, read = self._write_model(new_model), Expected(expected, self._read_model)
+        self._alter(Kind.MODEL, model_path, written, ignore_if_not_exists, read)
+
+    def _write_model(self, model: CatalogModel) -> Written:
+        if not isinstance(model, ResolvedCatalogModel):
+            raise _unresolved(model)
+        return Written(documents.write_texts(self._codec.encode_model(model)))
+
+    def _read_model(self, entry: Entry) -> CatalogModel:
+        with at(f"model {entry.name!r}"):
+            return self._codec.decode_model(documents.read_texts(entry.content))
+
+    # --- user-defined types --------------------------------------------------------------------
+
+    def list_types(self, database_name: str) -> list[str]:
+        return self._names(Kind.TYPE, database_name)
+
+    def get_type(self, type_path: ObjectPath) -> CatalogType:
+        return documents.read_type(self._get(Kind.TYPE, type_path).content)
+
+    def type_exists(self, type_path: ObjectPath) -> bool:
+        return self._exists(Kind.TYPE, type_path)
+
+    def create_type(
+        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        written = Written(documents.write_type(type_))
+        self._create(Kind.TYPE, type_path, written, ignore_if_exists)
+
+    def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(Kind.TYPE, type_path, ignore_if_not_exists)
+
+
+def _read_database(entry: Entry) -> CatalogDatabase:
+    with at(f"database {entry.name!r}"):
+        return documents.read_database(entry.content)
+
+
+def _read_function(entry: Entry) -> CatalogFunction:
+    with at(f"function {entry.name!r}"):
+        return documents.read_function(entry.content)
+
+
+def _find_partition(entries: Entries, table: Entry, spec: CatalogPartitionSpec) -> Entry | None:
+    key = documents.key_of_spec(spec)
+    return entries.find(table.id, Kind.PARTITION.value, key, for_change=False)
+
+
+def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
+    return SchemaError(
+        f"a {type(kept).__name__} does not know its types, so no catalog keeps it",
+        code="unresolved-object",
+        hint="resolve it first; an environment does so",
+    )
