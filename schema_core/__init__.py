@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         col,
         lit,
     )
+    from schema_core.formats.dialects import from_ddl, to_ddl
     from schema_core.formats.property_map import (
         decode_table,
         encode_table,
@@ -117,6 +118,7 @@ _HOMES = {
     "catalog.objects": (
         "CatalogDatabase CatalogTable CatalogView ResolvedCatalogTable TableDistribution"
     ),
+    "formats.dialects": "from_ddl to_ddl",
     "formats.property_map": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
     "environment.config": "TableConfig",
@@ -175,7 +177,9 @@ __all__ = [
     "col",
     "decode_table",
     "encode_table",
+    "from_ddl",
     "lit",
+    "to_ddl",
 ]
 
 
