@@ -117,9 +117,7 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             return Word(syntax.Symbol("*", span), SYMBOL, span)
         case syntax.TypeName(span=span):
             with at("the target of a cast", span):
-                written = data_type(expression, as_cast=True)
-                target = require_resolved(look_up(written, scope.types))
-            return Target(_in_full(expression, target), target, span)
+                return cast_target(scope, expression)
         case syntax.Subquery(query, span):
             rows = scope.subquery(query, span)
             type_ = _row_type(rows) if scope.in_query else rows.columns[0][1]
@@ -130,6 +128,16 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             raise SchemaError("arguments cannot be named here", code="named-argument", span=span)
         case _:
             assert_never(expression)
+
+
+def cast_target(scope: Scope, written: syntax.TypeName) -> Target:
+    """The type that a cast names, and how it is written with the full paths of types.
+
+    Raises:
+        UnsupportedError: with code `unknown-type` for a name that nobody knows.
+    """
+    type_ = require_resolved(look_up(data_type(written, as_cast=True), scope.types))
+    return Target(_in_full(written, type_), type_, written.span)
 
 
 def _in_full(written: syntax.TypeName, type_: DataType) -> syntax.TypeName:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.infer import cast_target
 from schema_core.expressions.scope import Functions
 from schema_core.query.relation import Tables
 from schema_core.query.resolve import common_table
@@ -20,7 +21,7 @@ from schema_core.query.sources import made_up, resolve_source
 from schema_core.query.typing import unmerged
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
-from schema_core.sql.syntax import Call, Expression, Name, Named, SortKey, Star, Subquery
+from schema_core.sql.syntax import Call, Expression, Name, Named, SortKey, Star, Subquery, TypeName
 from schema_core.text import Span
 from schema_core.types.unresolved import LookUp
 
@@ -176,6 +177,8 @@ def _change(scope: Block) -> Change:
                 return _qualified(parts, span, scope)
             case Subquery(query=query):
                 return replace(node, query=_expand(query, replace(scope.place, outer=scope)))
+            case TypeName():
+                return cast_target(scope, node).written
             case Call(name="DESCRIPTOR"):
                 return node
             case Call():

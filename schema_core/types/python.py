@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
 from schema_core.errors import SchemaError, at
@@ -98,6 +97,8 @@ def _of_value(description: object) -> DataType:
         return type_of(description.__value__)
     if not isinstance(description, type) and hasattr(description, PROTOCOL):
         return type_of(getattr(description, PROTOCOL)())
+    from importlib.metadata import entry_points  # it takes longer to import than all of the types
+
     package = type(description).__module__.partition(".")[0]
     for entry in entry_points(group=READERS, name=package):
         read: Callable[[object], DataType] = entry.load()

@@ -80,6 +80,14 @@ def test_casts_name_them_and_keep_the_full_path(environment: TableEnvironment) -
         environment.sql_query("SELECT CAST(DATE '2020-01-01' AS money)")
 
 
+def test_a_view_keeps_the_full_path(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE VIEW v AS SELECT CAST(1 AS money) AS m")
+    environment.execute_sql("CREATE DATABASE elsewhere")
+    environment.use_database("elsewhere")
+
+    assert [f"{MONEY} NOT NULL"] == columns(environment, "default_database.v")
+
+
 def test_a_property_map_keeps_the_full_path(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (a money)")
     found = environment.find_table("t")
