@@ -117,6 +117,22 @@ def from_arrow(arrow: pa.DataType) -> DataType:
     return read_type(arrow, _read)
 
 
+def type_of(description: object) -> DataType:
+    """What `DataTypes.of` makes of an Arrow type or field.
+
+    Raises:
+        SchemaError: with code `no-data-type` for anything else of Arrow's.
+    """
+    import pyarrow as pa
+
+    if isinstance(description, pa.Field):
+        return from_field(description)
+    if isinstance(description, pa.DataType):
+        return from_arrow(description)
+    kind = type(description).__name__
+    raise SchemaError(f"a {kind} of Arrow stands for no data type", code="no-data-type")
+
+
 def from_schema(schema: pa.Schema) -> Schema:
     """A schema of physical columns from an Arrow schema, with the comments it carries.
 

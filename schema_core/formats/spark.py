@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from schema_core.errors import SchemaError
 from schema_core.formats.loss import Loss, Policy, too_deep
 from schema_core.formats.reading import Reading, gather, raise_refused
 from schema_core.formats.spark_carriers import to_field_tree, to_tree
@@ -81,6 +82,23 @@ def from_spark(spark: SparkType) -> DataType:
     """
     check_spark(spark)
     return from_tree(_tree(spark))
+
+
+def type_of(description: object) -> DataType:
+    """What `DataTypes.of` makes of a Spark type or field.
+
+    Raises:
+        SchemaError: with code `no-data-type` for anything else of Spark's.
+    """
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructField
+
+    if isinstance(description, StructField):
+        return from_struct_field(description)
+    if isinstance(description, SparkType):
+        return from_spark(description)
+    kind = type(description).__name__
+    raise SchemaError(f"a {kind} of Spark stands for no data type", code="no-data-type")
 
 
 def to_struct_type(schema: ResolvedSchema, *, on_loss: Policy = "error") -> StructType:

@@ -144,10 +144,25 @@ def test_what_stands_for_no_type(description: object, path: tuple[str, ...]) -> 
     assert ("no-data-type", path) == (caught.value.code, caught.value.path)
 
 
-def test_types_of_other_libraries() -> None:
+def test_types_of_arrow() -> None:
     pa = pytest.importorskip("pyarrow")
 
     assert "ARRAY<INT>" == str(DataTypes.of(pa.list_(pa.int32())))
+    assert "INT NOT NULL" == str(DataTypes.of(pa.field("a", pa.int32(), nullable=False)))
+    with pytest.raises(SchemaError) as caught:
+        DataTypes.of(pa.array([1]))
+    assert "no-data-type" == caught.value.code
+
+
+def test_types_of_spark() -> None:
+    spark = pytest.importorskip("pyspark.sql.types")
+    field = spark.StructField("a", spark.LongType(), nullable=False)
+
+    assert "ROW<`a` BIGINT NOT NULL>" == str(DataTypes.of(spark.StructType([field])))
+    assert "BIGINT NOT NULL" == str(DataTypes.of(field))
+    with pytest.raises(SchemaError) as caught:
+        DataTypes.of(spark.Row(a=1))
+    assert "no-data-type" == caught.value.code
 
 
 class TestUnresolved:
