@@ -6,6 +6,7 @@ shows its description in brackets, as Flink does.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, final
@@ -97,7 +98,9 @@ def look_up(type_: DataType, types: LookUp | None) -> DataType:
         return type_
     if isinstance(type_, UnresolvedType):
         return types(type_).with_nullability(type_.is_nullable)
-    return type_.rebuild(tuple(look_up(child, types) for child in type_.children()))
+    children = type_.children()
+    found = tuple(look_up(child, types) for child in children)
+    return type_ if all(map(operator.is_, found, children)) else type_.rebuild(found)
 
 
 def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
