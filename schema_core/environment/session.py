@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from schema_core.catalog.file_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog
 from schema_core.catalog.manager import CatalogManager, FoundTable
 from schema_core.catalog.materialized import CatalogMaterializedTable
@@ -64,7 +65,8 @@ class Session:
         self.streaming = settings.is_streaming_mode()
         self.config = TableConfig(settings.configuration)
         built_in = InMemoryCatalog(name, database)
-        self.registry = CatalogRegistry(name, built_in, settings.catalog_store)
+        store = settings.catalog_store or catalog_store(settings.configuration)
+        self.registry = CatalogRegistry(name, built_in, store)
         self.temporary = TemporaryObjects()
         self.functions = FunctionCatalog(self.registry)
         self.types = TypeManager(self.registry, self.temporary)

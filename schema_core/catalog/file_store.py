@@ -1,0 +1,178 @@
+"""Descriptors of catalogs in files: a folder with one flat YAML file each, as Flink's file store.
+
+Flink reads what is written here, and what Flink wrote is read. A comment, for which Flink has no
+place, stands in a comment of the file. A file is there as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from schema_core.catalog import flat_yaml
+from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
+from schema_core.errors import (
+    AlreadyExistsError,
+    ExternalError,
+    NotFoundError,
+    ParseError,
+    SchemaError,
+    similar,
+)
+
+SUFFIX = ".yaml"
+#: The first line of a file, where there is a comment.
+COMMENT = re.compile(r"# (comment: .*)\n")
+
+#: The options that say where descriptors are kept.
+KIND, PATH = "table.catalog-store.kind", "table.catalog-store.file.path"
+IN_FILES = "table.catalog-store.file."
+
+
+class FileCatalogStore(CatalogStore):
+    """A folder of descriptors; it is made if there is none. Only its owner reads the files.
+
+    Raises:
+        ExternalError: from every method, with code `catalog-store` if the folder fails, and
+            `catalog-file` for a file that holds no descriptor.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._folder = Path(path)
+
+    def open(self) -> None:
+        with _failures(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+
+    def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
+        """Keep a new descriptor.
+
+        Raises:
+            AlreadyExistsError: with code `catalog-exists`.
+            SchemaError: with code `catalog-name` for a name that no file can have.
+        """
+        file = self._file(catalog_name)
+        text = flat_yaml.write(catalog.configuration)
+        if catalog.comment:
+            text = f"# comment: {flat_yaml.quote(catalog.comment)}\n{text}"
+        with _failures(file):
+            _create(file, text.encode())
+
+    def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
+        file = self._file(catalog_name)
+        with _failures(file):
+            try:
+                file.unlink()
+            except FileNotFoundError:
+                if ignore_if_not_exists:
+                    return
+                raise NotFoundError(
+                    f"there is no catalog {catalog_name}",
+                    code="catalog-not-found",
+                    hint=similar(catalog_name, self.list_catalogs()),
+                ) from None
+
+    def get_catalog(self, catalog_name: str) -> CatalogDescriptor | None:
+        if not _can_be_a_file(catalog_name):
+            return None
+        file = self._file(catalog_name)
+        with _failures(file):
+            try:
+                text = file.read_bytes().decode()
+            except FileNotFoundError:
+                return None
+            except UnicodeDecodeError:
+                raise _damaged(file, "it is not UTF-8") from None
+        try:
+            head = COMMENT.match(text)
+            comment = flat_yaml.read(head[1])["comment"] if head else None
+            return CatalogDescriptor(catalog_name, flat_yaml.read(text), comment)
+        except ParseError as error:
+            place = f" (line {error.diagnostics[0].line})" if error.span else ""
+            raise _damaged(file, f"{error.problem}{place}") from None
+
+    def list_catalogs(self) -> list[str]:
+        with _failures(self._folder):
+            found = [one.name for one in self._folder.iterdir() if one.is_file()]
+        return sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX))
+
+    def _file(self, catalog_name: str) -> Path:
+        if not _can_be_a_file(catalog_name):
+            raise SchemaError(
+                f"a catalog in a file cannot have the name {catalog_name!r}", code="catalog-name"
+            )
+        return self._folder / f"{catalog_name}{SUFFIX}"
+
+
+def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
+    """The store that the configuration asks for; one in memory if it does not.
+
+    Raises:
+        SchemaError: with code `catalog-store-kind` for an unknown kind, `catalog-store-option` for
+            an option that the kind does not have, or without the path that files need.
+    """
+    kind = configuration.get(KIND, "generic_in_memory")
+    if kind == "generic_in_memory":
+        return InMemoryCatalogStore()
+    if kind != "file":
+        raise SchemaError(
+            f"there is no kind of catalog store {kind!r}",
+            code="catalog-store-kind",
+            hint="known kinds: file, generic_in_memory",
+        )
+    given = {key for key in configuration if key.startswith(IN_FILES)}
+    if unknown := sorted(given - {PATH}):
+        raise SchemaError(
+            f"a catalog store of files has no option {', '.join(unknown)}",
+            code="catalog-store-option",
+            hint=similar(unknown[0], [PATH]),
+        )
+    if PATH not in given:
+        raise SchemaError(
+            f"a catalog store of files needs the option {PATH!r}", code="catalog-store-option"
+        )
+    return FileCatalogStore(configuration[PATH])
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _can_be_a_file(name: str) -> bool:
+    """Whether the name stays in its folder; a name that begins with a dot is ours while writing."""
+    return not name.startswith(".") and not set("/\\\0") & set(name)
+
+
+def _create(file: Path, content: bytes) -> None:
+    """Make a file as a whole, or find that there is one."""
+    draft = file.with_name(f".{uuid.uuid4().hex}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        os.link(draft, file)
+    except FileExistsError:
+        name = file.name.removesuffix(SUFFIX)
+        raise AlreadyExistsError(
+            f"there is already a catalog {name}", code="catalog-exists"
+        ) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _failures(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExternalError(
+            f"the catalog store failed at {path}: {error.strerror or error}", code="catalog-store"
+        ) from error
+
+
+def _damaged(file: Path, problem: str) -> ExternalError:
+    return ExternalError(f"{file} holds no descriptor of a catalog: {problem}", code="catalog-file")

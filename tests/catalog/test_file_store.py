@@ -1,0 +1,218 @@
+"""Descriptors in files: what Flink wrote is read, what is written Flink reads."""
+
+from __future__ import annotations
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import flat_yaml
+from schema_core.catalog.file_store import FileCatalogStore, catalog_store
+from schema_core.catalog.store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.errors import (
+    AlreadyExistsError,
+    ExternalError,
+    NotFoundError,
+    ParseError,
+    SchemaError,
+)
+
+texts = st.text(max_size=8) | st.sampled_from(
+    ["true", "12", "a: b #c", "", " x", "d'b", "'true'", "''", "'", "'a'", "'it''s: '", '"', "\\"]
+)
+
+
+@given(st.dictionaries(texts, texts, min_size=1))
+def test_what_is_written_is_read(mapping: dict[str, str]) -> None:
+    assert mapping == flat_yaml.read(flat_yaml.write(mapping))
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("k: \"'true'\"", "true"),
+        ("k: \"'12'\"", "12"),
+        ("k: \"'a: b #c'\"", "a: b #c"),
+        ("k: \"''\"", ""),
+        ("k: \"' x'\"", " x"),
+        ('k: "d\'b"', "d'b"),
+        ("k: \"'a'\"", "'a'"),
+        ('k: "\\x27true\'"', "'true'"),
+        ("k: 12", "12"),
+        ("k: true # yes", "true"),
+        ("k: 'it''s'", "it's"),
+        ("k: https://host:80/a#b", "https://host:80/a#b"),
+        ('"k": "\\u00e9\\n\\t\\U0001F600"', "é\n\t😀"),
+        ("---\n# head\n\nk: v\r\n", "v"),
+    ],
+)
+def test_values_are_read(line: str, value: str) -> None:
+    assert {"k": value} == flat_yaml.read(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        ("", "yaml", 0),
+        ("# nothing", "yaml", 0),
+        ("a: b\nc:\n  d: e", "yaml", 2),
+        ("- a", "yaml", 1),
+        ("a: [1]", "yaml", 1),
+        ("a: {}", "yaml", 1),
+        ("a: &x b", "yaml", 1),
+        ("a: |\n  b", "yaml", 1),
+        ('a: "open', "yaml", 1),
+        ('a: "\\q"', "yaml", 1),
+        ('a: "\\Uffffffff"', "yaml", 1),
+        ("a: b: c", "yaml", 1),
+        ("a: 1\nb: 2\na: 3", "yaml-key", 3),
+        ("just text", "yaml", 1),
+    ],
+)
+def test_what_is_no_flat_mapping_is_refused_with_its_line(text: str, code: str, line: int) -> None:
+    with pytest.raises(ParseError) as caught:
+        flat_yaml.read(text)
+
+    assert (code, line) == (caught.value.code, caught.value.diagnostics[0].line)
+
+
+DESCRIPTOR = CatalogDescriptor.of("c", {"type": "generic_in_memory", "password": "p"}, 'a "b"\n')
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileCatalogStore:
+    store = FileCatalogStore(tmp_path / "made" / "catalogs")
+    store.open()
+    return store
+
+
+@pytest.mark.parametrize("name", ["c", "Ca`t 2", "a.b", "注文", "x" * 200])
+def test_a_descriptor_comes_back(store: FileCatalogStore, name: str) -> None:
+    kept = CatalogDescriptor.of(name, DESCRIPTOR.configuration, DESCRIPTOR.comment)
+    store.store_catalog(name, kept)
+
+    assert (kept, [name]) == (store.get_catalog(name), store.list_catalogs())
+    store.remove_catalog(name, ignore_if_not_exists=False)
+    assert (None, []) == (store.get_catalog(name), store.list_catalogs())
+
+
+def test_what_is_there_stays(store: FileCatalogStore) -> None:
+    store.store_catalog("c", DESCRIPTOR)
+
+    with pytest.raises(AlreadyExistsError) as caught:
+        store.store_catalog("c", CatalogDescriptor.of("c", {"type": "other"}))
+
+    assert ("catalog-exists", DESCRIPTOR) == (caught.value.code, store.get_catalog("c"))
+
+
+def test_what_is_not_there_is_not_removed(store: FileCatalogStore) -> None:
+    store.remove_catalog("c", ignore_if_not_exists=True)
+
+    with pytest.raises(NotFoundError) as caught:
+        store.remove_catalog("c", ignore_if_not_exists=False)
+
+    assert caught.value.code == "catalog-not-found"
+
+
+@pytest.mark.parametrize("name", ["../c", "a/b", "a\\b", ".hidden", "a\0b"])
+def test_a_name_does_not_leave_the_folder(store: FileCatalogStore, name: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        store.store_catalog(name, DESCRIPTOR)
+
+    assert ("catalog-name", None) == (caught.value.code, store.get_catalog(name))
+
+
+def test_files_are_for_their_owner(store: FileCatalogStore, tmp_path: Path) -> None:
+    store.store_catalog("c", DESCRIPTOR)
+    folder = tmp_path / "made" / "catalogs"
+
+    assert ["c.yaml"] == [one.name for one in folder.iterdir()]
+    assert 0o600 == stat.S_IMODE((folder / "c.yaml").stat().st_mode)
+
+
+def test_one_of_many_wins(store: FileCatalogStore) -> None:
+    def keep(number: int) -> int:
+        try:
+            store.store_catalog("c", CatalogDescriptor.of("c", {"n": str(number)}))
+        except AlreadyExistsError:
+            return 0
+        return number
+
+    with ThreadPoolExecutor(8) as pool:
+        won = sum(pool.map(keep, range(1, 9)))
+
+    assert CatalogDescriptor.of("c", {"n": str(won)}) == store.get_catalog("c")
+
+
+@pytest.mark.parametrize("content", [b"", b"a:\n  b: c\n", b"\xff", b"text"])
+def test_a_broken_file_is_told_when_it_is_used(
+    store: FileCatalogStore, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "made" / "catalogs" / "c.yaml").write_bytes(content)
+
+    assert ["c"] == store.list_catalogs()
+    with pytest.raises(ExternalError) as caught:
+        store.get_catalog("c")
+
+    assert caught.value.code == "catalog-file"
+    store.remove_catalog("c", ignore_if_not_exists=False)
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("")
+
+    with pytest.raises(ExternalError) as caught:
+        FileCatalogStore(tmp_path / "f").open()
+
+    assert caught.value.code == "catalog-store"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"kind": "cloud"}, "catalog-store-kind"),
+        ({"kind": "file"}, "catalog-store-option"),
+        ({"kind": "file", "file.path": "x", "file.paht": "y"}, "catalog-store-option"),
+    ],
+)
+def test_options_that_are_refused(options: dict[str, str], code: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        catalog_store({f"table.catalog-store.{key}": value for key, value in options.items()})
+
+    assert code == caught.value.code
+
+
+def test_the_configuration_chooses_the_store(tmp_path: Path) -> None:
+    files = {
+        "table.catalog-store.kind": "file",
+        "table.catalog-store.file.path": str(tmp_path),
+    }
+
+    assert isinstance(catalog_store({}), InMemoryCatalogStore)
+    assert isinstance(catalog_store(files), FileCatalogStore)
+
+
+def test_a_catalog_of_a_statement_is_there_in_the_next_environment(tmp_path: Path) -> None:
+    settings = (
+        EnvironmentSettings.new_instance()
+        .with_configuration(
+            {
+                "table.catalog-store.kind": "file",
+                "table.catalog-store.file.path": str(tmp_path),
+            }
+        )
+        .build()
+    )
+    TableEnvironment.create(settings).execute_sql(
+        "CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'default-database' = 'd''b')"
+    )
+
+    again = TableEnvironment.create(settings)
+    again.execute_sql("USE CATALOG c")
+
+    assert "d'b" == again.get_current_database()
