@@ -13,6 +13,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
 from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError
@@ -135,7 +136,7 @@ class InMemoryCatalog(Catalog):
         self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
         self._databases.get(table_path.database_name)
-        self._tables.create(table_path, table, ignore_if_exists)
+        self._tables.create(table_path, require_resolved_table(table), ignore_if_exists)
 
     def alter_table(
         self, table_path: ObjectPath, new_table: CatalogBaseTable, ignore_if_not_exists: bool
@@ -144,7 +145,7 @@ class InMemoryCatalog(Catalog):
         kind = new_table.get_table_kind()
         if old is not None and old.get_table_kind() is not kind:
             raise SchemaError(f"{table_path} is no {kind.value}", code="table-kind")
-        self._tables.alter(table_path, new_table, ignore_if_not_exists)
+        self._tables.alter(table_path, require_resolved_table(new_table), ignore_if_not_exists)
 
     # --- partitions ----------------------------------------------------------------------------
 
@@ -263,12 +264,12 @@ class InMemoryCatalog(Catalog):
         self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
     ) -> None:
         self._databases.get(model_path.database_name)
-        self._models.create(model_path, model, ignore_if_exists)
+        self._models.create(model_path, require_resolved_model(model), ignore_if_exists)
 
     def alter_model(
         self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
     ) -> None:
-        self._models.alter(model_path, new_model, ignore_if_not_exists)
+        self._models.alter(model_path, require_resolved_model(new_model), ignore_if_not_exists)
 
     # --- user-defined types --------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from schema_core.catalog.materialized import (
     StartMode,
 )
 from schema_core.catalog.objects import (
+    CatalogBaseTable,
     CatalogModel,
     CatalogTable,
     CatalogView,
@@ -29,6 +30,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableDistribution,
 )
+from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
@@ -127,6 +129,38 @@ def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCata
         given = resolver.resolve(model.output_schema)
     return ResolvedCatalogModel(
         **members(model), resolved_input_schema=taken, resolved_output_schema=given
+    )
+
+
+def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
+    """The table, view or materialized table, if its types are known (FLIP-164).
+
+    Raises:
+        SchemaError: with code `unresolved-object` otherwise.
+    """
+    if isinstance(
+        table, ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
+    ):
+        return table
+    raise _unresolved(table)
+
+
+def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
+    """The model, if its types are known.
+
+    Raises:
+        SchemaError: with code `unresolved-object` otherwise.
+    """
+    if isinstance(model, ResolvedCatalogModel):
+        return model
+    raise _unresolved(model)
+
+
+def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
+    return SchemaError(
+        f"a {type(kept).__name__} does not know its types, so no catalog keeps it",
+        code="unresolved-object",
+        hint="resolve it first; an environment does so",
     )
 
 

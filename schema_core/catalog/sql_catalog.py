@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING
 from schema_core.catalog import documents, sql_shelf
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.documents import Codec
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable,
-    ResolvedCatalogMaterializedTable,
-)
+from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
     CatalogModel,
     CatalogTable,
-    ResolvedCatalogModel,
-    ResolvedCatalogTable,
-    ResolvedCatalogView,
     TableKind,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
 from schema_core.catalog.sql_shelf import Expected, Kind, Place, Written
 from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -231,11 +226,7 @@ class SqlCatalog(Catalog):
         self._alter(Kind.TABLE, table_path, written, ignore_if_not_exists, read)
 
     def _write_table(self, table: CatalogBaseTable) -> Written:
-        if not isinstance(
-            table, ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
-        ):
-            raise _unresolved(table)
-        properties = self._codec.encode_table(table)
+        properties = self._codec.encode_table(require_resolved_table(table))
         return Written(documents.write_texts(properties), table.get_table_kind().value)
 
     def _read_table(self, entry: Entry) -> CatalogBaseTable:
@@ -393,9 +384,8 @@ class SqlCatalog(Catalog):
         self._alter(Kind.MODEL, model_path, written, ignore_if_not_exists, read)
 
     def _write_model(self, model: CatalogModel) -> Written:
-        if not isinstance(model, ResolvedCatalogModel):
-            raise _unresolved(model)
-        return Written(documents.write_texts(self._codec.encode_model(model)))
+        properties = self._codec.encode_model(require_resolved_model(model))
+        return Written(documents.write_texts(properties))
 
     def _read_model(self, entry: Entry) -> CatalogModel:
         with at(f"model {entry.name!r}"):
@@ -435,11 +425,3 @@ def _read_function(entry: Entry) -> CatalogFunction:
 def _find_partition(entries: Entries, table: Entry, spec: CatalogPartitionSpec) -> Entry | None:
     key = documents.key_of_spec(spec)
     return entries.find(table.id, Kind.PARTITION.value, key, for_change=False)
-
-
-def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
-    return SchemaError(
-        f"a {type(kept).__name__} does not know its types, so no catalog keeps it",
-        code="unresolved-object",
-        hint="resolve it first; an environment does so",
-    )

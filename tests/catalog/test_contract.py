@@ -12,8 +12,6 @@ from schema_core.testing.catalog_contract import CatalogContract
 
 
 class TestInMemoryCatalog(CatalogContract):
-    refuses_unresolved = False
-
     def make_catalog(self, directory: Path) -> Catalog:
         return InMemoryCatalog("mine")
 

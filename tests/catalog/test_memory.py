@@ -18,10 +18,11 @@ from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpe
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
+from schema_core.testing.catalog_samples import understood, understood_model
 
-TABLE = CatalogTable(Schema.new_builder().column("a", "INT").build(), ("a",))
-VIEW = CatalogView(Schema(), "SELECT 1", "SELECT 1")
-MODEL = CatalogModel(Schema(), Schema())
+TABLE = understood(CatalogTable(Schema.new_builder().column("a", "INT").build(), ("a",)))
+VIEW = understood(CatalogView(Schema(), "SELECT 1", "SELECT 1"))
+MODEL = understood_model(CatalogModel(Schema(), Schema()))
 FUNCTION = CatalogFunction("org.example.F")
 DATABASE = CatalogDatabase.create_instance({})
 ORDERS = ObjectPath("db", "orders")
