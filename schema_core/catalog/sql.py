@@ -142,10 +142,11 @@ class Entries:
         self.connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.id == entry.id))
 
     def _changes(self, statement: sa.Insert | sa.Update) -> bool:
-        """Whether the statement did something and broke no rule of the table."""
+        """Whether the statement did something and broke no rule."""
         try:
             with self.connection.begin_nested():
-                return self.connection.execute(statement).rowcount == 1
+                changed = self.connection.execute(statement).rowcount
+                return changed != 0  # -1 where the driver does not say, after an insert
         except IntegrityError:
             return False
 
