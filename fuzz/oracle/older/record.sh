@@ -1,6 +1,6 @@
 #!/bin/sh
 # Records the property maps that another version of Flink writes.
-# usage: record.sh VERSION [DIR] > properties/corpus/flink-VERSION/maps.jsonl
+# usage: record.sh VERSION [DIR] | gzip -n > properties/corpus/maps/flink-VERSION.jsonl.gz
 #   DIR: where jars and classes go (default: .oracle-VERSION); remove it afterwards (300 MB)
 # From 1.13 on the jars come from the package apache-flink-libraries, before from apache-flink itself.
 # Needs a JDK (javac). PYTHON names the interpreter whose pip downloads (default: python3).
