@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from schema_core.catalog.functions import Definition, FunctionClass
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.environment.session import Session
+from schema_core.expressions.user_functions import (
+    UserDefinedFunction,
+    UserFunction,
+    user_function,
+)
 from schema_core.paths import parse_path
+
+#: What a function may be made of: the name of a class, a declaration, or a function of Python.
+Given: TypeAlias = (
+    str | FunctionClass | UserFunction | UserDefinedFunction | type[UserDefinedFunction]
+)
 
 
 class FunctionMethods:
@@ -39,7 +51,7 @@ class FunctionMethods:
             functions.require_not_hidden(identifier)
             functions.create(identifier, function, ignore_if_exists)
 
-    def create_temporary_system_function(self, name: str, function: str | FunctionClass) -> None:
+    def create_temporary_system_function(self, name: str, function: Given) -> None:
         """Keep a function for this session that hides built-in ones.
 
         Raises:
@@ -49,7 +61,7 @@ class FunctionMethods:
         definition = _definition(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
 
-    def create_temporary_function(self, path: str, function: str | FunctionClass) -> None:
+    def create_temporary_function(self, path: str, function: Given) -> None:
         """Keep a function for this session.
 
         FLIP-64: a path of one part makes a temporary system function.
@@ -141,8 +153,11 @@ class FunctionMethods:
         return self._session.functions.modules.listed()
 
 
-def _definition(function: str | FunctionClass) -> Definition:
-    """A class by name, or what it does."""
+def _definition(function: Given) -> Definition:
+    """A class by name, or what it does; a class of Python says so by its type hints."""
+    if isinstance(function, FunctionClass):
+        return function
     if isinstance(function, str):
         return CatalogFunction.create_instance(function, "Java")
-    return function
+    declared = user_function(function)
+    return FunctionClass(declared.signatures, declared.kind, deterministic=declared.deterministic)

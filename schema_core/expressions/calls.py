@@ -10,6 +10,7 @@ from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
 from schema_core.expressions.typed import Apply, Constant, Target, Word, type_at_first
+from schema_core.sql import syntax
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
     AnyTimestampType,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from schema_core.expressions.signatures import Arg
     from schema_core.expressions.typed import Typed
-    from schema_core.sql import syntax
 
 
 def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call) -> Apply:
@@ -44,7 +44,8 @@ def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syn
     )
     with at(str(function), call.span):
         type_ = result(function, Given(tuple(value.type for value in values), arguments))
-    found = Apply(function, values, type_, written=call, span=call.span)
+    head = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
+    found = Apply(function, values, type_, written=head, span=call.span)
     if not any(isinstance(value, Apply) and value.at_first for value in values):
         return found
     at_first = result(function, Given(tuple(map(type_at_first, values)), arguments))

@@ -215,12 +215,19 @@ def _functions(scope: Scope, call: syntax.Call) -> Functions:
     """The functions that a call may mean: those that take so many arguments, if there are any."""
     if call.name == ".":
         return ()
-    functions = scope.function(call.path or (call.name,), call.span)
+    functions = _called(scope, call)
     count = len(call.arguments)
     fitting = tuple(function for function in functions if takes_count(function, count))
     if functions[0].rewrite and not fitting:
         raise wrong_count(functions, call)
     return fitting or functions
+
+
+def _called(scope: Scope, call: syntax.Call) -> Functions:
+    """All functions of the name of a call; one that was called in Python is at hand."""
+    if isinstance(call.inline, tuple):
+        return call.inline
+    return scope.function(call.path or (call.name,), call.span)
 
 
 def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Typed, ...]) -> Typed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pickle import PicklingError
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.types import DataType
@@ -81,8 +82,11 @@ class Arg:
     """What may stand in one place: a name for messages, and the type an argument goes in under."""
 
     shown: str
-    accepts: Accepts
+    accepts: Accepts = field(compare=False)
 
+
+#: The types of arguments, and of the result.
+Signature: TypeAlias = tuple[tuple[DataType, ...], DataType]
 
 #: What the result is, apart from the row's `nulls`; refuses by a SchemaError.
 Gives: TypeAlias = Callable[[Given], DataType]
@@ -111,16 +115,19 @@ class Function:
     `many_rows` that a query among them gives a list of values. `late` marks what Flink types anew
     when it has turned the call into its own form, where it no longer knows the NULL that an
     aggregate makes of no rows. `quoted` says that Flink prints the name in back-ticks, `path` is
-    the full name of a function that a user registered.
+    the full name of a function that a user registered, `declared` its signature.
+
+    Rows are equal that are called alike; they are pickled by their names, so that what holds them
+    can be sent to workers.
     """
 
     name: str
     takes: tuple[Arg, ...]
-    gives: Gives
+    gives: Gives = field(compare=False)
     optional: int = 0
     repeats: int = 0
     also: tuple[tuple[Arg, ...], ...] = ()
-    nulls: Nulls | None = any
+    nulls: Nulls | None = field(default=any, compare=False)
     kind: Kind = Kind.SCALAR
     rules: Rules = Rules.SQL
     empty: Empty = Empty.VALUE
@@ -136,8 +143,9 @@ class Function:
     quoted: bool = False
     aliases: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
-    rewrite: Rewrite | None = None
-    spark: Spark = None
+    declared: Signature | None = None
+    rewrite: Rewrite | None = field(default=None, compare=False)
+    spark: Spark = field(default=None, compare=False)
 
     @property
     def forms(self) -> tuple[tuple[Arg, ...], ...]:
@@ -173,6 +181,24 @@ class Function:
     def __str__(self) -> str:
         return self.shown(self.takes)
 
+    def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
+        from schema_core.expressions.functions import BUILT_IN
+
+        if self.declared is not None:
+            options = (self.kind, self.path, self.deterministic, self.spark)
+            return _declared, (self.name, self.declared, *options)
+        for place, row in enumerate(BUILT_IN.get(self.name, ())):
+            if row is self:
+                return _built_in, (self.name, place)
+        raise PicklingError(f"{self} is in no table of functions")
+
+
+def _built_in(name: str, place: int) -> Function:
+    """The row of a built-in function that was pickled."""
+    from schema_core.expressions.functions import BUILT_IN
+
+    return BUILT_IN[name][place]
+
 
 def declare(
     name: str,
@@ -191,20 +217,34 @@ def declare(
     >>> [str(row) for row in declare("PlusOne", [([T.INT()], T.INT())])]
     ['PlusOne(INT)']
     """
+    return tuple(
+        _declared(name, (tuple(takes), gives), kind, path or (name,), deterministic, spark)
+        for takes, gives in signatures
+    )
+
+
+def _declared(
+    name: str,
+    signature: Signature,
+    kind: Kind,
+    path: tuple[str, ...],
+    deterministic: bool,
+    spark: Spark,
+) -> Function:
+    """The row of one signature."""
     from schema_core.expressions.vocabulary import exactly, explicit
 
-    return tuple(
-        Function(
-            name,
-            tuple(map(explicit, takes)),
-            exactly(gives),
-            nulls=None,
-            kind=kind,
-            rules=Rules.TABLE_API,
-            deterministic=deterministic,
-            quoted=True,
-            path=path or (name,),
-            spark=spark,
-        )
-        for takes, gives in signatures
+    takes, gives = signature
+    return Function(
+        name,
+        tuple(map(explicit, takes)),
+        exactly(gives),
+        nulls=None,
+        kind=kind,
+        rules=Rules.TABLE_API,
+        deterministic=deterministic,
+        quoted=True,
+        path=path,
+        declared=signature,
+        spark=spark,
     )

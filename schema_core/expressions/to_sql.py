@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import (
     Access,
     Apply,
@@ -101,6 +102,12 @@ def _call(apply: Apply, arguments: tuple[syntax.Expression, ...]) -> syntax.Call
 def _path(apply: Apply) -> tuple[str, ...]:
     """The name in back-ticks: a user's function by its full name, others as they were written."""
     function, written = apply.function, apply.written
+    if written is not None and written.inline is not None:
+        raise UnsupportedError(
+            f"{written.name} has no name in SQL",
+            code="inline-function",
+            hint="register it with create_temporary_function and call it by its name",
+        )
     if function.path:
         return function.path
     if not function.quoted:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from schema_core.chains import Chain
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE
 from schema_core.text import Span
@@ -103,12 +104,12 @@ class Over:
     frame: Frame | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Chain):
     """A function over typed arguments.
 
     `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter` and `over` belong
-    to aggregates. `written` is the call as written, for its name and what has no type. `at_first`
+    to aggregates. `written` is the call as written, without its arguments. `at_first`
     is the type that Flink finds first, where it is another than the one it finds at last: of an
     aggregate outside of queries, or of what is made of one.
     """

@@ -34,6 +34,8 @@ from schema_core.schema.resolved import (
     PhysicalColumn,
     ResolvedSchema,
 )
+from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import Call
 from schema_core.text import is_blank
 from schema_core.types import DataType, RowType, UnresolvedDataType
 
@@ -376,10 +378,20 @@ def _type(data_type: WrittenType) -> WrittenType:
     return data_type
 
 
+def _has_inline(expression: Expression) -> bool:
+    """Whether it calls a function that has no name in SQL."""
+    parts = walk(expression.syntax)
+    return any(isinstance(part, Call) and part.inline is not None for part in parts)
+
+
 def _expression(expression: Given) -> Written:
     """The expression as a schema holds it; one that was built in Python is kept as its SQL."""
-    if isinstance(expression, str | Expression):
-        return SqlExpression(str(expression))
+    if isinstance(expression, Expression):
+        return SqlExpression(
+            str(expression), expression.syntax if _has_inline(expression) else None
+        )
+    if isinstance(expression, str):
+        return SqlExpression(expression)
     if not isinstance(expression, Written):
         raise SchemaError(
             f"{expression!r} is neither an expression nor SQL text", code="not-an-expression"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.chains import Chain
 from schema_core.text import Span
 
 if TYPE_CHECKING:
@@ -165,15 +166,16 @@ class Window:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@dataclass(frozen=True, slots=True, eq=False)
+class Call(Chain):
     """A function or operator and its arguments.
 
     `path` is the name of a function as it was written, where that is not one plain word in
     capitals: Flink prints some functions so.
     `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``, and
     BARE for a function that was written without parentheses (``CURRENT_DATE``);
-    `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates.
+    `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates. `inline` is the function
+    itself where it was called in Python, without a name that could be looked up.
     """
 
     name: str
@@ -183,6 +185,7 @@ class Call:
     filter: Expression | None = None
     within: tuple[SortKey, ...] = ()
     over: Window | None = None
+    inline: object = field(default=None, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

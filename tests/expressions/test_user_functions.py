@@ -1,0 +1,205 @@
+"""Functions of users: what classes and functions of Python say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, NamedTuple, overload
+
+import pytest
+
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.expressions.fluent import col, lit
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.user_functions import (
+    AggregateFunction,
+    ScalarFunction,
+    TableFunction,
+    udaf,
+    udf,
+    udtf,
+    user_function,
+)
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataTypes, DecimalType
+
+
+class Shout(ScalarFunction):
+    def eval(self, text: str | None, times: int) -> str | None:
+        return None if text is None else text.upper() + "!" * times
+
+
+class Rounded(ScalarFunction):
+    def eval(self, value: Annotated[Decimal, DecimalType(10, 2)]) -> dict[str, list[int | None]]:
+        return {str(value): [int(value)]}
+
+    def is_deterministic(self) -> bool:
+        return False
+
+
+class Twice(ScalarFunction):
+    @overload
+    def eval(self, value: int) -> int: ...
+    @overload
+    def eval(self, value: str, times: date | None) -> str: ...
+    def eval(self, value: int | str, times: date | None = None) -> int | str:
+        return value * 2
+
+
+class Word(NamedTuple):
+    word: str
+    length: int | None
+
+
+class Split(TableFunction):
+    def eval(self, text: str) -> Iterator[Word]:
+        yield from (Word(word, len(word)) for word in text.split())
+
+
+class Mean(AggregateFunction[float | None, list[float]]):
+    def create_accumulator(self) -> list[float]:
+        return []
+
+    def accumulate(self, accumulator: list[float], value: float, weight: int) -> None:
+        accumulator += [value] * weight
+
+    def get_value(self, accumulator: list[float]) -> float | None:
+        return sum(accumulator) / len(accumulator) if accumulator else None
+
+
+@udf(result_type="DECIMAL(12, 2)")
+def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | None:
+    return None if price is None else price * 2
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "rows", "results"),
+    [
+        (Shout, Kind.SCALAR, ["Shout(STRING, BIGINT NOT NULL)"], ["STRING"]),
+        (Shout(), Kind.SCALAR, ["Shout(STRING, BIGINT NOT NULL)"], ["STRING"]),
+        (Rounded, Kind.SCALAR, ["Rounded(DECIMAL(10, 2))"],
+         ["MAP<STRING NOT NULL, ARRAY<BIGINT> NOT NULL> NOT NULL"]),
+        (Twice, Kind.SCALAR, ["Twice(BIGINT NOT NULL)", "Twice(STRING NOT NULL, DATE)"],
+         ["BIGINT NOT NULL", "STRING NOT NULL"]),
+        (Split, Kind.TABLE, ["Split(STRING NOT NULL)"],
+         ["ROW<`word` STRING NOT NULL, `length` BIGINT> NOT NULL"]),
+        (Mean, Kind.AGGREGATE, ["Mean(DOUBLE NOT NULL, BIGINT NOT NULL)"], ["DOUBLE"]),
+        (taxed, Kind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
+    ],
+)  # fmt: skip
+def test_hints_say_the_signature(
+    given: object, kind: Kind, rows: list[str], results: list[str]
+) -> None:
+    found = user_function(given)
+
+    assert kind is found.kind
+    assert rows == [str(row) for row in found.rows()]
+    assert results == [gives.as_summary_string() for _, gives in found.signatures]
+
+
+def test_what_is_declared_comes_before_hints() -> None:
+    given = udf(Shout, ["VARCHAR(3)", DataTypes.INT()], str, name="loud")
+    rows = udtf(Split(), result_types=["STRING", int])
+    mean = udaf(Mean, result_type=DataTypes.FLOAT(), deterministic=False)
+
+    assert ["loud(VARCHAR(3), INT)"] == [str(row) for row in given.rows()]
+    assert ["ROW<`f0` STRING, `f1` BIGINT NOT NULL>"] == [
+        gives.as_summary_string() for _, gives in rows.signatures
+    ]
+    assert (False, "FLOAT") == (mean.deterministic, str(mean.signatures[0][1]))
+    assert not user_function(Rounded).deterministic
+
+
+def no_result(value: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    return value
+
+
+def no_argument(value) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    return 1
+
+
+def any_number(*values: int) -> int:
+    return sum(values)
+
+
+def of_no_type(value: object) -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "path"),
+    [
+        (no_result, "function-hints", ("function 'no_result'", "the result")),
+        (no_argument, "function-hints", ("function 'no_argument'", "argument 'value'")),
+        (any_number, "function-hints", ("function 'any_number'", "argument 'values'")),
+        (of_no_type, "no-data-type", ("function 'of_no_type'", "argument 'value'")),
+        (object(), "function-hints", ("function 'object'",)),
+    ],
+)
+def test_what_says_too_little_is_refused(
+    given: Callable[..., object], code: str, path: tuple[str, ...]
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        user_function(given)
+
+    assert (code, path) == (caught.value.code, caught.value.path)
+
+
+# --- registered, and called ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def environment() -> TableEnvironment:
+    found = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    found.create_temporary_function("shout", Shout)
+    found.create_temporary_function("default_database.words", Split())
+    found.create_temporary_system_function("taxed", taxed)
+    found.create_temporary_system_function("mean", Mean)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "types"),
+    [
+        ("SELECT shout('a', 2), taxed(1)", ["STRING", "DECIMAL(12, 2)"]),
+        ("SELECT mean(x, 1) FROM (VALUES (1e0)) AS t (x)", ["DOUBLE"]),
+        ("SELECT t.* FROM LATERAL TABLE(words('a b')) AS t (a, b)", ["STRING NOT NULL", "BIGINT"]),
+    ],
+)
+def test_queries_find_what_is_registered(
+    environment: TableEnvironment, query: str, types: list[str]
+) -> None:
+    found = environment.sql_query(query).get_resolved_schema().get_column_data_types()
+
+    assert types == [one.as_summary_string() for one in found]
+
+
+def test_an_argument_that_may_be_null_is_refused_where_none_is_not_taken(
+    environment: TableEnvironment,
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
+
+    assert "argument-type" == caught.value.code
+
+
+def test_a_function_without_a_name_is_typed_but_not_kept() -> None:
+    written = (
+        Schema.new_builder()
+        .column("price", "DECIMAL(10, 2)")
+        .column_by_expression("gross", taxed(col("price")) + lit(1))
+        .build()
+    )
+    gross = SchemaResolver().resolve(written).get_column("gross")
+
+    assert isinstance(gross, ComputedColumn)
+    assert "DECIMAL(13, 2)" == str(gross.data_type)
+    assert "*taxed*(`price`) + 1" == gross.expression.as_summary_string()
+    with pytest.raises(UnsupportedError) as caught:
+        gross.expression.as_serializable_string()
+    assert "inline-function" == caught.value.code

@@ -1,0 +1,58 @@
+"""Chains of thousands of operands are values like all others."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.chains import Chain
+from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.sql.expression import parse_expression
+from schema_core.types import DataTypes
+
+SCOPE = ColumnScope({"b": DataTypes.BOOLEAN(), "c": DataTypes.BOOLEAN()})
+
+
+def tree(text: str) -> Chain:
+    found = parse_expression.__wrapped__(text)
+    assert isinstance(found, Chain)
+    return found
+
+
+def typed(text: str) -> Chain:
+    found = infer(SCOPE, parse_expression.__wrapped__(text))
+    assert isinstance(found, Chain)
+    return found
+
+
+LONG = " OR ".join(["b"] * 5_000)
+
+
+@pytest.mark.parametrize("read", [tree, typed])
+def test_equal_chains_are_equal(read: Callable[[str], Chain]) -> None:
+    one, other = read(LONG), read(LONG)
+
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one == pickle.loads(pickle.dumps(one))
+
+
+@pytest.mark.parametrize("read", [tree, typed])
+@pytest.mark.parametrize(
+    "text",
+    [f"c{LONG[1:]}", f"{LONG[:-1]}c", f"{LONG} OR b", LONG.replace("OR", "AND"), "b IS NULL"],
+)
+def test_chains_that_differ_anywhere_differ(read: Callable[[str], Chain], text: str) -> None:
+    assert read(LONG) != read(text)
+    assert read(text) != read(LONG)
+
+
+def test_a_chain_is_nothing_else() -> None:
+    assert tree("b IS NULL") != "b IS NULL"
+    assert tree("b IS NULL") != typed("b IS NULL")
+
+
+def test_spans_do_not_distinguish() -> None:
+    assert tree("b  OR c") == tree("b OR c")
