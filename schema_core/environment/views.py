@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
@@ -61,23 +61,45 @@ def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
 
     The source around a scan names its columns, so what stands in its place may name them otherwise.
     """
-    rebuilt: Relation = _rebuild(relation, query_of)
+    rebuilt: Relation = _finished(_rebuilt(relation, query_of), query_of)
     return rebuilt
 
 
-def _rebuild(node: Any, query_of: QueryOf) -> Any:
+#: A node being rebuilt: it asks for its parts one by one and is given each rebuilt.
+Rebuilding: TypeAlias = Generator[Any, Any, Any]
+
+
+def _finished(rebuilding: Rebuilding, query_of: QueryOf) -> Any:
+    """What it ends with; the stack is a list, so that chains of thousands of terms fit."""
+    waiting, value = [rebuilding], None
+    while waiting:
+        try:
+            part = waiting[-1].send(value)
+        except StopIteration as ended:
+            waiting.pop()
+            value = ended.value
+        else:
+            waiting.append(_rebuilt(part, query_of))
+            value = None
+    return value
+
+
+def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
     if node is None or isinstance(node, LEAVES):
         return node
     if isinstance(node, Scan):
         return query_of(node.table.identifier) or node
     if isinstance(node, tuple):
-        parts = [_rebuild(part, query_of) for part in node]
+        parts = []
+        for part in node:
+            parts.append((yield part))  # noqa: PERF401 - no comprehension may yield
         if all(new is old for new, old in zip(parts, node, strict=True)):
             return node
         return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
     if not is_dataclass(node) or isinstance(node, type):
         return node
-    old = {one.name: getattr(node, one.name) for one in fields(node) if one.init}
-    new = {name: _rebuild(value, query_of) for name, value in old.items()}
-    changed = {name: value for name, value in new.items() if value is not old[name]}
+    changed = {}
+    for one in fields(node):
+        if one.init and (new := (yield (old := getattr(node, one.name)))) is not old:
+            changed[one.name] = new
     return replace(node, **changed) if changed else node

@@ -6,7 +6,7 @@ An `Expression` knows no types; it is typed, by SQL's rules, where its columns a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -154,6 +154,9 @@ class Expression:
 
     def __bool__(self) -> bool:
         raise TypeError("an expression is neither true nor false: use & | ~ for and, or, not")
+
+    def __iter__(self) -> Iterator[Expression]:
+        raise TypeError("an expression has no end to walk to: take elements by number, as in a[1]")
 
     __hash__ = object.__hash__
 

@@ -105,12 +105,20 @@ def causes(error: BaseException) -> Iterator[Any]:
         cause = cause.getCause()
 
 
+def condition_of(cause: Any) -> str | None:
+    """Spark's name of an error, from its Java exception; None for exceptions of others."""
+    try:
+        condition = cause.getCondition()
+    except Exception:  # noqa: BLE001 - py4j has an error of its own for a method that is not there
+        return None
+    return condition if isinstance(condition, str) else None
+
+
 def was_canceled(error: BaseException) -> bool:
     """Whether a job ended because somebody asked it to."""
     if isinstance(error, KeyboardInterrupt):
         return True
     for cause in causes(error):
-        condition = cause.getCondition() if hasattr(cause, "getCondition") else None
-        if isinstance(condition, str) and condition.startswith("SPARK_JOB_CANCELLED"):
+        if (condition_of(cause) or "").startswith("SPARK_JOB_CANCELLED"):
             return True
     return "SPARK_JOB_CANCELLED" in str(error)

@@ -101,3 +101,10 @@ def test_a_text_beyond_the_budgets_is_refused(tmp_path: Path, text: str, code: s
 
     assert WRONG == result.exit_code
     assert f"error[{code}]" in result.output
+
+
+def test_a_chain_of_thousands_of_terms_is_no_nesting(tmp_path: Path) -> None:
+    path = tmp_path / "chain.sql"
+    path.write_text("SELECT " + " OR ".join(f"1 = {term}" for term in range(2_000)))
+
+    assert GOOD == resolve(path).exit_code

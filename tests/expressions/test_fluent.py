@@ -135,3 +135,8 @@ def test_an_expression_shows_its_sql() -> None:
 def test_sql_that_is_none_is_refused() -> None:
     with pytest.raises(ParseError):
         call_sql("a +")
+
+
+def test_an_expression_is_not_walked_through() -> None:
+    with pytest.raises(TypeError, match="no end"):
+        list(col("a"))

@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.environment.planner import JobStatus
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.pipeline.jobs import reason, run_job
+from schema_core.pipeline.jobs import condition_of, reason, run_job
 
 
 class Watcher:
@@ -100,3 +100,11 @@ def test_an_error_before_the_start_ends_all(session: Any) -> None:
 )
 def test_the_reason_is_a_line(text: str, expected: str) -> None:
     assert expected == reason(ValueError(text))
+
+
+def test_a_java_exception_of_others_has_no_condition() -> None:
+    class Foreign:
+        def getCondition(self) -> str:  # noqa: N802 - the name of Java's method
+            raise AttributeError("py4j finds no such method")
+
+    assert condition_of(Foreign()) is None

@@ -278,9 +278,10 @@ def _write_nested(
 
     match type_:
         case ArrayType(element_type=element) if engine.array is not None:
-            if isinstance(element, ArrayType) and not engine.arrays_of_arrays:
+            inner = part(element, "element")  # maps and multisets may be written as arrays, too
+            if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
                 return None
-            return engine.array.format(part(element, "element"))
+            return engine.array.format(inner)
         case MapType(key_type=key, value_type=value) if engine.map is not None:
             return engine.map.format(part(key, "key"), part(value, "value"))
         case RowType(fields=fields) if engine.struct is not None and fields:
