@@ -104,7 +104,7 @@ def test_the_reason_is_a_line(text: str, expected: str) -> None:
 
 def test_a_java_exception_of_others_has_no_condition() -> None:
     class Foreign:
-        def getCondition(self) -> str:  # noqa: N802 - the name of Java's method
+        def getCondition(self) -> str:
             raise AttributeError("py4j finds no such method")
 
     assert condition_of(Foreign()) is None
