@@ -18,7 +18,7 @@ from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
 from schema_core.sql import forms
 from schema_core.sql.expression import parse_expression
-from schema_core.sql.keywords import RESERVED
+from schema_core.sql.keywords import KNOWN, RESERVED
 from schema_core.types import DataType, TypeRoot, parse_type
 
 #: Types of columns: `#` is a small number, `{}` a further type.
@@ -151,7 +151,7 @@ CALLED: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 #: Functions that Flink leaves its own operators for when their names are in back-ticks.
-SPECIAL = RESERVED | frozenset(forms.FORMS)
+SPECIAL = RESERVED | KNOWN | frozenset(forms.FORMS) | {"MAP"}
 
 #: How many expressions are drawn over the same columns.
 SPELL = 100

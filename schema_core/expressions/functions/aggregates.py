@@ -111,7 +111,7 @@ FUNCTIONS = (
     aggregate("FIRST_VALUE",          (ANY,),      like(0)),
     aggregate("LAST_VALUE",           (ANY,),      like(0)),
     aggregate("SINGLE_VALUE",         (ANY,),      like(0)),
-    aggregate("AUXILIARY_GROUP",      (ANY,),      like(0), empty=Empty.VALUE),
+    aggregate("AUXILIARY_GROUP",      (ANY,),      like(0), nulls=None, empty=Empty.VALUE),
     aggregate("LISTAGG",              (CHARACTER, literal(CHARACTER)), like(0),
               optional=1, empty=Empty.VALUE),
     counting("COLLECT",               (TYPED,),    collected),

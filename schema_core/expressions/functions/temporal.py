@@ -129,8 +129,8 @@ SAME = Arg("<DATETIME>", _of_one_kind)
 
 def instant_of_number(given: Given) -> DataType:
     """The digits of a second that are asked for, three at least."""
-    text = text_of(given.trees[1]) if len(given.trees) > 1 else None
-    digits = int(text) if text and text.lstrip("-").isdecimal() else 3
+    known = known_number(given.trees[1], through_casts=False) if len(given.trees) > 1 else None
+    digits = 3 if known is None else known
     if not 0 <= digits <= 9:
         raise SchemaError(f"the precision {digits} is outside 0..9", code="argument-value")
     return T.TIMESTAMP_LTZ(max(3, digits))
