@@ -80,6 +80,11 @@ def modernize(stored: Mapping[str, str]) -> Modern:
     if is_cut(properties):
         properties = joined(properties)
         layers.append("parts")
+    return with_keys_of_today(properties)._replace(layers=tuple(layers))
+
+
+def with_keys_of_today(properties: Properties) -> Modern:
+    """The same for a map that nothing has to be taken off."""
     versions = versions_of(properties)
     notes: list[Diagnostic] = []
     for step in STEPS:
@@ -88,14 +93,24 @@ def modernize(stored: Mapping[str, str]) -> Modern:
     if versions.contradict:
         problem = f"no version writes this map: there are {versions}"
         notes.insert(0, Diagnostic("mixed-versions", problem))
-    return Modern(properties, tuple(layers), versions, tuple(notes))
+    return Modern(properties, (), versions, tuple(notes))
 
 
 # --- Hive ----------------------------------------------------------------------------------------
 
 
+#: Beginnings of keys that show a map of Flink as it is.
+BARE = ("schema.", "input-schema.", "output-schema.", f"{GENERIC}.", "logical-refresh-mode")
+
+
 def is_of_hive(properties: Mapping[str, str]) -> bool:
-    """Whether the properties are those of a metastore."""
+    """Whether the properties are those of a metastore: the map, if there is one, has a prefix.
+
+    >>> is_of_hive({"is_generic": "true"}), is_of_hive({"schema.0.name": "a", "flink.x": "y"})
+    (True, False)
+    """
+    if any(key.startswith(BARE) for key in properties):
+        return False
     return IS_GENERIC in properties or any(key.startswith(FLINK) for key in properties)
 
 
@@ -167,9 +182,10 @@ def with_sql_types(properties: Properties) -> tuple[Properties, list[Diagnostic]
 
 def type_of(information: Information) -> DataType:
     """The type of today of a type information; a class that no type stands for stays opaque."""
-    if information.keyword == "ANY" and information.class_name not in CLASSES:
+    type_ = since(information)
+    if isinstance(type_, RawType) and type_.class_name not in CLASSES:
         return LegacyType(TypeRoot.RAW, str(information))
-    return _with_known_classes(since(information))
+    return _with_known_classes(type_)
 
 
 def _with_known_classes(type_: DataType) -> DataType:

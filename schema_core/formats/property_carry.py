@@ -185,8 +185,9 @@ def check_version(properties: Mapping[str, str]) -> None:
     Raises:
         SchemaError: with code `carried-version`.
     """
-    for key in properties:
-        if key.startswith(f"schema.{OWN}") and not key.startswith(f"schema.{VERSION}."):
+    ours, known = f"schema.{OWN}", f"schema.{VERSION}."
+    for key in [key for key in properties if key.startswith(ours)]:
+        if not key.startswith(known):
             problem = f"a later version of schema_core wrote {key!r}"
             raise damaged(key, problem, "carried-version")
 

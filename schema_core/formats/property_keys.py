@@ -85,12 +85,31 @@ def damaged(key: str, problem: str, code: str = "key-value") -> SchemaError:
 class Reader:
     """A map, or the part of it under a prefix, of which is remembered what was asked for."""
 
+    __slots__ = ("_prefix", "_properties", "_read")
+
     def __init__(
         self, properties: Mapping[str, str], prefix: str = "", read: set[str] | None = None
     ) -> None:
         self._properties = properties
         self._prefix = prefix
         self._read = set() if read is None else read
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The whole map."""
+        return self._properties
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The keys that were asked for, whether they are there or not."""
+        return frozenset(self._read)
+
+    def fields(self, *keys: str) -> list[str | None]:
+        """The values of several keys: the same as `get` for each, and quicker."""
+        prefix = self._prefix
+        names = [prefix + key for key in keys]
+        self._read.update(names)
+        return list(map(self._properties.get, names))
 
     def under(self, prefix: str) -> Reader:
         """The part whose keys begin with the prefix and a dot."""
@@ -163,9 +182,11 @@ class Reader:
         Raises:
             SchemaError: with code `key-value` for a number that no Java integer holds.
         """
-        pattern = re.compile(rf"{re.escape(self._prefix + prefix)}\.([0-9]+)\.{re.escape(field)}")
+        start, end = f"{self._prefix}{prefix}.", f".{field}"
+        pattern = re.compile(rf"{re.escape(start)}([0-9]+){re.escape(end)}")
+        near = [key for key in self._properties if key.startswith(start) and end in key]
         highest = -1
-        for key in self._properties:
+        for key in near:
             if found := pattern.match(key):
                 digits = found[1].lstrip("0")
                 if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
@@ -175,7 +196,11 @@ class Reader:
 
     def options(self) -> Properties:
         """All keys that are not reserved."""
-        return {key: value for key, value in self._properties.items() if not is_reserved(key)}
+        return {
+            key: value
+            for key, value in self._properties.items()
+            if not (key.startswith(RESERVED_PREFIXES) or key in RESERVED_KEYS)
+        }
 
     def ignored(self) -> tuple[Diagnostic, ...]:
         """The reserved keys that nobody asked for: what is lost when the map is read."""

@@ -18,10 +18,10 @@ from schema_core.catalog.materialized import (
     RefreshStatus,
     ResolvedCatalogMaterializedTable,
 )
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import UnsupportedError
 from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
-from schema_core.formats.property_keys import Properties, Reader
+from schema_core.formats.property_keys import Properties, Reader, damaged
 from schema_core.formats.property_map import (
     OnLoss,
     decode_distribution,
@@ -128,9 +128,8 @@ def decode_handler(text: str | None) -> bytes | None:
     try:
         return base64.b64decode(text + padding, validate=True)
     except (binascii.Error, ValueError):
-        raise SchemaError(
-            "the key 'refresh-handler-bytes' is no base64", code="key-value"
-        ) from None
+        key = "refresh-handler-bytes"
+        raise damaged(key, f"the key {key!r} is no base64") from None
 
 
 def losses_of_materialized_table(

@@ -6,6 +6,7 @@ What is read is unresolved: types and expressions stay text until a resolver loo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import assert_never
 
 from schema_core.errors import UnsupportedError
@@ -36,14 +37,25 @@ from schema_core.schema.unresolved import (
     UnresolvedPhysicalColumn,
 )
 from schema_core.text import is_blank
+from schema_core.types import DataType
 
 #: The prefix under which the schema of a table stands.
 SCHEMA = "schema"
 
 
+@lru_cache(maxsize=4096)
+def type_text(type_: DataType) -> str:
+    """The text of a type; most tables use few of them.
+
+    Raises:
+        UnsupportedError: with code `type-not-serializable`.
+    """
+    return type_.as_serializable_string()
+
+
 def encode_column(column: AnyColumn) -> Properties:
     """A column as a row of the map."""
-    row = {"name": column.name, "data-type": column.data_type.as_serializable_string()}
+    row = {"name": column.name, "data-type": type_text(column.data_type)}
     match column:
         case PhysicalColumn():
             pass
@@ -59,11 +71,13 @@ def encode_column(column: AnyColumn) -> Properties:
 
 def decode_column(row: Reader) -> UnresolvedColumn:
     """The column of a row; a key equal to the column's name is the same as none."""
-    name, comment = row.require("name"), row.get("comment")
-    if (sql := row.get("expr")) is not None:
-        row.get("data-type")  # what the expression gives: found again when it is resolved
+    name, type_, sql, comment = row.fields("name", "data-type", "expr", "comment")
+    if name is None:
+        name = row.require("name")
+    if sql is not None:  # its type is found again when it is resolved
         return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
-    type_ = row.require("data-type")
+    if type_ is None:
+        type_ = row.require("data-type")
     if (key := row.get("metadata")) is None:
         return UnresolvedPhysicalColumn(name, type_, comment)
     virtual = row.require("virtual").lower() == "true"

@@ -1,0 +1,125 @@
+"""Asks the real Flink to read the maps that we write: every one must give the table it came from.
+
+    python -m fuzz.oracle.read_maps [--tables 2000] [--seed 1] [--oracle .oracle]
+
+Tables are drawn from `schema_core.testing.schemas`. Each is written with ``on_loss="carry"``, so
+that none is left out but those with types that have no text or name Java classes (RAW), which Flink
+would have to load. Flink must resolve the schema that its keys tell,
+find the options, and write the same keys again (how expressions were once written is not in a map,
+and not compared). Prints the figure, and the first differences.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from properties.answers.schema import resolved_answer
+from properties.scoring import exact
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+from schema_core.catalog.resolve import resolve_table
+from schema_core.errors import SchemaCoreError
+from schema_core.formats.property_carry import VERSION
+from schema_core.formats.property_keys import is_reserved
+from schema_core.formats.property_map import encode_table, told_of
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.testing.schemas import tables
+from schema_core.types import RawType
+
+ASK = Path(__file__).parent / "ask.sh"
+
+
+def drawn(count: int, number: int) -> list[ResolvedCatalogTable]:
+    """So many resolved tables that Flink can read; some of those that are drawn it cannot."""
+    found: list[ResolvedCatalogTable] = []
+
+    @seed(number)
+    @settings(
+        max_examples=2 * count, phases=[Phase.generate], deadline=None, database=None,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(tables())
+    def collect(table: CatalogTable) -> None:
+        resolved = resolve_table(table, SchemaResolver())
+        if not needs_a_class(resolved):
+            found.append(resolved)
+
+    collect()
+    return found[:count]
+
+
+def needs_a_class(table: ResolvedCatalogTable) -> bool:
+    """Whether Flink would have to load a class to read the types."""
+    columns = table.resolved_schema.columns
+    return any(isinstance(part, RawType) for one in columns for part in one.data_type.walk())
+
+
+def expectation(table: ResolvedCatalogTable) -> tuple[dict[str, str], dict[str, Any]] | None:
+    """The map of a table and what Flink should make of it; None where there is no map."""
+    try:
+        properties = encode_table(table, on_loss="carry")
+    except SchemaCoreError:
+        return None
+    told = told_of(table.resolved_schema, table.options, table.comment, "carry")
+    return properties, {
+        "resolved": resolved_answer(told.schema) | {"string": None},
+        "options": {key: value for key, value in told.options.items() if not is_reserved(key)},
+        "comment": table.get_comment(),
+        "partition_keys": table.get_partition_keys(),
+        "properties": {
+            key: value
+            for key, value in properties.items()
+            if not key.startswith(f"schema.{VERSION}.") and key not in told.options
+        },
+    }
+
+
+def differences(expected: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The parts in which Flink's answer is another one."""
+    if not answer.get("ok"):
+        return {"refused": answer.get("error")}
+    answer["resolved"]["string"] = None
+    own = expected["options"]
+    answer["properties"] = {
+        key: value for key, value in answer["properties"].items() if key not in own
+    }
+    return {
+        part: (want, answer.get(part))
+        for part, want in expected.items()
+        if exact(want, part) != exact(answer.get(part), part)
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Let the real Flink read our property maps.")
+    parser.add_argument("--tables", type=int, default=2_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
+    parser.add_argument("--show", type=int, default=3)
+    options = parser.parse_args()
+    pairs = [pair for table in drawn(options.tables, options.seed) if (pair := expectation(table))]
+    asked = "".join(
+        json.dumps({"op": "deserialize", "properties": properties}) + "\n"
+        for properties, _ in pairs
+    )
+    answered = subprocess.run(
+        ["sh", str(ASK), options.oracle], input=asked, capture_output=True, text=True, check=True
+    ).stdout
+    answers = [json.loads(line) for line in answered.split("\n") if line.strip()]
+    found = [
+        (properties, difference)
+        for (properties, expected), answer in zip(pairs, answers, strict=True)
+        if (difference := differences(expected, answer))
+    ]
+    for properties, difference in found[: options.show]:
+        print(json.dumps(properties, ensure_ascii=False), json.dumps(difference, default=str))
+    print(f"{len(pairs) - len(found)} of {len(pairs)} maps are read as they were written")
+
+
+if __name__ == "__main__":
+    main()

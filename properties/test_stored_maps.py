@@ -1,0 +1,161 @@
+"""Stored maps: those of real Flink versions are read for ever, and no damage goes unnoticed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import CatalogModel, CatalogTable
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.legacy_map import BARE
+from schema_core.formats.limits import STORES
+from schema_core.formats.parts import pack
+from schema_core.formats.stored_map import (
+    SHAPES,
+    Kept,
+    MapKind,
+    read_map,
+    schemas_of,
+    upgrade,
+)
+from schema_core.formats.verify import verify
+from schema_core.formats.versions import VERSIONS
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.testing.schemas import materialized_tables, models, tables
+
+RESOLVER = SchemaResolver()
+RECORDED = sorted((Path(__file__).parent / "corpus" / "maps").glob("flink-*.jsonl.gz"))
+
+#: What the map of a sound table may say: types that Flink infers otherwise today.
+CHANGED_SINCE = {"stale-type"}
+#: Notes on what 1.9 did not keep, so that the columns are not those that were written.
+LOST = {"type-assumed", *CHANGED_SINCE}
+
+
+def recorded(file: Path) -> list[dict[str, Any]]:
+    text = gzip.decompress(file.read_bytes()).decode("utf-8")
+    return [json.loads(line)["a"] for line in text.rstrip("\n").split("\n")]
+
+
+def version_of(file: Path) -> str:
+    return ".".join(file.name.removeprefix("flink-").split(".")[:2])
+
+
+def test_every_version_is_recorded() -> None:
+    assert set(VERSIONS) == {version_of(file) for file in RECORDED}
+    assert all(len(recorded(file)) >= 20 for file in RECORDED)
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=version_of)
+def test_recorded_map_has_the_columns_that_were_written(file: Path) -> None:
+    for record in recorded(file):
+        if "columns" not in record:
+            continue
+        found = read_map(record["properties"])
+        resolved = SHAPES[found.kind].resolve(found.object, RESOLVER)
+        columns = [
+            [column.name, column.data_type.as_serializable_string()]
+            for column in schemas_of(resolved)[0][1].columns
+        ]
+        notes = {note.code for note in upgrade(record["properties"]).notes}
+
+        assert [name for name, _ in columns] == [name for name, _ in record["columns"]]
+        assert columns == record["columns"] or notes & LOST
+        assert record["kind"] in (found.kind.name.lower(), "view")
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=version_of)
+def test_recorded_map_is_sound_and_of_its_version(file: Path) -> None:
+    version = VERSIONS.index(version_of(file))
+    for record in recorded(file):
+        first, last, _ = read_map(record["properties"]).versions
+        damage = {one.code for one in verify(record["properties"])}
+
+        assert VERSIONS.index(first) <= version <= VERSIONS.index(last)
+        lost_option = {"option-kept"} if "schema-registry.url" in record["properties"] else set()
+        assert damage - CHANGED_SINCE <= lost_option
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=version_of)
+def test_upgrade_of_a_recorded_map_is_of_today(file: Path) -> None:
+    for record in recorded(file):
+        upgraded = upgrade(record["properties"]).properties
+
+        assert upgraded == upgrade(upgraded).properties
+        assert () == verify(upgraded)
+
+
+# --- generated maps ------------------------------------------------------------------------------
+
+
+OBJECTS = st.one_of(tables(), tables(), materialized_tables(), models())
+
+#: Class of what is drawn -> what its map is of.
+KINDS = {
+    CatalogTable: MapKind.TABLE,
+    CatalogMaterializedTable: MapKind.MATERIALIZED_TABLE,
+    CatalogModel: MapKind.MODEL,
+}
+
+
+def written(kept: Kept) -> dict[str, str] | None:
+    """The map of an object, or None for a type without text.
+
+    A map that tells neither columns nor anything else of a schema may be of anything.
+    """
+    shape = SHAPES[KINDS[type(kept)]]
+    try:
+        properties = shape.encode(shape.resolve(kept, RESOLVER), "carry")
+    except UnsupportedError:
+        return None
+    return properties if any(key.startswith(BARE) for key in properties) else None
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(OBJECTS, st.sampled_from(sorted(STORES)))
+def test_sound_map_has_no_damage_and_needs_no_upgrade(kept: Kept, store: str) -> None:
+    if (properties := written(kept)) is None:
+        return
+    stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
+
+    assert () == verify(stored, kind=kind)
+    assert properties == upgrade(stored, kind=kind).properties
+
+
+def damaged(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
+    """The map with one value changed, cut or missing."""
+    key = data.draw(st.sampled_from(sorted(properties)))
+    value = properties[key]
+    how = data.draw(st.sampled_from(["changed", "cut", "missing"]))
+    if how == "missing":
+        return {name: one for name, one in properties.items() if name != key}
+    cut = value[: data.draw(st.integers(0, max(0, len(value) - 1)))]
+    odd = st.sampled_from(
+        [value.upper(), value + " ", " " + value, value + ",", "+" + value, "0" + value, value * 2]
+    )
+    other = cut if how == "cut" else data.draw(odd | st.text(max_size=5))
+    return properties | {key: other}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(OBJECTS, st.sampled_from(sorted(STORES)), st.data())
+def test_damage_is_told_or_makes_a_difference(kept: Kept, store: str, data: st.DataObject) -> None:
+    if not (properties := written(kept)):
+        return
+    stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
+    harmed = damaged(stored, data)
+    if harmed == stored or verify(harmed, kind=kind):
+        return
+    try:
+        read = read_map(harmed, kind).object
+    except SchemaCoreError:
+        return
+
+    assert read != read_map(stored, kind).object

@@ -1,0 +1,232 @@
+"""Reading what a store holds, whichever Flink wrote it, and writing it again as of today.
+
+`read_map` tells by the keys what kind of object it is and which versions may have written it;
+`upgrade` writes the map of today and says what could not be known. It is idempotent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable,
+    ResolvedCatalogMaterializedTable,
+)
+from schema_core.catalog.objects import (
+    CatalogModel,
+    CatalogTable,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+)
+from schema_core.catalog.resolve import (
+    resolve_materialized_table,
+    resolve_model,
+    resolve_table,
+)
+from schema_core.errors import Diagnostic, SchemaCoreError
+from schema_core.formats.legacy_map import is_of_hive, modernize, unknown_before
+from schema_core.formats.property_carry import check_version
+from schema_core.formats.property_keys import Properties, Reader
+from schema_core.formats.property_map import (
+    OnLoss,
+    encode_model,
+    encode_table,
+    read_model,
+    read_table,
+)
+from schema_core.formats.property_map_materialized import (
+    encode_materialized_table,
+    read_materialized_table,
+)
+from schema_core.formats.spark_properties import is_of_spark, read_spark_table
+from schema_core.formats.versions import Versions, versions_of
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
+from schema_core.types import parse_type
+
+Kept: TypeAlias = CatalogTable | CatalogMaterializedTable | CatalogModel
+ResolvedKept: TypeAlias = (
+    ResolvedCatalogTable | ResolvedCatalogMaterializedTable | ResolvedCatalogModel
+)
+
+
+class MapKind(Enum):
+    """What a map is of; that of a view looks like that of a table."""
+
+    TABLE = "table"
+    MATERIALIZED_TABLE = "materialized table"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the map of a kind is read, resolved and written."""
+
+    read: Callable[[Reader], Kept]
+    resolve: Callable[[Any, SchemaResolver], ResolvedKept]
+    encode: Callable[[Any, OnLoss], Properties]
+
+
+SHAPES: dict[MapKind, Shape] = {
+    MapKind.TABLE: Shape(read_table, resolve_table, encode_table),
+    MapKind.MATERIALIZED_TABLE: Shape(
+        read_materialized_table, resolve_materialized_table, encode_materialized_table
+    ),
+    MapKind.MODEL: Shape(read_model, resolve_model, encode_model),
+}
+
+#: Keys that materialized tables alone have: two of them make one.
+REFRESH = frozenset({
+    "original-query", "expanded-query", "freshness-interval", "freshness-unit",
+    "logical-refresh-mode", "refresh-mode", "refresh-status",
+})  # fmt: skip
+
+
+def kind_of(properties: Mapping[str, str]) -> MapKind:
+    """What a map is of, by its keys.
+
+    >>> kind_of({"input-schema.0.name": "f", "input-schema.0.data-type": "INT"})
+    <MapKind.MODEL: 'model'>
+    """
+    if len(REFRESH & properties.keys()) > 1:
+        return MapKind.MATERIALIZED_TABLE
+    if any(key.startswith(("input-schema.", "output-schema.")) for key in properties):
+        return MapKind.MODEL
+    return MapKind.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMap:
+    """An object that a store held: what it is, who may have written it, what was not to be known.
+
+    `properties` is the same map with the keys of today, `layers` what was taken off it: "hive",
+    "parts", "spark".
+    """
+
+    object: Kept
+    kind: MapKind
+    properties: Mapping[str, str]
+    layers: tuple[str, ...]
+    versions: Versions
+    notes: tuple[Diagnostic, ...]
+
+
+def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap:
+    r"""The object of a map that any Flink since 1.9, Spark, or this library wrote to any store.
+
+    Without a `kind` the keys decide; a model without columns then looks like a table.
+
+    Raises:
+        SchemaError: with code `hive-table` for a table that only Hive knows; `missing-key`,
+            `key-value` and those of `parts.damage` for a map that is damaged; `legacy-type` for an
+            old type that cannot be read.
+
+    >>> found = read_map(
+    ...     {
+    ...         "schema.0.name": "t",
+    ...         "schema.0.type": "TIMESTAMP",
+    ...         "schema.0.proctime": "true",
+    ...         "connector.type": "kafka",
+    ...     }
+    ... )
+    >>> print(found.versions, found.object.schema, sep="\n")
+    Flink 1.9
+    (
+      `t` AS [PROCTIME()]
+    )
+    """
+    if is_of_spark(stored) and not is_of_hive(stored):
+        table, notes = read_spark_table(stored)
+        return StoredMap(table, MapKind.TABLE, stored, ("spark",), versions_of(()), notes)
+    modern = modernize(stored)
+    check_version(modern.properties)
+    kind = kind or kind_of(modern.properties)
+    reader = Reader(modern.properties)
+    found = SHAPES[kind].read(reader)
+    notes = (*modern.notes, *unknown_before(modern.versions), *reader.ignored())
+    return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
+
+
+# --- upgrade -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """The map of today, which versions may have written the old one, what was not to be known."""
+
+    properties: Properties
+    versions: Versions
+    notes: tuple[Diagnostic, ...]
+
+
+def upgrade(
+    stored: Mapping[str, str],
+    resolver: SchemaResolver | None = None,
+    on_loss: OnLoss = "carry",
+    kind: MapKind | None = None,
+) -> Upgraded:
+    """The map of today for what a stored one says.
+
+    The types of computed columns and watermarks are found anew; where they differ from those that
+    were stored, a note says so.
+
+    Raises:
+        SchemaError: as `read_map`, and for a schema that `resolver` refuses: nothing is written.
+        UnsupportedError: as `property_map.encode_table`.
+
+    >>> done = upgrade({"schema.0.name": "d", "schema.0.type": "DECIMAL", "connector.type": "x"})
+    >>> done.properties["schema.0.data-type"], [one.code for one in done.notes][:1]
+    ('DECIMAL(38, 18)', ['type-assumed'])
+    >>> done.properties == upgrade(done.properties).properties
+    True
+    """
+    found = read_map(stored, kind)
+    shape = SHAPES[found.kind]
+    resolved = shape.resolve(found.object, resolver or SchemaResolver())
+    stale = tuple(stale_types(found.properties, resolved))
+    return Upgraded(shape.encode(resolved, on_loss), found.versions, (*found.notes, *stale))
+
+
+def stale_types(properties: Mapping[str, str], resolved: ResolvedKept) -> Iterator[Diagnostic]:
+    """Stored types of computed columns and watermarks that are other ones today."""
+    for prefix, schema in schemas_of(resolved):
+        yield from _stale_columns(properties, prefix, schema)
+        for number, watermark in enumerate(schema.watermark_specs):
+            key = f"{prefix}.watermark.{number}.strategy.data-type"
+            now = watermark.watermark_expression.type.as_serializable_string()
+            yield from _stale(properties, key, now)
+
+
+def schemas_of(resolved: ResolvedKept) -> tuple[tuple[str, ResolvedSchema], ...]:
+    """The schemas of an object, with the prefixes of their keys."""
+    if isinstance(resolved, ResolvedCatalogModel):
+        return (
+            ("input-schema", resolved.resolved_input_schema),
+            ("output-schema", resolved.resolved_output_schema),
+        )
+    return (("schema", resolved.resolved_schema),)
+
+
+def _stale_columns(
+    properties: Mapping[str, str], prefix: str, schema: ResolvedSchema
+) -> Iterator[Diagnostic]:
+    for number, column in enumerate(schema.columns):
+        if isinstance(column, ComputedColumn):
+            now = column.data_type.as_serializable_string()
+            yield from _stale(properties, f"{prefix}.{number}.data-type", now)
+
+
+def _stale(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagnostic]:
+    stored = properties.get(key)
+    if stored is None or stored == now:
+        return
+    try:
+        same = parse_type(stored).as_serializable_string() == now
+    except SchemaCoreError:
+        same = False
+    what = "is written otherwise today" if same else "is not what the expression gives"
+    problem = f"the type {stored[:60]} {what}: {now}"
+    yield Diagnostic("type-spelling" if same else "stale-type", problem, path=(key,))

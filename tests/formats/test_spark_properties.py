@@ -1,0 +1,122 @@
+"""Spark's own properties of a table: one key or parts, partition and bucket columns, damage."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableDistribution
+from schema_core.catalog.resolve import resolve_table
+from schema_core.errors import SchemaCoreError
+from schema_core.formats.spark_properties import (
+    PARTS,
+    SCHEMA,
+    read_spark_table,
+    spark_damage,
+    write_spark_table,
+)
+from schema_core.formats.stored_map import read_map
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema
+
+#: As Spark 4 leaves a partitioned and bucketed table in a metastore.
+WRITTEN_BY_SPARK = {
+    "spark.sql.create.version": "4.0.0",
+    "spark.sql.sources.provider": "parquet",
+    "spark.sql.sources.schema": (
+        '{"type":"struct","fields":['
+        '{"name":"Id","type":"long","nullable":true,"metadata":{}},'
+        '{"name":"p","type":"string","nullable":true,"metadata":{"comment":"where"}}]}'
+    ),
+    "spark.sql.sources.schema.numPartCols": "1",
+    "spark.sql.sources.schema.partCol.0": "p",
+    "spark.sql.sources.schema.numBuckets": "4",
+    "spark.sql.sources.schema.numBucketCols": "1",
+    "spark.sql.sources.schema.bucketCol.0": "Id",
+    "spark.sql.partitionProvider": "catalog",
+    "transient_lastDdlTime": "1700000000",
+}
+
+
+def test_table_of_spark_is_read() -> None:
+    found = read_map(WRITTEN_BY_SPARK)
+
+    assert ("spark",) == found.layers
+    assert isinstance(found.object, CatalogTable)
+    assert (("p",), TableDistribution.of_hash(["Id"], 4)) == (
+        found.object.partition_keys,
+        found.object.distribution,
+    )
+    assert "(\n  `Id` BIGINT,\n  `p` STRING COMMENT 'where'\n)" == str(found.object.schema)
+    assert "connector-unknown" in {note.code for note in found.notes}
+
+
+def table(columns: int) -> ResolvedCatalogTable:
+    builder = Schema.new_builder()
+    for number in range(columns):
+        builder.column(f"column_{number}", "DECIMAL(12, 2)")
+    written = CatalogTable(
+        builder.build(), ("column_0",), distribution=TableDistribution.of_hash(["column_1"], 8)
+    )
+    return resolve_table(written, SchemaResolver())
+
+
+@pytest.mark.parametrize("columns", [2, 40, 400])
+def test_schema_is_cut_at_four_thousand_characters(columns: int) -> None:
+    written = table(columns)
+    properties = write_spark_table(written)
+    read, _ = read_spark_table(properties)
+
+    assert (SCHEMA in properties) == (columns == 2)
+    assert max(map(len, properties.values())) <= 4_000
+    assert written.resolved_schema == SchemaResolver().resolve(read.schema)
+    assert (written.partition_keys, written.distribution) == (
+        read.partition_keys,
+        read.distribution,
+    )
+
+
+@given(st.integers(1, 400))
+def test_schema_is_joined_whatever_the_threshold(threshold: int) -> None:
+    written = table(5)
+    read, _ = read_spark_table(write_spark_table(written, threshold=threshold))
+
+    assert written.resolved_schema == SchemaResolver().resolve(read.schema)
+
+
+CUT = write_spark_table(table(60))
+
+
+@pytest.mark.parametrize(
+    ("code", "key", "changes"),
+    [
+        ("missing-key", f"{SCHEMA}.part.1", {f"{SCHEMA}.part.1": None}),
+        ("missing-key", SCHEMA, {PARTS: None, **dict.fromkeys(k for k in CUT if ".part." in k)}),
+        ("key-value", f"{SCHEMA}.part.0", {PARTS: None}),
+        ("key-value", PARTS, {PARTS: "many"}),
+        ("key-value", f"{SCHEMA}.part.9", {f"{SCHEMA}.part.9": "x"}),
+        ("missing-key", f"{SCHEMA}.partCol.1", {f"{SCHEMA}.numPartCols": "2"}),
+        ("key-value", f"{SCHEMA}.numBuckets", {f"{SCHEMA}.numBuckets": "0"}),
+        ("duplicate-key", PARTS, {SCHEMA: "{}"}),
+    ],
+)
+def test_damaged_list_is_named(code: str, key: str, changes: dict[str, str | None]) -> None:
+    harmed = {name: value for name, value in (CUT | changes).items() if value is not None}
+
+    assert (code, (key,)) in {(error.code, error.path) for error in spark_damage(harmed)}
+    with pytest.raises(SchemaCoreError):
+        read_spark_table(harmed)
+
+
+def test_cut_part_is_no_json() -> None:
+    key = f"{SCHEMA}.part.1"
+
+    with pytest.raises(SchemaCoreError) as caught:
+        read_spark_table(CUT | {key: CUT[key][:-7]})
+
+    assert (SCHEMA,) == caught.value.path[:1]
+
+
+def test_count_of_parts_is_never_counted_up_to() -> None:
+    assert len(list(spark_damage(CUT | {PARTS: "999999999"}))) < 9

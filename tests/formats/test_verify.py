@@ -1,0 +1,196 @@
+"""Every damage of a map at once, each with its key."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schema_core.formats.limits import STORES
+from schema_core.formats.parts import pack
+from schema_core.formats.spark_properties import PARTS, SCHEMA
+from schema_core.formats.stored_map import MapKind
+from schema_core.formats.verify import verify
+
+SOUND = {
+    "schema.0.name": "id",
+    "schema.0.data-type": "BIGINT NOT NULL",
+    "schema.1.name": "twice",
+    "schema.1.data-type": "BIGINT NOT NULL",
+    "schema.1.expr": "`id` * 2",
+    "schema.2.name": "ts",
+    "schema.2.data-type": "TIMESTAMP(3)",
+    "schema.2.metadata": "timestamp",
+    "schema.2.virtual": "false",
+    "schema.watermark.0.rowtime": "ts",
+    "schema.watermark.0.strategy.expr": "`ts` - INTERVAL '5' SECOND",
+    "schema.watermark.0.strategy.data-type": "TIMESTAMP(3)",
+    "schema.primary-key.name": "PK_id",
+    "schema.primary-key.columns": "id",
+    "schema.index.0.name": "i",
+    "schema.index.0.columns": "id,ts",
+    "schema.immutable.name": "fixed",
+    "schema.immutable.columns": "id",
+    "snapshot": "42",
+    "partition.keys.0.name": "id",
+    "distribution.kind": "HASH",
+    "distribution.buckets": "4",
+    "distribution.keys.0.name": "id",
+    "connector": "x",
+}
+REFRESH = {
+    "original-query": "q",
+    "expanded-query": "e",
+    "freshness-interval": "3",
+    "freshness-unit": "MINUTE",
+    "logical-refresh-mode": "AUTOMATIC",
+    "refresh-mode": "CONTINUOUS",
+    "refresh-status": "ACTIVATED",
+    "refresh-handler-bytes": "AQL/",
+}
+
+
+def test_sound_maps_have_no_damage() -> None:
+    assert () == verify({})
+    assert () == verify(SOUND)
+    assert () == verify(SOUND | REFRESH)
+    assert () == verify(pack(SOUND, STORES["hive"]))
+
+
+@pytest.mark.parametrize(
+    ("code", "key", "value"),
+    [
+        # what is missing
+        ("missing-key", "schema.0.name", None),
+        ("missing-key", "schema.0.data-type", None),
+        ("missing-key", "schema.1.data-type", None),
+        ("virtual-assumed", "schema.2.virtual", None),
+        ("missing-key", "schema.watermark.0.rowtime", None),
+        ("missing-key", "schema.watermark.0.strategy.expr", None),
+        ("missing-key", "schema.watermark.0.strategy.data-type", None),
+        ("missing-key", "schema.primary-key.name", None),
+        ("missing-key", "schema.primary-key.columns", None),
+        ("missing-key", "schema.immutable.name", None),
+        ("missing-key", "schema.index.0.name", None),
+        ("missing-key", "schema.index.0.columns", None),
+        ("missing-key", "distribution.kind", None),
+        ("missing-key", "expanded-query", None),
+        ("missing-key", "freshness-interval", None),
+        ("missing-key", "refresh-mode", None),
+        # what should not be there
+        ("unknown-key", "schema.0.typ", "INT"),
+        ("unknown-key", "schema.1.metadata", "lost"),
+        ("unknown-key", "schema.primary-key.enforced", "true"),
+        ("unknown-key", "schema.registry", "u"),
+        ("unknown-key", "distribution.strategy", "u"),
+        ("option-kept", "schema-registry.url", "u"),
+        ("type-twice", "schema.0.type", "LONG"),
+        # values
+        ("key-value", "snapshot", "soon"),
+        ("key-value", "distribution.kind", "hash"),
+        ("key-value", "distribution.buckets", "many"),
+        ("key-value", "refresh-status", "activated"),
+        ("key-value", "refresh-handler-bytes", "?"),
+        ("key-value", "schema.schema-core-1.options", "[]"),
+        ("carried-version", "schema.schema-core-7.options", "{}"),
+        ("odd-value", "schema.2.virtual", "no"),
+        ("odd-value", "schema.primary-key.columns", "id,"),
+        ("odd-value", "distribution.buckets", "+4"),
+        ("odd-value", "snapshot", "042"),
+        ("odd-value", "refresh-handler-bytes", "AQI"),
+        ("odd-value", "schema.schema-core-1.options", '{ "comment": "" }'),
+        ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
+        # meaning
+        ("stale-type", "schema.1.data-type", "INT"),
+        ("stale-type", "schema.watermark.0.strategy.data-type", "INT"),
+        ("unknown-type", "schema.0.data-type", "BIGIN"),
+        ("unknown-column", "schema.1.expr", "`idd` * 2"),
+        ("syntax", "schema.1.expr", "`id` * "),
+        ("unknown-column", "schema.index.0.columns", "x"),
+    ],
+)
+def test_damage_is_told_with_its_key(code: str, key: str, value: str | None) -> None:
+    harmed = SOUND | REFRESH | {key: value}
+    found = verify({name: one for name, one in harmed.items() if one is not None})
+    place = {"odd-value": key, "duplicate-key": "schema-x"}.get(code, key)
+
+    assert code in {one.code for one in found}
+    places = {step for one in found if one.code == code for step in one.path}
+    assert any(place.startswith(step) for step in places) or code == "unknown-column"
+
+
+def test_damage_is_told_all_at_once() -> None:
+    harmed = SOUND | {
+        "schema.5.name": "far",
+        "schema.00.name": "id",
+        "snapshot": "soon",
+        "distribution.buckets": "many",
+        "schema.1.typ": "INT",
+        "partition.keys.2.name": "id",
+    }
+    found = [(one.code, *one.path) for one in verify(harmed)]
+
+    assert [
+        ("duplicate-key", "schema.00"),
+        ("missing-key", "schema.3.name"),
+        ("missing-key", "schema.4.name"),
+        ("missing-key", "partition.keys.1.name"),
+        ("missing-key", "schema.5.data-type"),
+        ("key-value", "distribution.buckets"),
+        ("key-value", "snapshot"),
+        ("unknown-key", "schema.1.typ"),
+    ] == [one for one in found if one != ("missing-key", "schema.00.data-type")]
+
+
+def test_hint_names_the_key_that_was_meant() -> None:
+    (found,) = verify(SOUND | {"schema.0.data-typ": "INT"})
+
+    assert "did you mean 'schema.0.data-type'?" == found.hint
+
+
+def test_number_in_a_key_is_never_counted_up_to() -> None:
+    started = time.process_time()
+    found = verify(SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"})
+
+    assert time.process_time() - started < 0.5
+    assert len(found) < 30
+    assert {"missing-key", "key-number"} <= {one.code for one in found}
+
+
+def test_long_map_is_verified_in_linear_time() -> None:
+    wide = {
+        f"schema.{number}.{key}": value
+        for number in range(5_000)
+        for key, value in (("name", f"c{number}"), ("data-type", "INT"))
+    }
+    started = time.process_time()
+
+    assert () == verify(wide)
+    assert time.process_time() - started < 3
+
+
+def test_damaged_parts_are_told_before_what_is_in_them() -> None:
+    packed = pack(SOUND | {"schema.0.name": "é"}, STORES["hive"])
+    key = "flink.schema.schema-core-1.part.0"
+
+    (found,) = verify(packed | {key: packed[key][:-1]})
+
+    assert ("damaged-part", (key.removeprefix("flink."),)) == (found.code, found.path)
+
+
+@pytest.mark.parametrize(
+    ("code", "stored"),
+    [
+        ("hive-table", {"flink.topic": "t"}),
+        ("odd-value", {"flink.schema.0.name": "a", "flink.schema.0.data-type": "INT",
+                       "is_generic": "True"}),
+        ("missing-key", {PARTS: "2", f"{SCHEMA}.part.0": "{"}),
+        ("duplicate-key", {PARTS: "1", f"{SCHEMA}.part.0": "{}", SCHEMA: "{}"}),
+    ],
+)  # fmt: skip
+def test_other_layers_are_verified(code: str, stored: dict[str, str]) -> None:
+    assert [code] == [one.code for one in verify(stored)]
+
+
+def test_kind_may_be_given() -> None:
+    assert "missing-key" in {one.code for one in verify({}, kind=MapKind.MATERIALIZED_TABLE)}
