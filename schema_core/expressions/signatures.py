@@ -173,7 +173,7 @@ class Function:
         'REPEAT(<CHARACTER>, <INTEGER>)'
         """
         words = [one.shown for one in form]
-        if len(words) == 2 and not self.name[0].isalpha():
+        if len(words) == 2 and not self.name.strip("$")[0].isalpha():
             return f"{words[0]} {self.name} {words[1]}"
         more = ", ..." if self.repeats and form == self.takes else ""
         return f"{self.name}({', '.join(words)}{more})"

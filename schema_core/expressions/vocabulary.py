@@ -226,19 +226,31 @@ COMPARABLE = Arg("<COMPARABLE>", ordered_with_neighbours)
 # --- what comes out ------------------------------------------------------------------------------
 
 
+def said(words: str, gives: Gives) -> Gives:
+    """A result with the words that the page of functions has for it."""
+    gives.__doc__ = words
+    return gives
+
+
+#: Places in words.
+PLACES = ("first", "second", "third")
+
+
 def exactly(type_: DataType) -> Gives:
     """This type."""
-    return lambda _: type_
+    return said(type_.nullable().as_summary_string(), lambda _: type_)
 
 
 def like(index: int) -> Gives:
     """The type of an argument."""
-    return lambda given: given.types[index]
+    words = f"the type of the {PLACES[index]} argument"
+    return said(words, lambda given: given.types[index])
 
 
 def varying_like(index: int) -> Gives:
     """At most as many characters or bytes as an argument has."""
-    return lambda given: varying(_string(given.types[index]))
+    words = f"at most as many characters or bytes as the {PLACES[index]} argument has"
+    return said(words, lambda given: varying(_string(given.types[index])))
 
 
 def joined(given: Given) -> DataType:
@@ -260,12 +272,18 @@ def _string(type_: DataType) -> LengthType:
 
 def least(start: int = 0, step: int = 1) -> Gives:
     """The type that SQL finds for every `step`-th argument from `start` on."""
-    return lambda given: found(least_restrictive(given.types[start::step]))
+    words = f"the type that SQL finds for {_which(start, step)}"
+    return said(words, lambda given: found(least_restrictive(given.types[start::step])))
+
+
+def _which(start: int, step: int) -> str:
+    return f"every {PLACES[step - 1]} argument from the {PLACES[start]} on" if step > 1 else "all"
 
 
 def commonly(start: int = 0) -> Gives:
     """The common type of all arguments from `start` on."""
-    return lambda given: found(common_type(given.types[start:]))
+    words = f"the common type of all arguments{f' but the {PLACES[start - 1]}' if start else ''}"
+    return said(words, lambda given: found(common_type(given.types[start:])))
 
 
 def found(type_: DataType | None) -> DataType:
@@ -279,17 +297,19 @@ def found(type_: DataType | None) -> DataType:
 
 def element(index: int) -> Gives:
     """The type of the elements of a collection."""
-    return lambda given: given.types[index].children()[0]
+    words = f"the type of the elements of the {PLACES[index]} argument"
+    return said(words, lambda given: given.types[index].children()[0])
 
 
 def array(gives: Gives) -> Gives:
     """An array of that."""
-    return lambda given: ArrayType(gives(given))
+    return said(f"an array of {gives.__doc__}", lambda given: ArrayType(gives(given)))
 
 
 def map_(keys: Gives, values: Gives) -> Gives:
     """A map from those to these."""
-    return lambda given: MapType(keys(given), values(given))
+    words = f"a map from {keys.__doc__} to {values.__doc__}"
+    return said(words, lambda given: MapType(keys(given), values(given)))
 
 
 # --- when it may be NULL -------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from schema_core.expressions.vocabulary import (
     first,
     like,
     map_,
+    said,
 )
 from schema_core.types import ArrayType, DataType, RowField, RowType
 from schema_core.types import DataTypes as T
@@ -44,7 +45,8 @@ def extended(given: Given) -> DataType:
 
 def part(index: int) -> Gives:
     """The keys (0) or the values (1) of a map."""
-    return lambda given: given.types[0].children()[index]
+    words = f"the type of the {('keys', 'values')[index]} of the map"
+    return said(words, lambda given: given.types[0].children()[index])
 
 
 def entry(given: Given) -> DataType:

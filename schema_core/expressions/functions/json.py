@@ -14,6 +14,7 @@ from schema_core.expressions.vocabulary import (
     either,
     exactly,
     into,
+    like,
     never,
     word,
 )
@@ -87,8 +88,8 @@ FUNCTIONS = (
              optional=2, repeats=2, nulls=never),
     Function("JSON_ARRAY",  (WORD, ANY),                  STRING,
              optional=1, repeats=1, nulls=never),
-    Function("DEFAULT ON EMPTY", (ANY,),                  lambda given: given.types[0]),
-    Function("DEFAULT ON ERROR", (ANY,),                  lambda given: given.types[0]),
+    Function("DEFAULT ON EMPTY", (ANY,),                  like(0)),
+    Function("DEFAULT ON ERROR", (ANY,),                  like(0)),
     *(
         Function(f"IS {no}JSON {kind}", (CHARACTER,),     TRUTH, nulls=never)
         for no in ("", "NOT ")

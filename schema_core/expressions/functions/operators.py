@@ -45,6 +45,7 @@ def number(operator: str) -> Gives:
     """What an operator gives: decimals by their formula, a date or interval wins over the rest."""
 
     def gives(given: Given) -> DataType:
+        """A decimal of the digits it needs, the moment or interval, else what holds both."""
         left, right = given.types
         for family in (F.DATETIME, F.INTERVAL):
             for one in (left, right):
