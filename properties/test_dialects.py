@@ -88,10 +88,11 @@ def test_a_schema_comes_back_but_for_its_losses(schema: Schema, dialect: str) ->
     text = written(schema, dialect)
     if text is None:
         return
-    losses = ddl_losses(schema, dialect)
-    lossy = {loss.path[0] for loss in losses}
+    losses, back = ddl_losses(schema, dialect), read_table(text, dialect)
+    # Reading tells losses of its own: Flink computes nothing beside a row with a field of type NULL.
+    lossy = {loss.path[0] for loss in (*losses, *back.losses)}
     left_out = {loss.path[0] for loss in losses if loss.kind.word == "refused"}
-    given_, found = resolved(schema), read_table(text, dialect).schema
+    given_, found = resolved(schema), back.schema
     kept = [column for column in given_.columns if column.name not in left_out]
 
     assert len(kept) == len(found.columns)
