@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
@@ -16,7 +17,7 @@ from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subquer
 from schema_core.expressions.typed import Apply, Ref, walk
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
-from schema_core.schema.expression import ResolvedExpression
+from schema_core.schema.expression import ResolvedExpression, SqlExpression
 from schema_core.schema.members import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -64,7 +65,8 @@ class SchemaResolver:
 
     `supports_metadata` False refuses metadata columns. `functions` finds further functions by their
     path, `types` user-defined types by theirs, `subqueries` types queries that are used as values;
-    without them there are none.
+    without them there are none, and what a schema means depends on its text alone: then it is
+    remembered.
     """
 
     __slots__ = ("_functions", "_metadata", "_streaming", "_subqueries", "_types")
@@ -105,6 +107,12 @@ class SchemaResolver:
           `b` INT AS a + 1
         )
         """
+        looks_up = self._functions or self._types or self._subqueries
+        if looks_up or not _is_text(schema):
+            return self._resolved(schema)
+        return _remembered(schema, self._streaming, self._metadata)
+
+    def _resolved(self, schema: Schema) -> ResolvedSchema:
         found = Gathering()
         with found.catching():
             require_unique_names(schema.columns)
@@ -217,6 +225,32 @@ class SchemaResolver:
                 rowtime = column.data_type.with_kind(TimestampKind.ROWTIME)
                 marked[column.name] = column.copy(rowtime)
         return marked
+
+
+@lru_cache(maxsize=128)
+def _remembered(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
+    """What schemas mean that were resolved lately; mistakes are told anew each time."""
+    return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - its own
+
+
+def _is_text(schema: Schema) -> bool:
+    """Whether equal schemas mean the same.
+
+    Their expressions hold nothing but their texts, and their types no time attributes, which make
+    no difference between types.
+    """
+    written = [one.watermark_expression for one in schema.watermark_specs]
+    for column in schema.columns:
+        if isinstance(column, UnresolvedComputedColumn):
+            written.append(column.expression)
+        elif isinstance(column.data_type, DataType) and _has_attribute(column.data_type):
+            return False
+    return all(isinstance(one, SqlExpression) and one.syntax is None for one in written)
+
+
+def _has_attribute(type_: DataType) -> bool:
+    moments = (one for one in type_.walk() if isinstance(one, AnyTimestampType))
+    return any(one.kind is not TimestampKind.REGULAR for one in moments)
 
 
 # --- expressions ---------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from schema_core.schema.unresolved import (
 )
 from schema_core.sql.expression import parse_expression
 from schema_core.text import Span
-from schema_core.types import DataTypes, TimestampKind, UnresolvedType
+from schema_core.types import DataType, DataTypes, TimestampKind, TimestampType, UnresolvedType
 
 Write = Callable[[SchemaBuilder], SchemaBuilder]
 
@@ -349,3 +349,44 @@ def test_written_again_it_resolves_to_the_same() -> None:
 
     assert schema == again.resolve(SchemaResolver())
     assert "`up` AS UPPER(CAST(id AS STRING))" in str(again)
+
+
+# --- what is remembered --------------------------------------------------------------------------
+
+
+def two_columns(type_: str | DataType = "TIMESTAMP(3)") -> Schema:
+    return Schema.new_builder().column("ts", type_).column_by_expression("b", "ts").build()
+
+
+def test_equal_schemas_are_resolved_once() -> None:
+    resolver = SchemaResolver()
+
+    assert resolver.resolve(two_columns()) is resolver.resolve(two_columns())
+    assert resolver.resolve(two_columns()) is SchemaResolver().resolve(two_columns())
+    batch = SchemaResolver(streaming=False)
+    assert resolver.resolve(two_columns()) is not batch.resolve(two_columns())
+
+
+def test_time_attributes_are_not_forgotten_for_types_that_are_equal() -> None:
+    rowtime = TimestampType(3, kind=TimestampKind.ROWTIME)
+    SchemaResolver().resolve(two_columns(DataTypes.TIMESTAMP(3)))
+    column = SchemaResolver().resolve(two_columns(rowtime)).get_column("ts")
+
+    assert column is not None
+    assert isinstance(column.data_type, TimestampType)
+    assert TimestampKind.ROWTIME is column.data_type.kind
+
+
+def test_a_mistake_is_told_each_time() -> None:
+    wrong = Schema.new_builder().column_by_expression("b", "nothing").build()
+    for _ in range(2):
+        with pytest.raises(SchemaError) as caught:
+            SchemaResolver().resolve(wrong)
+        assert "unknown-column" == caught.value.code
+        assert ("column 'b'",) == caught.value.path
+
+
+def test_what_depends_on_more_than_the_text_is_resolved_anew() -> None:
+    first = SchemaResolver(functions=lambda path, span: None)
+
+    assert first.resolve(two_columns()) is not first.resolve(two_columns())
