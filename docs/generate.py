@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from docs import dialect_tables, function_tables, mapping_tables
+from docs import dialect_tables, function_tables, mapping_tables, property_tables
 
 ROOT = Path(__file__).parent.parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -54,6 +54,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "files": files,
     "mappings": mapping_tables.tables,
     "dialects": dialect_tables.tables,
+    "properties": property_tables.tables,
     "functions": function_tables.tables,
 }
 

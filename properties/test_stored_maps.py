@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schema_core.catalog.materialized import CatalogMaterializedTable
-from schema_core.catalog.objects import CatalogModel, CatalogTable
+from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.formats.legacy_map import BARE
 from schema_core.formats.limits import STORES
@@ -95,11 +95,17 @@ def test_upgrade_of_a_recorded_map_is_of_today(file: Path) -> None:
 # --- generated maps ------------------------------------------------------------------------------
 
 
-OBJECTS = st.one_of(tables(), tables(), materialized_tables(), models())
+def view_of(table: CatalogTable) -> CatalogView:
+    """A view with the columns of a table."""
+    return CatalogView(table.schema, "q", "e", options=table.options, comment=table.comment)
+
+
+OBJECTS = st.one_of(tables(), tables().map(view_of), materialized_tables(), models())
 
 #: Class of what is drawn -> what its map is of.
 KINDS = {
     CatalogTable: MapKind.TABLE,
+    CatalogView: MapKind.VIEW,
     CatalogMaterializedTable: MapKind.MATERIALIZED_TABLE,
     CatalogModel: MapKind.MODEL,
 }

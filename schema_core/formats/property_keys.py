@@ -33,6 +33,7 @@ RESERVED_KEYS = frozenset({
     "refresh-handler-desc", "refresh-handler-bytes",
 })  # fmt: skip
 
+DIGITS = frozenset("0123456789")
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
@@ -80,6 +81,19 @@ def damaged(key: str, problem: str, code: str = "key-value") -> SchemaError:
     error = SchemaError(problem, code=code)
     error.path = (key,)
     return error
+
+
+def _count(keys: Iterable[str], start: str, end: str) -> int:
+    """One more than the highest number between `start` and `end`, as Java's integers have it."""
+    pattern = re.compile(rf"{re.escape(start)}([0-9]+){re.escape(end)}")
+    highest = -1
+    for key in keys:
+        if found := pattern.match(key):
+            digits = found[1].lstrip("0")
+            if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
+                raise damaged(key, f"the number in {key!r} is too large")
+            highest = max(highest, int(digits or "0"))
+    return 0 if highest == 2**31 - 1 else highest + 1
 
 
 class Reader:
@@ -183,16 +197,16 @@ class Reader:
             SchemaError: with code `key-value` for a number that no Java integer holds.
         """
         start, end = f"{self._prefix}{prefix}.", f".{field}"
-        pattern = re.compile(rf"{re.escape(start)}([0-9]+){re.escape(end)}")
-        near = [key for key in self._properties if key.startswith(start) and end in key]
-        highest = -1
-        for key in near:
-            if found := pattern.match(key):
-                digits = found[1].lstrip("0")
-                if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
-                    raise damaged(key, f"the number in {key!r} is too large")
-                highest = max(highest, int(digits or "0"))
-        return 0 if highest == 2**31 - 1 else highest + 1
+        size = len(start)
+        near = [
+            key
+            for key in self._properties
+            if key.startswith(start) and key[size : size + 1] in DIGITS and end in key
+        ]
+        row = 0
+        while f"{start}{row}{end}" in self._properties:
+            row += 1
+        return row if row == len(near) else _count(near, start, end)
 
     def options(self) -> Properties:
         """All keys that are not reserved."""

@@ -192,7 +192,11 @@ def decode_view(
         SchemaError: as `decode_table`.
     """
     carry.check_version(properties)
-    reader = Reader(properties)
+    return read_view(Reader(properties), original_query, expanded_query)
+
+
+def read_view(reader: Reader, original_query: str, expanded_query: str) -> CatalogView:
+    """The view of a map whose keys are counted."""
     return CatalogView(
         property_schema.decode_schema(reader),
         original_query,

@@ -18,13 +18,16 @@ from schema_core.catalog.materialized import (
 from schema_core.catalog.objects import (
     CatalogModel,
     CatalogTable,
+    CatalogView,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
+    ResolvedCatalogView,
 )
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,
     resolve_table,
+    resolve_view,
 )
 from schema_core.errors import Diagnostic, SchemaCoreError
 from schema_core.formats.legacy_map import is_of_hive, modernize, unknown_before
@@ -34,8 +37,10 @@ from schema_core.formats.property_map import (
     OnLoss,
     encode_model,
     encode_table,
+    encode_view,
     read_model,
     read_table,
+    read_view,
 )
 from schema_core.formats.property_map_materialized import (
     encode_materialized_table,
@@ -47,16 +52,23 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.types import parse_type
 
-Kept: TypeAlias = CatalogTable | CatalogMaterializedTable | CatalogModel
+Kept: TypeAlias = CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel
 ResolvedKept: TypeAlias = (
-    ResolvedCatalogTable | ResolvedCatalogMaterializedTable | ResolvedCatalogModel
+    ResolvedCatalogTable
+    | ResolvedCatalogView
+    | ResolvedCatalogMaterializedTable
+    | ResolvedCatalogModel
 )
 
 
 class MapKind(Enum):
-    """What a map is of; that of a view looks like that of a table."""
+    """What a map is of.
+
+    That of a view looks like that of a table, unless its queries stand in it as well.
+    """
 
     TABLE = "table"
+    VIEW = "view"
     MATERIALIZED_TABLE = "materialized table"
     MODEL = "model"
 
@@ -70,29 +82,50 @@ class Shape:
     encode: Callable[[Any, OnLoss], Properties]
 
 
+def read_view_with_queries(reader: Reader) -> CatalogView:
+    """The view of a map that holds its queries too."""
+    return read_view(reader, reader.require(ORIGINAL), reader.require(EXPANDED))
+
+
+def resolve_stored_view(view: CatalogView, resolver: SchemaResolver) -> ResolvedCatalogView:
+    """The view with the types that were stored: what its query reads is not at hand."""
+    return resolve_view(view, resolver, lambda _: ())
+
+
+def encode_view_with_queries(view: ResolvedCatalogView, on_loss: OnLoss) -> Properties:
+    """The map of a view with its queries, under the keys that materialized tables have."""
+    queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
+    return encode_view(view, on_loss) | queries
+
+
 SHAPES: dict[MapKind, Shape] = {
     MapKind.TABLE: Shape(read_table, resolve_table, encode_table),
+    MapKind.VIEW: Shape(read_view_with_queries, resolve_stored_view, encode_view_with_queries),
     MapKind.MATERIALIZED_TABLE: Shape(
         read_materialized_table, resolve_materialized_table, encode_materialized_table
     ),
     MapKind.MODEL: Shape(read_model, resolve_model, encode_model),
 }
 
-#: Keys that materialized tables alone have: two of them make one.
+#: The queries of a view or a materialized table, and the keys that materialized tables alone have.
+ORIGINAL, EXPANDED = "original-query", "expanded-query"
 REFRESH = frozenset({
-    "original-query", "expanded-query", "freshness-interval", "freshness-unit",
-    "logical-refresh-mode", "refresh-mode", "refresh-status",
+    "freshness-interval", "freshness-unit", "logical-refresh-mode", "refresh-mode",
+    "refresh-status",
 })  # fmt: skip
 
 
 def kind_of(properties: Mapping[str, str]) -> MapKind:
-    """What a map is of, by its keys.
+    """What a map is of, by its keys: one that is lost does not change it.
 
     >>> kind_of({"input-schema.0.name": "f", "input-schema.0.data-type": "INT"})
     <MapKind.MODEL: 'model'>
     """
-    if len(REFRESH & properties.keys()) > 1:
+    refresh, queries = REFRESH & properties.keys(), {ORIGINAL, EXPANDED} & properties.keys()
+    if len(refresh) > 1 or (refresh and queries):
         return MapKind.MATERIALIZED_TABLE
+    if queries:
+        return MapKind.VIEW
     if any(key.startswith(("input-schema.", "output-schema.")) for key in properties):
         return MapKind.MODEL
     return MapKind.TABLE

@@ -34,7 +34,14 @@ from schema_core.formats.property_map import decode_distribution
 from schema_core.formats.property_map_materialized import decode_handler
 from schema_core.formats.property_schema import decode_column, decode_names, decode_watermark
 from schema_core.formats.spark_properties import is_of_spark, spark_damage
-from schema_core.formats.stored_map import SHAPES, MapKind, kind_of, stale_types
+from schema_core.formats.stored_map import (
+    EXPANDED,
+    ORIGINAL,
+    SHAPES,
+    MapKind,
+    kind_of,
+    stale_types,
+)
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 
@@ -113,7 +120,7 @@ def broken_parts(reader: Reader, kind: MapKind) -> tuple[Diagnostic, ...]:
         for number in sorted(numbers_of(reader.properties, prefix)):
             with found.catching():
                 READ_ROW[prefix](reader.under(f"{prefix}.{number}"))
-    for part in SINGLE if kind is not MapKind.MATERIALIZED_TABLE else (*SINGLE, *REFRESH):
+    for part in (*SINGLE, *BY_KIND[kind]):
         with found.catching():
             part(reader)
     if not found.errors:
@@ -173,16 +180,24 @@ SINGLE: tuple[Callable[[Reader], object], ...] = (
     lambda reader: carry.restored_schema(reader, Schema(), "schema"),
 )
 
-#: How the parts of a materialized table are read.
-REFRESH: tuple[Callable[[Reader], object], ...] = (
-    lambda reader: reader.require("original-query"),
-    lambda reader: reader.require("expanded-query"),
-    lambda reader: reader.require("freshness-interval"),
-    lambda reader: reader.member("freshness-unit", FreshnessUnit),
-    lambda reader: reader.member("logical-refresh-mode", LogicalRefreshMode),
-    lambda reader: reader.member("refresh-mode", RefreshMode),
-    lambda reader: reader.member("refresh-status", RefreshStatus),
+#: What maps have besides, by their kind.
+QUERIES: tuple[Callable[[Reader], object], ...] = (
+    lambda reader: reader.require(ORIGINAL),
+    lambda reader: reader.require(EXPANDED),
 )
+BY_KIND: dict[MapKind, tuple[Callable[[Reader], object], ...]] = {
+    MapKind.TABLE: (),
+    MapKind.VIEW: QUERIES,
+    MapKind.MODEL: (),
+    MapKind.MATERIALIZED_TABLE: (
+        *QUERIES,
+        lambda reader: reader.require("freshness-interval"),
+        lambda reader: reader.member("freshness-unit", FreshnessUnit),
+        lambda reader: reader.member("logical-refresh-mode", LogicalRefreshMode),
+        lambda reader: reader.member("refresh-mode", RefreshMode),
+        lambda reader: reader.member("refresh-status", RefreshStatus),
+    ),
+}
 
 
 # --- meaning -------------------------------------------------------------------------------------

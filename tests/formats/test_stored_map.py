@@ -285,6 +285,7 @@ def test_managed_table_has_no_connector() -> None:
     [
         (MapKind.TABLE, columns("a: data-type=INT")),
         (MapKind.TABLE, {"refresh-mode": "FULL"}),
+        (MapKind.VIEW, {"original-query": "q", "expanded-query": "e"}),
         (MapKind.MODEL, {"output-schema.0.name": "a", "output-schema.0.data-type": "INT"}),
     ],
 )

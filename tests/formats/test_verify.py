@@ -54,6 +54,7 @@ def test_sound_maps_have_no_damage() -> None:
     assert () == verify({})
     assert () == verify(SOUND)
     assert () == verify(SOUND | REFRESH)
+    assert () == verify({"original-query": "q", "expanded-query": "e"})
     assert () == verify(pack(SOUND, STORES["hive"]))
 
 

@@ -1,0 +1,77 @@
+"""The tables of docs/property-map.md, from the rows of the code."""
+
+from __future__ import annotations
+
+from schema_core.formats import parts
+from schema_core.formats import property_carry as carry
+from schema_core.formats.limits import NO_LIMIT, STORES, Store
+from schema_core.formats.versions import FEATURES
+
+#: Our own keys, in the order of the page -> what stands there.
+OWN = {
+    carry.own_key(carry.PRIMARY_KEY): "name and columns of a primary key that commas would change",
+    carry.own_key(carry.IMMUTABLE): "the same of immutable columns",
+    carry.own_key(carry.INDEXES): "all indexes, if commas would change one of them",
+    carry.own_key(carry.METADATA_KEYS): "metadata columns whose key was given and is their name",
+    carry.own_key(carry.WATERMARKS, "input-schema"): "what a model's schema has besides columns "
+    "(the keys above too; `output-schema` alike)",
+    carry.own_key(carry.OPTIONS): "options that the map needs the keys of, or takes out",
+    carry.own_key(carry.COMMENT): "the empty comment",
+    carry.own_key(carry.HANDLER): "the empty refresh handler",
+    parts.COUNT: "how many parts there are",
+    parts.CHECKSUM: "SHA-256 of the text that the parts make",
+    f"{parts.PART}0": "CRC-32 of number and text, a blank, the text (JSON of keys and values)",
+}
+
+#: Attribute of a store -> heading.
+LIMITS = {
+    "key": "key", "value": "value", "database": "database", "table": "table", "column": "column",
+    "partition_column": "partition column", "comment": "comment",
+}  # fmt: skip
+
+
+def tables() -> str:
+    """All tables of the page."""
+    return "\n".join(["", *_versions(), "", *_own(), "", *_stores(), ""])
+
+
+def _versions() -> list[str]:
+    lines = [
+        "### Keys by version",
+        "",
+        "| what | keys (pattern) | first | last |",
+        "|---|---|---|---|",
+    ]
+    return lines + [
+        f"| {one.what} | `{one.keys.replace('|', chr(92) + '|')}` | {one.first} | {one.last} |"
+        for one in FEATURES
+    ]
+
+
+def _own() -> list[str]:
+    lines = ["### Our own keys", "", "| key | holds |", "|---|---|"]
+    return lines + [f"| `{key}` | {what} |" for key, what in OWN.items()]
+
+
+def _stores() -> list[str]:
+    headings = " | ".join(LIMITS.values())
+    lines = [
+        "### Stores",
+        "",
+        f"| store | {headings} | counted in | empty values | characters not kept | prefix |",
+        "|---" * (len(LIMITS) + 5) + "|",
+    ]
+    return lines + [_store(name, store) for name, store in STORES.items()]
+
+
+def _store(name: str, store: Store) -> str:
+    limits = [getattr(store, limit) for limit in LIMITS]
+    cells = [
+        f"`{name}`",
+        *("" if limit == NO_LIMIT else f"{limit:,}" for limit in limits),
+        "" if store == Store() else store.unit,
+        "kept" if store.keeps_empty else "lost",
+        "; in keys ".join(f"`{one}`" for one in (store.refused, store.refused_in_keys) if one),
+        f"`{store.prefix}`" if store.prefix else "",
+    ]
+    return f"| {' | '.join(cells)} |"
