@@ -165,3 +165,48 @@ def test_damage_is_told_or_makes_a_difference(kept: Kept, store: str, data: st.D
         return
 
     assert read != read_map(stored, kind).object
+
+
+# --- anything ------------------------------------------------------------------------------------
+
+#: Pieces of keys and values, so that random maps come close to real ones of all ages.
+PIECES = st.sampled_from(
+    ["schema", "flink", "generic.table.schema", "input-schema", "watermark", "index", "primary-key",
+     "immutable", "partition", "keys", "name", "distribution", "kind", "buckets", "data-type",
+     "type", "expr", "metadata", "virtual", "columns", "rowtime", "strategy", "from", "proctime",
+     "rowtime.timestamps.type", "rowtime.timestamps.from", "rowtime.watermarks.type",
+     "rowtime.watermarks.delay", "0", "1", "2", "00", "99999999999", "2147483647", "comment",
+     "schema-core-1", "schema-core-2", "options", "indexes", "parts", "part", "checksum",
+     "spark.sql.sources.schema", "numParts", "numBuckets", "numPartCols", "partCol"]
+)  # fmt: skip
+WHOLE = st.sampled_from(
+    ["is_generic", "snapshot", "connector", "definition-query", "original-query", "freshness-unit",
+     "logical-refresh-mode", "refresh-handler-bytes", "schema-registry.url", "schema.0.name",
+     "schema.0.data-type", "schema.0.type", "schema.0.expr", "schema.1.name"]
+)  # fmt: skip
+KEYS = st.lists(PIECES, min_size=1, max_size=4).map(".".join) | WHOLE | st.text(max_size=5)
+VALUES = st.sampled_from(
+    ["a", "INT", "VARCHAR", "ROW<", "1", "-1", "99999999999999999999", "", ",", "HASH", "true",
+     "from-field", "from-source", "custom", "periodic-bounded", "FULL", "MINUTE", "[]", '["a"]',
+     "{}", '{"a":1}', '{"schema-x":"1"}', "`a` +", "moved-by-schema-core", '{"type":"struct"}',
+     '{"fields":[],"type":"struct"}', "\ud800"]
+) | st.text(max_size=4)  # fmt: skip
+
+
+@settings(max_examples=500)
+@given(st.dictionaries(KEYS, VALUES, max_size=12))
+def test_anything_is_read_or_refused_and_verified(stored: dict[str, str]) -> None:
+    damage = verify(stored)
+    try:
+        found = read_map(stored)
+    except SchemaCoreError:
+        assert damage
+        return
+    for kind in MapKind:
+        verify(stored, kind=kind)
+    try:
+        upgraded = upgrade(stored).properties
+    except SchemaCoreError:
+        return
+    if any(key.startswith(BARE) for key in upgraded):  # else it may be of anything
+        assert upgraded == upgrade(upgraded, kind=found.kind).properties

@@ -46,6 +46,7 @@ CLASSES: dict[str, DataType] = {
 #: Sub-keys of a column that today's maps do not have any more.
 OLD_COLUMN = re.compile(r"schema\.[0-9]+\.(?:type|from|proctime|rowtime\..*)")
 
+_NAME = re.compile(r"(schema|generic\.table\.schema)\.[0-9]+\.(?:name|data-type)")
 _COLUMN = re.compile(r"schema\.([0-9]{1,9})\.(.+)", re.DOTALL)
 
 #: A step: the map, rewritten, and what is to be said about it.
@@ -151,7 +152,8 @@ def from_hive(properties: Mapping[str, str]) -> Properties:
 
 def with_columns_in_place(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """The columns under ``schema.``, which HiveCatalog of 1.10 kept under a longer prefix."""
-    if any(re.match(r"schema\.[0-9]+\.name", key) for key in properties):
+    places = {found[1] for found in map(_NAME.match, properties) if found}
+    if places != {GENERIC}:
         return properties, []
     old = f"{GENERIC}."
     return {

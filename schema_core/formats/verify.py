@@ -33,7 +33,7 @@ from schema_core.formats.property_keys import Properties, Reader
 from schema_core.formats.property_map import decode_distribution
 from schema_core.formats.property_map_materialized import decode_handler
 from schema_core.formats.property_schema import decode_column, decode_names, decode_watermark
-from schema_core.formats.spark_properties import is_of_spark, spark_damage
+from schema_core.formats.spark_properties import is_of_spark, read_spark_table
 from schema_core.formats.stored_map import (
     EXPANDED,
     ORIGINAL,
@@ -66,7 +66,7 @@ def verify(
     unknown-key schema.0.typ
     """
     if is_of_spark(stored) and not is_of_hive(stored):
-        return tuple(one for error in spark_damage(stored) for one in error.diagnostics)
+        return verify_spark_table(stored)
     try:
         properties = from_hive(stored) if is_of_hive(stored) else dict(stored)
         mark = odd_mark(stored) if is_of_hive(stored) else ()
@@ -85,6 +85,15 @@ def verify(
     broken = broken_parts(reader, kind)
     found = merged(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
     return found if broken else merged(found, meaning_damage(modern.properties, kind, resolver))
+
+
+def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """Every damage of the properties by which Spark keeps a schema."""
+    try:
+        read_spark_table(stored)
+    except SchemaCoreError as error:
+        return error.diagnostics
+    return ()
 
 
 #: What can be seen without reading the map.
