@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN, FAMILIES
@@ -185,8 +186,12 @@ class Drawing:
         """Expressions without end, columns changing after every `SPELL`."""
         while True:
             self._start()
-            for _ in range(SPELL):
-                yield self._next()
+            yield from islice(self.over_these(), SPELL)
+
+    def over_these(self) -> Iterator[Drawn]:
+        """Expressions without end over the present columns."""
+        while True:
+            yield self._next()
 
     def forget(self, text: str) -> None:
         """Draw no more from an expression that is known to be typed wrongly."""
@@ -201,8 +206,12 @@ class Drawing:
         types = {name.strip("`"): parse_type(text) for name, text in self.columns.items()}
         mode = self.draw.choice(("streaming", "streaming", "streaming", "batch"))
         self.scope = ColumnScope(types, streaming=mode == "streaming")
+        self.grow((*names, *self.draw.sample(LITERALS, 25)))
+
+    def grow(self, texts: Iterable[str]) -> None:
+        """Let all expressions grow out of these."""
         self.pool = {}
-        for text in (*names, *self.draw.sample(LITERALS, 25)):
+        for text in texts:
             self._keep(text)
 
     def _next(self) -> Drawn:

@@ -174,7 +174,7 @@ def sqlglot() -> None:
     except ImportError:
         print("sqlglot: left out (it is not installed)")
         return
-    compiled = not str(sqlglot.tokens.__file__).endswith(".py")
+    compiled = not str(sqlglot.parser.__file__).endswith(".py")
     theirs = typical(lambda _: [sqlglot.parse_one(one) for one in SHARED], 50)
     line(f"sqlglot {sqlglot.__version__}, {'compiled' if compiled else 'pure Python'}", theirs)
     print(f"schema_core is {theirs / ours:.1f} times as fast")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
+from itertools import islice
 
 import pytest
 
@@ -12,6 +14,7 @@ from properties.answers.expressions import shown
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.spark import to_spark
 from schema_core.expressions.to_sql import to_sql
 from schema_core.sql.expression import parse_expression
 from schema_core.types import RowType, parse_type
@@ -50,6 +53,17 @@ def test_drawn_expressions_repeat_and_are_mostly_typed() -> None:
 
     assert first == drawn()
     assert 200 < len(taken) < 400
+
+
+def test_drawn_expressions_are_said_to_spark_or_refused() -> None:
+    """Whatever is typed: no other errors than the library's own."""
+    source = Drawing(random.Random(2))
+    said = 0
+    for one in islice(source.expressions(), 2_000):
+        with suppress(SchemaCoreError):
+            said += bool(to_spark(infer(source.scope, parse_expression(one.text))))
+
+    assert said > 500
 
 
 def test_a_find_is_cut_down_to_parts_of_itself() -> None:

@@ -27,6 +27,7 @@ from schema_core.types import (
     LocalZonedTimestampType,
     TimestampType,
     TimeType,
+    TypeFamily,
     YearMonthIntervalType,
 )
 
@@ -57,6 +58,9 @@ TIME_FIELDS: dict[str, str] = {
     "MILLISECOND": "{t} % 1000",
 }
 
+#: Unit -> the field of a count of months.
+MONTH_FIELDS = {"YEAR": "DIV 12", "MONTH": "% 12"}
+
 
 def _days(text: str, type_: DataType, zone: str) -> str:
     """The date of a moment as Flink sees it: before 1970 that of the end of the day."""
@@ -76,12 +80,14 @@ def _time(text: str, type_: DataType, zone: str) -> str:
 
 def field(unit: str, text: str, type_: DataType, zone: str) -> str:
     """A field of a moment or interval, a whole number."""
-    if isinstance(type_, YearMonthIntervalType):
-        return {"YEAR": f"({text} DIV 12)", "MONTH": f"({text} % 12)"}[unit]
-    if isinstance(type_, DayTimeIntervalType):
-        if unit == "DAY":
-            return f"({text} DIV {moments.DAY})"
+    if isinstance(type_, YearMonthIntervalType) and unit in MONTH_FIELDS:
+        return f"({text} {MONTH_FIELDS[unit]})"
+    if isinstance(type_, DayTimeIntervalType) and unit == "DAY":
+        return f"({text} DIV {moments.DAY})"
+    if isinstance(type_, DayTimeIntervalType) and unit in TIME_FIELDS:
         return f"({TIME_FIELDS[unit].format(t=f'({text} % {moments.DAY})')})"
+    if type_.is_(TypeFamily.INTERVAL):
+        raise unsupported(f"{unit} of {type_.as_summary_string()} is not run on Spark")
     if unit == "EPOCH":
         count = (
             f"unix_date({text}) * 86400L"

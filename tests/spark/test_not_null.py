@@ -1,0 +1,163 @@
+"""The law: what is typed NOT NULL is never NULL when Spark computes it, at any depth.
+
+Looked at are expressions that Flink's answers are recorded for, and others drawn over the same
+tables. One that ends the job gives no value at all, and is left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.drawing import Drawing
+from properties import recorded
+from properties.answers import told, values
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.spark import to_spark
+from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.expressions.vocabulary import EQUAL, ORDERED
+from schema_core.sql.expression import parse_expression
+from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: How many expressions are computed in one job, and how many are drawn over a table.
+TOGETHER = 25
+DRAWN = 20
+
+
+@pytest.fixture(scope="module", params=["T1", "T2", "T3"])
+def table(request: pytest.FixtureRequest, session: SparkSession) -> str:
+    assert session is not None
+    told.TABLES.update(recorded.document("tables"))
+    name: str = request.param
+    return name
+
+
+def typed(table: str, text: str) -> Typed:
+    return infer(ColumnScope(values.columns(table), streaming=False), parse_expression(text))
+
+
+def says_not_null(type_: DataType) -> bool:
+    return any(not one.is_nullable for one in type_.walk())
+
+
+def recorded_texts(table: str) -> Iterator[str]:
+    """Every third expression that Flink computed over the table."""
+    pairs = recorded.records("values")
+    texts = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
+    yield from islice(texts, 0, None, 3)
+
+
+def drawn_texts(table: str) -> Iterator[str]:
+    """Expressions over columns of the table, which grow out of one another."""
+    columns = values.columns(table)
+    source = Drawing(random.Random(f"{table}8"))
+    source.columns = {f"`{name}`": str(type_) for name, type_ in columns.items()}
+    source.scope = ColumnScope(columns, streaming=False)
+    source.grow((*source.columns, "1", "2.5", "'a'", "'2020-01-31'", "TRUE", "NULL"))
+    for one in islice(source.over_these(), 80 * DRAWN):
+        yield one.text
+
+
+def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, str]]:
+    """Of the expressions those that are NOT NULL somewhere, and that Spark can compute."""
+    for text in texts:
+        try:
+            found = typed(table, text)
+            if says_not_null(found.type) and not any(map(is_exempt, walk(found))):
+                yield text, found, to_spark(found)
+        except SchemaCoreError:
+            continue
+
+
+def is_exempt(found: Typed) -> bool:
+    """Aggregates make one row of many; and a text that is compared with a number is read as one.
+
+    Where it is none, Flink has NULL, although it says NOT NULL.
+    """
+    if not isinstance(found, Apply):
+        return False
+    texts = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
+    compares = found.function.takes[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
+    return found.function.kind is Kind.AGGREGATE or (compares and len(texts) > 1)
+
+
+def rows(session: SparkSession, table: str, said: Sequence[str]) -> list[list[Any]]:
+    """The values of expressions, column by column; none where one of them ends the job."""
+    names = ", ".join(f"{one} AS c{place}" for place, one in enumerate(said))
+    try:
+        found = session.sql(f"SELECT {names} FROM {values.view(table)}").toArrow()
+    except Exception:  # noqa: BLE001 - whatever ends a job, there are no values
+        return []
+    return [values.fetched(column) for column in found.columns]
+
+
+def breaks(value: Any, type_: DataType) -> bool:
+    """Whether there is a NULL where the type says that there is none."""
+    if value is None:
+        return not type_.is_nullable
+    match type_:
+        case ArrayType(element_type=element):
+            return any(breaks(one, element) for one in value)
+        case MapType(key_type=key, value_type=entry):
+            return any(breaks(k, key) or breaks(v, entry) for k, v in dict(value).items())
+        case MultisetType(element_type=element):
+            return any(breaks(one, element) for one in dict(value))
+        case RowType(fields=fields):
+            pairs = zip(value.values(), fields, strict=True)
+            return any(breaks(one, field.data_type) for one, field in pairs)
+        case _:
+            return False
+
+
+def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]]) -> list[str]:
+    """The expressions that break the law; those that end the job are tried one by one."""
+    columns = rows(session, table, [said for _, _, said in found])
+    if columns:
+        pairs = zip(found, columns, strict=True)
+        return [
+            text
+            for (text, tree, _), column in pairs
+            if any(breaks(value, tree.type) for value in column)
+        ]
+    if len(found) == 1:
+        return []
+    half = len(found) // 2
+    return [
+        *broken(session, table, found[:half]),
+        *broken(session, table, found[half:]),
+    ]
+
+
+@pytest.mark.parametrize("texts", [recorded_texts, drawn_texts])
+def test_what_is_not_null_has_a_value(session: SparkSession, table: str, texts: Any) -> None:
+    found = list(computable(table, texts(table)))
+    if texts is drawn_texts:
+        found = found[:: max(1, len(found) // DRAWN)]
+
+    assert len(found) > 20
+    for start in range(0, len(found), TOGETHER):
+        assert [] == broken(session, table, found[start : start + TOGETHER])
+
+
+def test_the_law_can_be_broken(session: SparkSession, table: str) -> None:
+    """A NULL at any depth is seen."""
+    row = typed(table, "ROW(1, ARRAY['a'])").type
+    value = {"EXPR$0": 1, "EXPR$1": ["a", None]}
+
+    assert breaks(None, row)
+    assert breaks(value, row)
+    assert not breaks({**value, "EXPR$1": ["a"]}, row)
+    assert ["1"] == broken_by_hand(session, table)
+
+
+def broken_by_hand(session: SparkSession, table: str) -> list[str]:
+    return broken(session, table, [("1", typed(table, "1"), "CAST(NULL AS INT)")])
