@@ -1,4 +1,4 @@
-"""Hypothesis profiles, the Spark session that tests share, and which tests need it."""
+"""The Spark session that tests share, and which tests need it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+from tests.support import load_profile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Deadlines measure the machine, not the law.
-settings.register_profile("dev", deadline=None)
-settings.register_profile(
-    "ci",
-    deadline=None,
-    max_examples=300,
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+load_profile()
 
 #: Small and quiet: two threads, no web page, a JVM that starts fast rather than runs fast.
 SPARK = {

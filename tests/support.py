@@ -1,8 +1,11 @@
-"""What several tests need: tables of cases in text files."""
+"""What several tests need: tables of cases in text files, and how hard hypothesis looks."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+from hypothesis import HealthCheck, settings
 
 CASES = Path(__file__).parent / "cases"
 
@@ -20,3 +23,17 @@ def cases(name: str) -> list[tuple[str, str]]:
 def listed(text: str) -> list[str]:
     """The parts of a cell, separated by bars."""
     return [part.strip() for part in text.split(" | ")]
+
+
+def load_profile() -> None:
+    """Let hypothesis look as hard as HYPOTHESIS_PROFILE says; `ci` takes HYPOTHESIS_EXAMPLES."""
+    # Deadlines measure the machine, not the law.
+    settings.register_profile("dev", deadline=None)
+    settings.register_profile(
+        "ci",
+        deadline=None,
+        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "300")),
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

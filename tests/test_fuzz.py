@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from fuzz import driver
+from fuzz.type_questions import Drawing
+from properties.answer import answer
 from schema_core.errors import SchemaCoreError
 
 FUZZ = Path(__file__).parent.parent / "fuzz"
@@ -37,3 +40,11 @@ def test_a_find_is_any_error_but_ours() -> None:
     assert driver.find(broken, "y") is None
     assert driver.find(broken, "yyxy") == "ValueError: yyxy"
     assert driver.shortened(broken, "yyxy") == "x"
+
+
+def test_drawn_questions_about_types_are_answered_or_refused() -> None:
+    """That Flink answers the same takes a Flink: see fuzz/type_questions.py."""
+    drawn = islice(Drawing(random.Random(0)).questions(), TEXTS)
+    errors = {one.get("error") for one in map(answer, drawn)}
+
+    assert {None, "ParseError"} <= errors <= {None, "ParseError", "UnsupportedError"}
