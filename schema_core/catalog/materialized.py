@@ -18,6 +18,7 @@ class FreshnessUnit(Enum):
     MINUTE = 60
     HOUR = 3_600
     DAY = 86_400
+    WEEK = 604_800
 
 
 class LogicalRefreshMode(Enum):
@@ -94,7 +95,8 @@ DEFAULT_FRESHNESS = {
 #: freshness-threshold``, 30 minutes).
 CONTINUOUS_BELOW = 1_800
 
-#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly.
+#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly; there
+#: is no full refresh by weeks.
 CYCLES = {
     FreshnessUnit.SECOND: 60,
     FreshnessUnit.MINUTE: 60,

@@ -205,15 +205,21 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
     """How a table is refreshed to be that fresh.
 
     Raises:
-        SchemaError: with code `freshness` for a full refresh in steps that do not divide the next
-            larger unit, since it runs by the clock.
+        SchemaError: with code `freshness` for a full refresh in weeks, or in steps that do not
+            divide the next larger unit, since it runs by the clock.
     """
     continuous = mode is LogicalRefreshMode.CONTINUOUS or (
         mode is LogicalRefreshMode.AUTOMATIC and freshness.seconds < CONTINUOUS_BELOW
     )
     if continuous:
         return RefreshMode.CONTINUOUS
-    cycle = CYCLES[freshness.unit]
+    cycle = CYCLES.get(freshness.unit)
+    if cycle is None:
+        raise SchemaError(
+            f"a full refresh does not run by {freshness.unit.name}s",
+            code="freshness",
+            hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
+        )
     if cycle % freshness.interval or (freshness.interval == cycle > 1):
         raise SchemaError(
             f"a full refresh cannot run every {freshness.interval} {freshness.unit.name}s",

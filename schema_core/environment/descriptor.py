@@ -223,20 +223,35 @@ class TableDescriptorBuilder:
     def distributed_by_hash(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets by hash."""
-        return self.distributed(TableDistribution.of_hash(bucket_keys, bucket_count))
+        """Spread the rows over buckets by hash.
+
+        Raises:
+            SchemaError: with code `no-key-columns` if there are no keys.
+        """
+        keys = require_bucket_keys(bucket_keys)
+        return self.distributed(TableDistribution.of_hash(keys, bucket_count))
 
     def distributed_by_range(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets by ranges of values."""
-        return self.distributed(TableDistribution.of_range(bucket_keys, bucket_count))
+        """Spread the rows over buckets by ranges of values.
+
+        Raises:
+            SchemaError: with code `no-key-columns` if there are no keys.
+        """
+        keys = require_bucket_keys(bucket_keys)
+        return self.distributed(TableDistribution.of_range(keys, bucket_count))
 
     def distributed_by(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets as the connector chooses."""
-        return self.distributed(TableDistribution.of_unknown(bucket_keys, bucket_count))
+        """Spread the rows over buckets as the connector chooses.
+
+        Raises:
+            SchemaError: with code `no-key-columns` without keys: see `distributed_into`.
+        """
+        keys = require_bucket_keys(bucket_keys)
+        return self.distributed(TableDistribution.of_unknown(keys, bucket_count))
 
     def distributed_into(self, bucket_count: int) -> TableDescriptorBuilder:
         """Spread the rows over so many buckets, without keys."""
@@ -252,6 +267,20 @@ class TableDescriptorBuilder:
 
     def build(self) -> TableDescriptor:
         return self._descriptor
+
+
+def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys, of which there must be one.
+
+    Raises:
+        SchemaError: with code `no-key-columns`.
+    """
+    keys = tuple(bucket_keys)
+    if not keys:
+        raise SchemaError(
+            "a distribution by keys needs one", code="no-key-columns", hint="see distributed_into"
+        )
+    return keys
 
 
 # --- models --------------------------------------------------------------------------------------

@@ -104,11 +104,10 @@ def in_sql(type_: DataType) -> DataType:
     if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
         return found
     if isinstance(type_, LegacyType) or type_.root in UNKNOWN_TO_SQL:
-        raise SchemaError(
-            f"SQL has no columns of type {type_.as_summary_string()}", code="type-not-in-sql"
-        )
+        raise _not_in_sql(type_)
     match type_:
         case StructuredType():
+            _require_parts_in_sql(type_)
             return type_
         case TimeType(precision=precision):
             return TimeType(min(precision, 3), nullable)
@@ -123,6 +122,25 @@ def in_sql(type_: DataType) -> DataType:
             return RowType([RowField(name, inner) for name, inner in pairs], nullable)
         case _:
             return type_.rebuild(tuple(map(in_sql, type_.children())))
+
+
+def _require_parts_in_sql(type_: DataType) -> None:
+    """Refuse what SQL finds in a structured type that it leaves alone; an attribute may be NULL.
+
+    Raises:
+        SchemaError: with code `type-not-in-sql`.
+    """
+    for part in type_.children():
+        is_null = part.root is TypeRoot.NULL and not isinstance(type_, StructuredType)
+        if is_null or part.root is TypeRoot.TIMESTAMP_WITH_TIME_ZONE:
+            raise _not_in_sql(part)
+        _require_parts_in_sql(part)
+
+
+def _not_in_sql(type_: DataType) -> SchemaError:
+    return SchemaError(
+        f"SQL has no columns of type {type_.as_summary_string()}", code="type-not-in-sql"
+    )
 
 
 class ColumnScope:

@@ -194,6 +194,7 @@ def materialized(mode: LogicalRefreshMode, freshness: Freshness | None) -> Catal
         ("AUTOMATIC",  (30, "MINUTE"), "INTERVAL '30' MINUTE", "FULL"),
         ("AUTOMATIC",  (1, "DAY"),     "INTERVAL '1' DAY",    "FULL"),
         ("CONTINUOUS", (5, "DAY"),     "INTERVAL '5' DAY",    "CONTINUOUS"),
+        ("CONTINUOUS", (2, "WEEK"),    "INTERVAL '2' WEEK",   "CONTINUOUS"),
         ("FULL",       (30, "SECOND"), "INTERVAL '30' SECOND", "FULL"),
     ],
 )  # fmt: skip
@@ -207,7 +208,9 @@ def test_refresh_follows_from_mode_and_freshness(
     assert (freshness, RefreshMode[refreshed]) == (str(table.freshness), table.refresh_mode)
 
 
-@pytest.mark.parametrize("given", [(7, "MINUTE"), (60, "SECOND"), (48, "HOUR"), (2, "DAY")])
+@pytest.mark.parametrize(
+    "given", [(7, "MINUTE"), (60, "SECOND"), (48, "HOUR"), (2, "DAY"), (1, "WEEK")]
+)
 def test_full_refresh_runs_by_the_clock(given: tuple[int, str]) -> None:
     freshness = Freshness(given[0], FreshnessUnit[given[1]])
 

@@ -117,11 +117,26 @@ def test_a_chain_of_thousands_of_operands() -> None:
 # --- columns as SQL sees them --------------------------------------------------------------------
 
 
-def test_columns_of_types_that_sql_does_not_know_are_refused() -> None:
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "ROW<x TIMESTAMP(3) WITH TIME ZONE>",
+        "STRUCTURED<'C', x TIMESTAMP(3) WITH TIME ZONE>",
+        "STRUCTURED<'C', x STRUCTURED<'D', y ARRAY<TIMESTAMP(3) WITH TIME ZONE>>>",
+        "STRUCTURED<'C', x ROW<y NULL>>",
+    ],
+)
+def test_columns_of_types_that_sql_does_not_know_are_refused(type_: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        ColumnScope({"a": parse_type("ROW<x TIMESTAMP(3) WITH TIME ZONE>")})
+        ColumnScope({"a": parse_type(type_)})
 
     assert caught.value.code == "type-not-in-sql"
+
+
+def test_an_attribute_of_a_structured_type_may_be_of_no_type() -> None:
+    type_ = parse_type("STRUCTURED<'C', x NULL>")
+
+    assert ColumnScope({"a": type_}).columns == {"a": type_}
 
 
 # --- time attributes -----------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def freshness_of(interval: Interval) -> Freshness:
     """
     if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
         raise SchemaError(
-            "a freshness is a number of seconds, minutes, hours or days",
+            "a freshness is a number of seconds, minutes, hours, days or weeks",
             code="freshness",
             span=interval.span,
         )

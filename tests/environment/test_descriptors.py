@@ -1,0 +1,18 @@
+"""Descriptors of tables: what their builder refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core import TableDescriptor
+from schema_core.errors import SchemaCoreError
+
+
+@pytest.mark.parametrize("how", ["distributed_by_hash", "distributed_by_range", "distributed_by"])
+def test_a_descriptor_is_distributed_by_a_key_at_least(how: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        getattr(TableDescriptor.for_connector("x"), how)((), 4)
+    assert "no-key-columns" == caught.value.code
+
+    into = TableDescriptor.for_connector("x").distributed_into(4).build()
+    assert "DISTRIBUTED INTO 4 BUCKETS" in str(into)
