@@ -146,9 +146,12 @@ class SchemaResolver:
         for column in columns:
             if isinstance(column, UnresolvedComputedColumn):
                 continue
-            stored[column.name] = None
-            with found.catching(), at(f"column {column.name!r}", column.span):
+            try:
                 stored[column.name] = self._typed(column)
+            except SchemaCoreError:  # seldom: a place for every column would take half of the time
+                stored[column.name] = None
+                with found.catching(), at(f"column {column.name!r}", column.span):
+                    raise
         return stored
 
     def _typed(self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> AnyColumn:
@@ -164,22 +167,22 @@ class SchemaResolver:
     def _type(self, written: WrittenType) -> DataType:
         if isinstance(written, UnresolvedDataType):
             return require_resolved(written.resolve(self._types))
-        type_ = parse_type(written) if isinstance(written, str) else written
-        if type_.nullable() == WRONG:
-            raise SchemaError("the type is wrong itself", code=FOLLOWS)
-        return require_resolved(look_up(type_, self._types))
+        if isinstance(written, str) and self._types is None:
+            return _type_of_text(written)
+        return _sound(parse_type(written) if isinstance(written, str) else written, self._types)
 
     def _computed(
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
         """All columns in order; a computed one sees the stored ones alone, wherever they stand."""
         computed = [one for one in columns if isinstance(one, UnresolvedComputedColumn)]
+        if not computed:
+            return stored
         known: Columns = {column.name: stored.get(column.name) for column in columns}
-        if computed:
-            first = computed[0]
-            with found.catching(), at(f"column {first.name!r}", first.span):
-                scope = self._scope(stored, [column.name for column in computed])
-                known |= compute(computed, scope, found)
+        first = computed[0]
+        with found.catching(), at(f"column {first.name!r}", first.span):
+            scope = self._scope(stored, [column.name for column in computed])
+            known |= compute(computed, scope, found)
         return known
 
     def _scope(self, columns: Columns, computed: Iterable[str] = ()) -> SchemaScope:
@@ -214,9 +217,9 @@ class SchemaResolver:
             require_same_time(column, expression.type)
             return WatermarkSpec(column.name, expression)
 
-    def _with_rowtime(self, columns: Columns, watermarks: Iterable[WatermarkSpec]) -> Columns:
+    def _with_rowtime(self, columns: Columns, watermarks: tuple[WatermarkSpec, ...]) -> Columns:
         """The columns with the one under a watermark marked as rowtime, in streaming mode."""
-        if not self._streaming:
+        if not self._streaming or not watermarks:
             return columns
         marked = dict(columns)
         for watermark in watermarks:
@@ -231,6 +234,24 @@ class SchemaResolver:
 def _remembered(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
     """What schemas mean that were resolved lately; mistakes are told anew each time."""
     return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - its own
+
+
+@lru_cache(maxsize=4096)
+def _type_of_text(text: str) -> DataType:
+    """The type of a text without names of user-defined types; most schemas use few of them."""
+    return _sound(parse_type(text), None)
+
+
+def _sound(type_: DataType, types: LookUp | None) -> DataType:
+    """The type with every name in it looked up.
+
+    Raises:
+        SchemaError: with code `follows-from-another` for the type of what is wrong itself, or as
+            `look_up`.
+    """
+    if type_.nullable() == WRONG:
+        raise SchemaError("the type is wrong itself", code=FOLLOWS)
+    return require_resolved(look_up(type_, types))
 
 
 def _is_text(schema: Schema) -> bool:

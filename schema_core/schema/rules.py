@@ -49,7 +49,10 @@ def repeated(names: Iterable[str]) -> list[str]:
     >>> repeated(["a", "b", "a", "c", "b"])
     ['a', 'b']
     """
-    return [name for name, count in Counter(names).items() if count > 1]
+    listed = list(names)
+    if len(set(listed)) == len(listed):
+        return []
+    return [name for name, count in Counter(listed).items() if count > 1]
 
 
 def shown(names: Iterable[str]) -> str:
@@ -195,7 +198,7 @@ def resolve_primary_key(
     for name in dict.fromkeys(key.column_names):
         with found.catching(), at(place, key.span):
             require_not_null(key_column(name, columns, PhysicalColumn))
-    return UniqueConstraint.primary_key(key.name, key.column_names)
+    return UniqueConstraint(key.name, key.column_names)
 
 
 def resolve_indexes(
