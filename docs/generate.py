@@ -18,7 +18,7 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 #: Packages in the order of the layers.
 LAYERS = (
-    "", "types", "sql", "expressions", "schema", "query", "catalog", "formats", "environment",
+    "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats", "environment",
     "pipeline", "cli", "testing",
 )  # fmt: skip
 

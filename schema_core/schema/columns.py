@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 from schema_core.schema import listing
+from schema_core.schema.arguments import a_data_type, a_flag, a_name, a_text, an_instance
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
 from schema_core.types import DataType
@@ -29,20 +30,38 @@ class Column(ABC):
 
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
-        """A column that is stored as it is."""
-        return PhysicalColumn(name, data_type)
+        """A column that is stored as it is.
+
+        Raises:
+            SchemaError: with code `not-a-type` for what is no data type, `wrong-argument` for a
+                name that is no text.
+        """
+        return PhysicalColumn(a_name(name, "a column"), a_data_type(data_type, "a column"))
 
     @staticmethod
     def computed(name: str, resolved_expression: ResolvedExpression) -> ComputedColumn:
-        """A column that an expression computes; its type is that of the expression."""
+        """A column that an expression computes; its type is that of the expression.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for an expression that was not resolved.
+        """
+        a_name(name, "a column")
+        an_instance(resolved_expression, ResolvedExpression, "the expression")
         return ComputedColumn(name, resolved_expression.type, resolved_expression)
 
     @staticmethod
     def metadata(
         name: str, data_type: DataType, metadata_key: str | None, is_virtual: bool
     ) -> MetadataColumn:
-        """A column that the connector fills; a virtual one is read but never written."""
-        return MetadataColumn(name, data_type, metadata_key, is_virtual)
+        """A column that the connector fills; a virtual one is read but never written.
+
+        Raises:
+            SchemaError: as `physical`; with code `wrong-argument` for a key that is no text, or a
+                flag that is none.
+        """
+        type_ = a_data_type(data_type, "a column")
+        key, virtual = a_text(metadata_key, "the metadata key"), a_flag(is_virtual, "is_virtual")
+        return MetadataColumn(a_name(name, "a column"), type_, key, virtual)
 
     @abstractmethod
     def is_physical(self) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from schema_core.schema import listing
+from schema_core.schema.arguments import a_name, column_names
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
 
@@ -93,8 +94,15 @@ class UniqueConstraint(Constraint):
 
     @staticmethod
     def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
-        """A primary key of these columns."""
-        return UniqueConstraint(name, tuple(columns))
+        """A primary key of these columns.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts, `no-key-columns`
+                where there is none.
+        """
+        return UniqueConstraint(
+            a_name(name, "the primary key"), column_names(columns, "the primary key")
+        )
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.PRIMARY_KEY

@@ -40,6 +40,9 @@ class ResolvedExpression:
         """The type of its value."""
         return self.typed.type
 
+    def get_output_data_type(self) -> DataType:
+        return self.typed.type
+
     def as_summary_string(self) -> str:
         """As it was written: what listings show."""
         return self.written.text

@@ -23,8 +23,23 @@ def _shown(data_type: WrittenType) -> str:
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
 
+class UnresolvedMember:
+    """What columns have in common, under Flink's names."""
+
+    __slots__ = ()
+
+    name: str
+    comment: str | None
+
+    def get_name(self) -> str:
+        return self.name
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+
 @dataclass(frozen=True, slots=True)
-class UnresolvedPhysicalColumn:
+class UnresolvedPhysicalColumn(UnresolvedMember):
     """A column that is stored as it is."""
 
     name: str
@@ -32,13 +47,16 @@ class UnresolvedPhysicalColumn:
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def get_data_type(self) -> WrittenType:
+        return self.data_type
+
     def __str__(self) -> str:
         type_ = _shown(self.data_type)
         return f"{quote_identifier(self.name)} {type_}{listing.remark(self.comment)}"
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedComputedColumn:
+class UnresolvedComputedColumn(UnresolvedMember):
     """A column that an expression over the others computes."""
 
     name: str
@@ -46,19 +64,22 @@ class UnresolvedComputedColumn:
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def get_expression(self) -> Written:
+        return self.expression
+
     def __str__(self) -> str:
         remark = listing.remark(self.comment)
         return f"{quote_identifier(self.name)} AS {self.expression}{remark}"
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedMetadataColumn:
+class UnresolvedMetadataColumn(UnresolvedMember):
     """A column that the connector fills; `metadata_key` None means: the key is the name."""
 
     name: str
     data_type: WrittenType
     metadata_key: str | None = None
-    is_virtual: bool = False
+    virtual: bool = False
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -67,8 +88,18 @@ class UnresolvedMetadataColumn:
         """The key that the connector is asked for: the given one, else the name."""
         return self.name if self.metadata_key is None else self.metadata_key
 
+    def get_data_type(self) -> WrittenType:
+        return self.data_type
+
+    def get_metadata_key(self) -> str | None:
+        return self.metadata_key
+
+    def is_virtual(self) -> bool:
+        """Whether it is read but never written."""
+        return self.virtual
+
     def __str__(self) -> str:
-        extras = listing.metadata(self.metadata_key, virtual=self.is_virtual)
+        extras = listing.metadata(self.metadata_key, virtual=self.virtual)
         remark = listing.remark(self.comment)
         return f"{quote_identifier(self.name)} {_shown(self.data_type)} {extras}{remark}"
 
@@ -86,6 +117,12 @@ class UnresolvedWatermarkSpec:
     watermark_expression: Written
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def get_column_name(self) -> str:
+        return self.column_name
+
+    def get_watermark_expression(self) -> Written:
+        return self.watermark_expression
+
     def __str__(self) -> str:
         column = quote_identifier(self.column_name)
         return f"WATERMARK FOR {column} AS {self.watermark_expression}"
@@ -99,6 +136,12 @@ class UnresolvedPrimaryKey:
     column_names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def get_constraint_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
+
     def __str__(self) -> str:
         return listing.primary_key(self.name, self.column_names)
 
@@ -111,6 +154,12 @@ class UnresolvedIndex:
     column_names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def get_index_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
+
     def __str__(self) -> str:
         return listing.index(self.name, self.column_names)
 
@@ -122,6 +171,12 @@ class UnresolvedImmutableColumns:
     name: str
     column_names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_constraint_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
 
     def __str__(self) -> str:
         return listing.immutable_columns(self.name, self.column_names)

@@ -15,6 +15,7 @@ from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaErr
 from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
 from schema_core.expressions.typed import Apply, Ref, walk
+from schema_core.schema.arguments import an_instance
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
@@ -107,6 +108,7 @@ class SchemaResolver:
           `b` INT AS a + 1
         )
         """
+        an_instance(schema, Schema, "the schema to resolve")
         looks_up = self._functions or self._types or self._subqueries
         if looks_up or not _is_text(schema):
             return self._resolved(schema)
@@ -161,7 +163,7 @@ class SchemaResolver:
         if not self._metadata:
             raise SchemaError("metadata columns are not possible here", code="no-metadata")
         return MetadataColumn(
-            column.name, type_, column.metadata_key, column.is_virtual, comment=column.comment
+            column.name, type_, column.metadata_key, column.virtual, comment=column.comment
         )
 
     def _type(self, written: WrittenType) -> DataType:

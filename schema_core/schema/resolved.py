@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import NoneType
+from typing import Any, TypeVar
 
 from schema_core.errors import SchemaError
 from schema_core.schema import listing
+from schema_core.schema.arguments import an_instance, several
 from schema_core.schema.columns import (
     AnyColumn,
     Column,
@@ -39,13 +42,16 @@ __all__ = [
     "WatermarkSpec",
 ]
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class ResolvedSchema:
     """Columns in order with exact types, watermarks, a key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `immutable-without-key` for immutable columns without a primary key.
+        SchemaError: with code `immutable-without-key` for immutable columns without a primary key,
+            `wrong-argument` for what is none of these.
 
     >>> from schema_core.types import DataTypes
     >>> print(ResolvedSchema.physical(["id"], [DataTypes.BIGINT(nullable=False)]))
@@ -62,20 +68,23 @@ class ResolvedSchema:
 
     def __init__(
         self,
-        columns: Iterable[AnyColumn] = (),
-        watermark_specs: Iterable[WatermarkSpec] = (),
+        columns: Iterable[AnyColumn] | None = None,
+        watermark_specs: Iterable[WatermarkSpec] | None = None,
         primary_key: UniqueConstraint | None = None,
-        indexes: Iterable[Index] = (),
+        indexes: Iterable[Index] | None = None,
         immutable_columns: ImmutableColumns | None = None,
     ) -> None:
+        an_instance(primary_key, (UniqueConstraint, NoneType), "the primary key")
+        an_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
             raise SchemaError(
                 "immutable columns need a primary key beside them", code="immutable-without-key"
             )
-        object.__setattr__(self, "columns", tuple(columns))
-        object.__setattr__(self, "watermark_specs", tuple(watermark_specs))
+        object.__setattr__(self, "columns", _all(columns, Column, "column"))
+        watermarks = _all(watermark_specs, WatermarkSpec, "watermark spec")
+        object.__setattr__(self, "watermark_specs", watermarks)
         object.__setattr__(self, "primary_key", primary_key)
-        object.__setattr__(self, "indexes", tuple(indexes))
+        object.__setattr__(self, "indexes", _all(indexes, Index, "index"))
         object.__setattr__(self, "immutable_columns", immutable_columns)
 
     @staticmethod
@@ -90,14 +99,14 @@ class ResolvedSchema:
         """A schema of physical columns alone.
 
         Raises:
-            SchemaError: with code `length-mismatch` where names and types are not equally many.
+            SchemaError: with code `length-mismatch` where names and types are not equally many,
+                else as `Column.physical`.
         """
-        if len(column_names) != len(column_data_types):
-            raise SchemaError(
-                f"{len(column_names)} names for {len(column_data_types)} types",
-                code="length-mismatch",
-            )
-        return ResolvedSchema(map(PhysicalColumn, column_names, column_data_types))
+        names = several(column_names, "the names of the columns")
+        types = several(column_data_types, "the types of the columns")
+        if len(names) != len(types):
+            raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
+        return ResolvedSchema(map(Column.physical, names, types))
 
     # --- members -------------------------------------------------------------------------------
 
@@ -114,7 +123,12 @@ class ResolvedSchema:
         return [column.data_type for column in self.columns]
 
     def get_column(self, column_index_or_name: int | str) -> AnyColumn | None:
-        """The column at a position or of a name (in exactly this case), or None."""
+        """The column at a position or of a name (in exactly this case), or None.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is neither.
+        """
+        an_instance(column_index_or_name, (int, str), "the position or name of a column")
         if isinstance(column_index_or_name, int):
             inside = 0 <= column_index_or_name < len(self.columns)
             return self.columns[column_index_or_name] if inside else None
@@ -179,6 +193,14 @@ class ResolvedSchema:
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
         return listing.listing(members)
+
+
+def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
+    """The members of one kind; None means that there are none, as in PyFlink."""
+    found = () if members is None else several(members, f"the {what}s")
+    for one in found:
+        an_instance(one, kind, f"a {what}")
+    return found
 
 
 def plain(type_: DataType) -> DataType:

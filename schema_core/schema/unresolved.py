@@ -9,11 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never
+from typing import TYPE_CHECKING, ClassVar, assert_never, get_args
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.fluent import Expression
 from schema_core.schema import listing
+from schema_core.schema.arguments import (
+    Given,
+    a_flag,
+    a_name,
+    a_text,
+    a_type,
+    a_visible_name,
+    an_expression,
+    an_instance,
+    several,
+    shown,
+)
+from schema_core.schema.arguments import column_names as name_columns
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import (
     UnresolvedColumn,
@@ -24,7 +36,6 @@ from schema_core.schema.members import (
     UnresolvedPhysicalColumn,
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
-    Written,
     WrittenType,
 )
 from schema_core.schema.resolved import (
@@ -34,10 +45,7 @@ from schema_core.schema.resolved import (
     PhysicalColumn,
     ResolvedSchema,
 )
-from schema_core.sql.rewrite import walk
-from schema_core.sql.syntax import Call
-from schema_core.text import is_blank
-from schema_core.types import DataType, RowType, UnresolvedDataType
+from schema_core.types import DataType, RowType
 
 if TYPE_CHECKING:
     from schema_core.schema.resolve import SchemaResolver
@@ -57,8 +65,8 @@ __all__ = [
     "unresolve",
 ]
 
-#: An expression as the builder takes it: SQL text, or what Python or a resolver made.
-Given: TypeAlias = str | Expression | Written
+#: What messages call the constraints of a schema.
+KEY, INDEX, IMMUTABLE = "the primary key", "the index", "the immutable columns constraint"
 
 
 class SchemaBuilder:
@@ -102,8 +110,9 @@ class SchemaBuilder:
 
         Raises:
             SchemaError: with code `second-primary-key` or `second-immutable-columns` where both
-                have one.
+                have one, `wrong-argument` for what is no schema.
         """
+        an_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
         self._watermark_specs += unresolved_schema.watermark_specs
         self._indexes += unresolved_schema.indexes
@@ -119,11 +128,18 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `from_schema`.
         """
+        an_instance(resolved_schema, ResolvedSchema, "the schema to append")
         return self.from_schema(unresolve(resolved_schema))
 
     def from_columns(self, columns: Iterable[UnresolvedColumn]) -> SchemaBuilder:
-        """Append columns of another schema."""
-        self._columns += columns
+        """Append columns of another schema.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is no column.
+        """
+        kinds = get_args(UnresolvedColumn)
+        given = several(columns, "the columns to append")
+        self._columns += [an_instance(column, kinds, "a column to append") for column in given]
         return self
 
     def from_row_data_type(self, data_type: DataType) -> SchemaBuilder:
@@ -133,7 +149,7 @@ class SchemaBuilder:
             SchemaError: with code `not-a-row` for any other type.
         """
         if not isinstance(data_type, RowType):
-            raise SchemaError(f"{data_type!r} is no ROW", code="not-a-row")
+            raise SchemaError(f"{shown(data_type)} is no ROW", code="not-a-row")
         return self.from_fields(data_type.field_names(), data_type.field_types())
 
     def from_fields(
@@ -142,29 +158,39 @@ class SchemaBuilder:
         """Append physical columns of these names and types.
 
         Raises:
-            SchemaError: with code `length-mismatch` where they are not equally many.
+            SchemaError: with code `length-mismatch` where they are not equally many, else as
+                `column`.
         """
-        if len(field_names) != len(field_data_types):
-            raise SchemaError(
-                f"{len(field_names)} names for {len(field_data_types)} types",
-                code="length-mismatch",
-            )
-        for name, data_type in zip(field_names, field_data_types, strict=True):
+        names = several(field_names, "the names of the fields")
+        types = several(field_data_types, "the types of the fields")
+        if len(names) != len(types):
+            raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
+        for name, data_type in zip(names, types, strict=True):
             self.column(name, data_type)
         return self
 
     # --- columns -------------------------------------------------------------------------------
 
     def column(self, column_name: str, data_type: WrittenType) -> SchemaBuilder:
-        """Append a physical column; a type given as text is parsed when the schema is resolved."""
-        self._columns.append(UnresolvedPhysicalColumn(column_name, _type(data_type)))
+        """Append a physical column; a type given as text is parsed when the schema is resolved.
+
+        Raises:
+            SchemaError: with code `not-a-type` for what is neither a type nor a text,
+                `wrong-argument` for a name that is no text.
+        """
+        name = a_name(column_name, "a column")
+        self._columns.append(UnresolvedPhysicalColumn(name, a_type(data_type)))
         return self
 
-    def column_by_expression(
-        self, column_name: str, expr: str | Expression | Written
-    ) -> SchemaBuilder:
-        """Append a computed column; text is SQL over the physical and metadata columns."""
-        self._columns.append(UnresolvedComputedColumn(column_name, _expression(expr)))
+    def column_by_expression(self, column_name: str, expr: Given) -> SchemaBuilder:
+        """Append a computed column; text is SQL over the physical and metadata columns.
+
+        Raises:
+            SchemaError: with code `not-an-expression` for what is neither an expression nor a text,
+                `wrong-argument` for a name that is no text.
+        """
+        name = a_name(column_name, "a column")
+        self._columns.append(UnresolvedComputedColumn(name, an_expression(expr)))
         return self
 
     def column_by_metadata(
@@ -174,18 +200,26 @@ class SchemaBuilder:
         metadata_key: str | None = None,
         is_virtual: bool = False,
     ) -> SchemaBuilder:
-        """Append a metadata column; without a key, its name is the key."""
-        self._columns.append(
-            UnresolvedMetadataColumn(column_name, _type(data_type), metadata_key, is_virtual)
-        )
+        """Append a metadata column; without a key, its name is the key.
+
+        Raises:
+            SchemaError: as `column`; with code `wrong-argument` for a key that is no text, or a
+                flag that is none.
+        """
+        name, type_ = a_name(column_name, "a column"), a_type(data_type)
+        key = a_text(metadata_key, "the metadata key", "a flag is given by name: is_virtual=True")
+        virtual = a_flag(is_virtual, "is_virtual")
+        self._columns.append(UnresolvedMetadataColumn(name, type_, key, virtual))
         return self
 
     def with_comment(self, comment: str | None) -> SchemaBuilder:
         """Set the comment of the column that was appended last; None takes it away.
 
         Raises:
-            SchemaError: with code `no-column` where there is no column yet.
+            SchemaError: with code `no-column` where there is no column yet, `wrong-argument` for
+                what is no text.
         """
+        a_text(comment, "the comment")
         if not self._columns:
             raise SchemaError(
                 "there is no column yet that the comment could be of", code="no-column"
@@ -195,13 +229,14 @@ class SchemaBuilder:
 
     # --- watermarks, keys, indexes -------------------------------------------------------------
 
-    def watermark(
-        self, column_name: str, watermark_expr: str | Expression | Written
-    ) -> SchemaBuilder:
-        """Append a watermark; text is SQL over all columns."""
-        self._watermark_specs.append(
-            UnresolvedWatermarkSpec(column_name, _expression(watermark_expr))
-        )
+    def watermark(self, column_name: str, watermark_expr: Given) -> SchemaBuilder:
+        """Append a watermark; text is SQL over all columns.
+
+        Raises:
+            SchemaError: as `column_by_expression`.
+        """
+        name = a_name(column_name, "the column of a watermark")
+        self._watermark_specs.append(UnresolvedWatermarkSpec(name, an_expression(watermark_expr)))
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:
@@ -210,33 +245,37 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `primary_key_named`.
         """
-        return self.primary_key_named(_name("PK", column_names), *column_names)
+        names = name_columns(column_names, KEY)
+        return self.primary_key_named(made_up("PK", names), *names)
 
     def primary_key_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
         """Set the key.
 
         Raises:
-            SchemaError: with code `second-primary-key`, `blank-name`, or `no-key-columns`.
+            SchemaError: with code `second-primary-key`, `blank-name`, `no-key-columns`, or
+                `wrong-argument` for a name that is no text.
         """
-        _require_name(constraint_name, "primary key")
-        key = UnresolvedPrimaryKey(constraint_name, _columns(column_names, "primary key"))
-        return self._set_primary_key(key)
+        name = a_visible_name(constraint_name, KEY)
+        return self._set_primary_key(UnresolvedPrimaryKey(name, name_columns(column_names, KEY)))
 
     def index(self, *column_names: str) -> SchemaBuilder:
         """Append an index, named ``INDEX_`` and its columns.
 
         Raises:
-            SchemaError: with code `no-key-columns` where no column is named.
+            SchemaError: as `index_named`.
         """
-        return self.index_named(_name("INDEX", column_names), *column_names)
+        names = name_columns(column_names, INDEX)
+        return self.index_named(made_up("INDEX", names), *names)
 
     def index_named(self, index_name: str, *column_names: str) -> SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `no-key-columns` where no column is named.
+            SchemaError: with code `no-key-columns` where no column is named, `wrong-argument` for
+                a name that is no text.
         """
-        self._indexes.append(UnresolvedIndex(index_name, _columns(column_names, "index")))
+        name, names = a_name(index_name, INDEX), name_columns(column_names, INDEX)
+        self._indexes.append(UnresolvedIndex(name, names))
         return self
 
     def immutable_columns(self, *column_names: str) -> SchemaBuilder:
@@ -245,19 +284,19 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `immutable_columns_named`.
         """
-        name = _name("IMMUTABLE_COLUMNS", column_names)
-        return self.immutable_columns_named(name, *column_names)
+        names = name_columns(column_names, IMMUTABLE)
+        return self.immutable_columns_named(made_up("IMMUTABLE_COLUMNS", names), *names)
 
     def immutable_columns_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
         """Say which columns never change.
 
         Raises:
-            SchemaError: with code `second-immutable-columns`, `blank-name`, or `no-key-columns`.
+            SchemaError: with code `second-immutable-columns`, `blank-name`, `no-key-columns`, or
+                `wrong-argument` for a name that is no text.
         """
-        what = "immutable columns constraint"
-        _require_name(constraint_name, what)
-        columns = _columns(column_names, what)
-        return self._set_immutable_columns(UnresolvedImmutableColumns(constraint_name, columns))
+        name = a_visible_name(constraint_name, IMMUTABLE)
+        names = name_columns(column_names, IMMUTABLE)
+        return self._set_immutable_columns(UnresolvedImmutableColumns(name, names))
 
     def _set_primary_key(self, key: UnresolvedPrimaryKey) -> SchemaBuilder:
         if self._primary_key is not None:
@@ -294,6 +333,10 @@ class Schema:
     primary_key: UnresolvedPrimaryKey | None = None
     indexes: tuple[UnresolvedIndex, ...] = ()
     immutable_columns: UnresolvedImmutableColumns | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "watermark_specs", "indexes"):
+            object.__setattr__(self, name, several(getattr(self, name), f"the {name}"))
 
     @staticmethod
     def new_builder() -> SchemaBuilder:
@@ -335,6 +378,15 @@ class Schema:
         return listing.listing(members)
 
 
+def made_up(prefix: str, columns: Iterable[str]) -> str:
+    """The name of what got none: Flink joins the prefix and the columns.
+
+    >>> made_up("PK", ["id", "day"])
+    'PK_id_day'
+    """
+    return "_".join((prefix, *columns))
+
+
 def unresolve(schema: ResolvedSchema) -> Schema:
     """The schema as it would have to be written, with the types and expressions that were found.
 
@@ -363,53 +415,3 @@ def _unresolve_column(column: AnyColumn) -> UnresolvedColumn:
             return UnresolvedMetadataColumn(name, type_, key, virtual, comment)
         case _:
             assert_never(column)
-
-
-# --- what cannot be written at all ---------------------------------------------------------------
-
-
-def _type(data_type: WrittenType) -> WrittenType:
-    if not isinstance(data_type, DataType | UnresolvedDataType | str):
-        raise SchemaError(
-            f"{data_type!r} is neither a data type nor the text of one",
-            code="not-a-type",
-            hint="write DataTypes.INT() or 'INT'",
-        )
-    return data_type
-
-
-def _has_inline(expression: Expression) -> bool:
-    """Whether it calls a function that has no name in SQL."""
-    parts = walk(expression.syntax)
-    return any(isinstance(part, Call) and part.inline is not None for part in parts)
-
-
-def _expression(expression: Given) -> Written:
-    """The expression as a schema holds it; one that was built in Python is kept as its SQL."""
-    if isinstance(expression, Expression):
-        return SqlExpression(
-            str(expression), expression.syntax if _has_inline(expression) else None
-        )
-    if isinstance(expression, str):
-        return SqlExpression(expression)
-    if not isinstance(expression, Written):
-        raise SchemaError(
-            f"{expression!r} is neither an expression nor SQL text", code="not-an-expression"
-        )
-    return expression
-
-
-def _name(prefix: str, columns: Iterable[str]) -> str:
-    """The name of what got none: Flink joins the prefix and the columns."""
-    return "_".join((prefix, *columns))
-
-
-def _require_name(name: str, what: str) -> None:
-    if is_blank(name):
-        raise SchemaError(f"the {what} needs a name with a visible character", code="blank-name")
-
-
-def _columns(columns: tuple[str, ...], what: str) -> tuple[str, ...]:
-    if not columns:
-        raise SchemaError(f"the {what} names no column", code="no-key-columns")
-    return columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,31 @@ def test_fields_of_a_row_become_columns_without_their_comments() -> None:
         ("not-a-row",                lambda b: b.from_row_data_type(DataTypes.INT())),
         ("not-a-type",               lambda b: b.column("a", 3)),
         ("not-an-expression",        lambda b: b.column_by_expression("a", 3)),
+        ("not-an-expression",        lambda b: b.watermark("a", None)),
+        ("not-a-row",                lambda b: b.from_row_data_type(None)),
+        ("not-a-type",               lambda b: b.from_fields(["a"], [int])),
+        ("wrong-argument",           lambda b: b.column(3, "INT")),
+        ("wrong-argument",           lambda b: b.column(None, "INT")),
+        ("wrong-argument",           lambda b: b.column_by_expression(None, "1")),
+        ("wrong-argument",           lambda b: b.column_by_metadata(b"m", "INT")),
+        ("wrong-argument",           lambda b: b.column_by_metadata("m", "INT", True)),
+        ("wrong-argument",           lambda b: b.column_by_metadata("m", "INT", "k", "yes")),
+        ("wrong-argument",           lambda b: b.column("a", "INT").with_comment(3)),
+        ("wrong-argument",           lambda b: b.watermark(None, "ts")),
+        ("wrong-argument",           lambda b: b.primary_key(["a"])),
+        ("wrong-argument",           lambda b: b.primary_key(None)),
+        ("wrong-argument",           lambda b: b.primary_key_named(None, "a")),
+        ("wrong-argument",           lambda b: b.primary_key_named("pk", ["a"])),
+        ("wrong-argument",           lambda b: b.index(("a", "b"))),
+        ("wrong-argument",           lambda b: b.index_named(7, "a")),
+        ("wrong-argument",           lambda b: b.immutable_columns({"a"})),
+        ("wrong-argument",           lambda b: b.immutable_columns_named(None, "a")),
+        ("wrong-argument",           lambda b: b.from_fields("ab", ["INT", "INT"])),
+        ("wrong-argument",           lambda b: b.from_fields(None, ["INT"])),
+        ("wrong-argument",           lambda b: b.from_schema(b)),
+        ("wrong-argument",           lambda b: b.from_resolved_schema(Schema())),
+        ("wrong-argument",           lambda b: b.from_columns(None)),
+        ("wrong-argument",           lambda b: b.from_columns(["a"])),
     ],
 )  # fmt: skip
 def test_refused_at_once(code: str, write: Callable[[SchemaBuilder], object]) -> None:
@@ -102,6 +128,29 @@ def test_refused_at_once(code: str, write: Callable[[SchemaBuilder], object]) ->
         write(Schema.new_builder())
 
     assert code == caught.value.code
+
+
+def test_wrong_argument_says_what_was_meant() -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.new_builder().primary_key(["a", "b"])  # type: ignore[arg-type]
+
+    assert "a column of the primary key is ['a', 'b'], not a text" == caught.value.problem
+    assert "a list of names is spread out: *names" == caught.value.hint
+
+
+def test_wrong_argument_changes_nothing() -> None:
+    builder = Schema.new_builder().column("a", "INT")
+    before = builder.build()
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: builder.from_columns([before.columns[0], 3]),  # type: ignore[list-item]
+        lambda: builder.primary_key("a", None),  # type: ignore[arg-type]
+        lambda: builder.with_comment(3),  # type: ignore[arg-type]
+    )
+    for write in attempts:
+        with pytest.raises(SchemaError):
+            write()
+
+    assert before == builder.build()
 
 
 @pytest.mark.parametrize(
@@ -149,3 +198,48 @@ def test_equal_when_written_equally(
 
     assert equal == (left == right)
     assert not equal or hash(left) == hash(right)
+
+
+def untyped(thing: object) -> Any:
+    return thing
+
+
+def test_members_have_flinks_names() -> None:
+    schema = (
+        Schema.new_builder()
+        .column("a", "INT NOT NULL")
+        .with_comment("key")
+        .column_by_expression("b", "a + 1")
+        .column_by_metadata("m", DataTypes.TIMESTAMP(3), "k", True)
+        .watermark("m", "m")
+        .primary_key("a")
+        .index("a", "m")
+        .immutable_columns("a")
+        .build()
+    )
+    a, b, m = map(untyped, schema.get_columns())
+    (watermark,), (index,) = schema.get_watermark_specs(), schema.get_indexes()
+    key, fixed = schema.get_primary_key(), schema.get_immutable_columns()
+
+    assert ("a", "key", "INT NOT NULL") == (a.get_name(), a.get_comment(), a.get_data_type())
+    assert ("[a + 1]", None) == (str(b.get_expression()), b.get_comment())
+    assert (DataTypes.TIMESTAMP(3), "k", True) == (
+        m.get_data_type(),
+        m.get_metadata_key(),
+        m.is_virtual(),
+    )
+    assert ("m", "[m]") == (
+        watermark.get_column_name(),
+        str(watermark.get_watermark_expression()),
+    )
+    assert key is not None
+    assert fixed is not None
+    assert [
+        ("PK_a", ["a"]),
+        ("INDEX_a_m", ["a", "m"]),
+        ("IMMUTABLE_COLUMNS_a", ["a"]),
+    ] == [
+        (key.get_constraint_name(), key.get_column_names()),
+        (index.get_index_name(), index.get_column_names()),
+        (fixed.get_constraint_name(), fixed.get_column_names()),
+    ]

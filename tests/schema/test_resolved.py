@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from schema_core.errors import SchemaError
@@ -121,3 +124,42 @@ def test_names_and_types_must_be_equally_many() -> None:
         ResolvedSchema.physical(["a"], [])
 
     assert "length-mismatch" == caught.value.code
+
+
+def untyped(thing: object) -> Any:
+    """As one calls it who does not run a type checker."""
+    return thing
+
+
+@pytest.mark.parametrize(
+    ("code", "write"),
+    [
+        ("not-a-type",     lambda: untyped(Column).physical("a", "INT")),
+        ("not-a-type",     lambda: untyped(ResolvedSchema).physical(["a"], ["INT"])),
+        ("not-a-type",     lambda: untyped(Column).metadata("a", None, None, False)),
+        ("wrong-argument", lambda: untyped(Column).physical(None, DataTypes.INT())),
+        ("wrong-argument", lambda: untyped(Column).computed("a", "b + 1")),
+        ("wrong-argument", lambda: untyped(Column).metadata("a", DataTypes.INT(), 3, False)),
+        ("wrong-argument", lambda: untyped(Column).metadata("a", DataTypes.INT(), None, None)),
+        ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key("pk", "ab")),
+        ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key(None, ["a"])),
+        ("no-key-columns", lambda: untyped(UniqueConstraint).primary_key("pk", [])),
+        ("wrong-argument", lambda: untyped(ResolvedSchema)("a")),
+        ("wrong-argument", lambda: untyped(ResolvedSchema)(["a"])),
+        ("wrong-argument", lambda: untyped(ResolvedSchema)([], ["a"])),
+        ("wrong-argument", lambda: untyped(ResolvedSchema)([], [], "a")),
+        ("wrong-argument", lambda: untyped(ResolvedSchema).physical(None, [])),
+        ("wrong-argument", lambda: untyped(ResolvedSchema()).get_column(1.5)),
+        ("wrong-argument", lambda: untyped(SchemaResolver()).resolve(Schema.new_builder())),
+        ("wrong-argument", lambda: untyped(SchemaResolver()).resolve(None)),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_told(code: str, write: Callable[[], object]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        write()
+
+    assert code == caught.value.code
+
+
+def test_none_means_no_members_as_in_pyflink() -> None:
+    assert ResolvedSchema() == ResolvedSchema(None, None, None)

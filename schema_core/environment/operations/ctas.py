@@ -203,7 +203,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
     """A declared column in place of one that the query gives."""
     if isinstance(column, UnresolvedComputedColumn):
         raise SchemaError("a computed column cannot take what the query gives", code="column-kind")
-    if isinstance(column, UnresolvedMetadataColumn) and column.is_virtual:
+    if isinstance(column, UnresolvedMetadataColumn) and column.virtual:
         raise SchemaError("a virtual column cannot take what the query gives", code="column-kind")
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(given, target):
@@ -218,7 +218,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
 def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
     """A declared column that the query does not give: it is filled with NULL."""
     stored = isinstance(column, UnresolvedPhysicalColumn) or (
-        isinstance(column, UnresolvedMetadataColumn) and not column.is_virtual
+        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
     )
     if stored and not isinstance(column, UnresolvedComputedColumn):
         type_ = column.data_type

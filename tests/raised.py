@@ -1,0 +1,171 @@
+"""The codes that the package can tell, found by reading its source.
+
+A code is what stands at a parameter or field called ``code`` of an error, of `Diagnostic` or of a
+function of the package that hands it on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "schema_core"
+
+#: Functions whose parameter of that name is no code that they tell.
+OTHERS = frozenset({"test_refused", "kind_of", "page", "summary", "explain"})
+
+
+@dataclass
+class Told:
+    """What was found: codes, f-strings of codes (``*-exists``), and what could not be read."""
+
+    codes: set[str] = field(default_factory=set)
+    patterns: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Module:
+    """One file: its tree, and where in it which function takes a code."""
+
+    path: Path
+    tree: ast.Module
+    parents: dict[ast.AST, ast.AST]
+
+
+def module(path: Path) -> Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    return Module(path, tree, parents)
+
+
+def takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Functions and classes of a file that take a code by position, and at which."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name, args=arguments) if name not in OTHERS:
+                names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+                names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+            case ast.ClassDef(name=name, body=body):
+                names = [
+                    one.target.id
+                    for one in body
+                    if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                ]
+            case _:
+                continue
+        if "code" in names:
+            yield name, names.index("code")
+
+
+def given(call: ast.Call, places: dict[str, int]) -> ast.expr | None:
+    """The code that a call gives, if it gives one."""
+    for keyword in call.keywords:
+        if keyword.arg == "code":
+            return keyword.value
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    place = places.get(name)
+    return call.args[place] if place is not None and place < len(call.args) else None
+
+
+def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
+    while node in parents and not isinstance(node, ast.FunctionDef):
+        node = parents[node]
+    return node
+
+
+def values(expression: ast.expr, where: Module) -> Iterator[str | None]:
+    """The texts that an expression may be; None where they cannot be read."""
+    match expression:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.IfExp(body=body, orelse=other):
+            yield from values(body, where)
+            yield from values(other, where)
+        case ast.BoolOp(values=parts):
+            for part in parts:
+                yield from values(part, where)
+        case ast.JoinedStr(values=parts):
+            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "*" for one in parts)
+        case ast.Name(id=name):
+            yield from _assigned(name, expression, where)
+        case ast.Attribute(attr="code" | "default_code") | ast.Constant(value=None):
+            return
+        case _:
+            yield None
+
+
+def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
+    """What a name was given in its function or its file; a parameter hands on what callers give."""
+    around = function_around(at, where.parents)
+    if isinstance(around, ast.FunctionDef):
+        arguments = around.args
+        every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        if name in {one.arg for one in every} and name == "code":
+            for default in (*arguments.defaults, *filter(None, arguments.kw_defaults)):
+                if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                    yield default.value
+            return
+    bodies = [one.tree.body for one in modules()] if name.isupper() else [list(ast.walk(around))]
+    found = [
+        node.value
+        for body in bodies
+        for node in body
+        if isinstance(node, ast.Assign)
+        and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
+    ]
+    if not found:
+        yield None
+    for value in found:
+        yield from values(value, where)
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    return tuple(module(path) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+@cache
+def told() -> Told:
+    """Every code of the package."""
+    result = Told()
+    shared = {
+        name: place
+        for one in modules()
+        for name, place in takers(one.tree)
+        if not name.startswith("_")
+    }
+    for one in modules():
+        places = shared | dict(takers(one.tree))
+        for node in ast.walk(one.tree):
+            for text in _told_by(node, places, one):
+                if text is None:
+                    place = f"{one.path.relative_to(PACKAGE)}:{node.lineno}"  # type: ignore[attr-defined]
+                    result.unread.append(place)
+                else:
+                    (result.patterns if "*" in text else result.codes).add(text)
+    return result
+
+
+def _told_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator[str | None]:
+    match node:
+        case ast.Call() if (code := given(node, places)) is not None:
+            yield from values(code, where)
+        case ast.Assign(targets=[ast.Name(id="default_code")], value=code):
+            yield from values(code, where)
+
+
+def nouns() -> set[str]:
+    """What shelves of objects are called: each makes ``<noun>-exists`` and ``<noun>-not-found``."""
+    return {
+        str(call.args[0].value).replace(" ", "-")
+        for one in modules()
+        for call in ast.walk(one.tree)
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") in ("Shelf", "Shelves")
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+    }
