@@ -72,6 +72,21 @@ def is_blank(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
+def show(value: object, width: int = 80) -> str:
+    """A value of anybody's as a message shows it: on one line, cut, whatever its `repr` does.
+
+    >>> show("INT"), show(10**5000), show("x" * 100, 12)
+    ("'INT'", 'a very large int', "'xxxxxxxx...")
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python prints numbers of up to 4,300 digits
+        return f"a very large {type(value).__name__}"
+    except Exception:  # noqa: BLE001 - what describes a mistake must not make another
+        return f"a {type(value).__name__} that cannot be printed"
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
 def position(text: str, offset: int) -> tuple[int, int]:
     r"""Line and column of an offset, both counted from 1.
 

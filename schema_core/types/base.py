@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.text import show
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
@@ -38,25 +39,37 @@ class DataType:
 
     def _fill(self, nullable: bool, **values: object) -> None:
         """Set the fields of a new value and check them: what every constructor ends with."""
+        if not hasattr(self, "keyword"):
+            kind = type(self).__name__
+            raise SchemaError(f"{kind} is a kind of types, no type", code="not-a-type")
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "is_nullable", nullable)
+        object.__setattr__(self, "is_nullable", _require_bool(nullable))
         for name, allowed in self.limits.items():
             value = values[name]
-            if not isinstance(value, int) or value not in allowed:
+            if type(value) is not int or value not in allowed:
                 raise SchemaError(
-                    f"{self.keyword} {name} {value} is outside {allowed[0]}..{allowed[-1]}",
+                    f"{self.keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
                     code="type-parameter",
                 )
+        self._measure()
+
+    def _measure(self) -> None:
+        """What types with children do last: count their levels."""
+
+    @property
+    def depth(self) -> int:
+        """The levels of types within types: 1 for a type without children."""
+        return 1
 
     # --- nullability ---------------------------------------------------------------------------
 
     def with_nullability(self, nullable: bool) -> Self:
         """This type, nullable or NOT NULL at its top level."""
-        if nullable == self.is_nullable:
+        if _require_bool(nullable) is self.is_nullable:
             return self
         twin = object.__new__(type(self))
-        for name in field_names(self.__class__):
+        for name in _field_names(self.__class__):
             object.__setattr__(twin, name, getattr(self, name))
         object.__setattr__(twin, "is_nullable", nullable)
         return twin
@@ -107,7 +120,7 @@ class DataType:
     def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
         """Whether the root is one of these, or belongs to one of these families."""
         return any(
-            self.root is kind if isinstance(kind, TypeRoot) else self.root in MEMBERS[kind]
+            self.root in MEMBERS[kind] if isinstance(kind, TypeFamily) else self.root is kind
             for kind in kinds
         )
 
@@ -138,8 +151,9 @@ class DataType:
         return self.body() if self.is_nullable else f"{self.body()} NOT NULL"
 
     def __repr__(self) -> str:
-        values = [repr(getattr(self, name)) for name in field_names(self.__class__)]
-        shown = values[1:] if self.is_nullable else [*values[1:], "nullable=False"]
+        shown = [repr(getattr(self, one.name)) for one in fields(self) if one.repr][1:]
+        if not self.is_nullable:
+            shown.append("nullable=False")
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def as_serializable_string(self) -> str:
@@ -164,11 +178,18 @@ class DataType:
         return cls.__name__.removesuffix("Type").upper()
 
 
+def _require_bool(nullable: object) -> bool:
+    if isinstance(nullable, bool):
+        return nullable
+    raise SchemaError(
+        f"nullable is {show(nullable)}, which is neither True nor False", code="type-parameter"
+    )
+
+
 _NAMES: dict[type[DataType], tuple[str, ...]] = {}
 
 
-def field_names(kind: type[DataType]) -> tuple[str, ...]:
-    """The names of a type's fields: `is_nullable`, then its own."""
+def _field_names(kind: type[DataType]) -> tuple[str, ...]:
     if kind not in _NAMES:
         _NAMES[kind] = tuple(one.name for one in fields(kind))
     return _NAMES[kind]

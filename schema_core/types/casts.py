@@ -14,7 +14,7 @@ from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCha
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import DistinctType, StructuredType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
-from schema_core.types.nested import MapType, RowType
+from schema_core.types.nested import MapType, RowType, require_type
 from schema_core.types.temporal import DayTimeIntervalType, YearMonthIntervalType
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ def why_not(
     >>> why_not(T.INT(), T.BIGINT()) is None
     True
     """
+    require_type(source, "the source")
+    require_type(target, "the target")
     if mode is CastMode.IMPLICIT and source.is_nullable and not target.is_nullable:
         return Obstacle(source, target, "may be NULL, unlike")
     if source.root is TypeRoot.NULL or source.nullable() == target.nullable():
@@ -285,6 +287,7 @@ def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
     >>> supports_avoiding_cast(T.CHAR(3), T.VARCHAR(5)), supports_avoiding_cast(T.INT(), T.BIGINT())
     (True, False)
     """
+    source, target = require_type(source, "the source"), require_type(target, "the target")
     return _difference(source, target) is None
 
 

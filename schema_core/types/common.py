@@ -14,6 +14,7 @@ from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.decimals import as_decimal, common_decimal
 from schema_core.types.defined import LegacyType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+from schema_core.types.nested import require_types
 from schema_core.types.temporal import (
     AnyTimestampType,
     DayTimeIntervalType,
@@ -54,6 +55,7 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
         SchemaError: with code `legacy-type` for a type of before Flink 1.9 beside another one of
             its kind.
     """
+    require_types(types)
     if not types:
         return None
     nullable = any(type_.is_nullable for type_ in types)

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Self
 from unicodedata import category
 
 from schema_core.errors import SchemaError, UnsupportedError, similar
-from schema_core.text import is_blank, quote_identifier, quote_string
+from schema_core.text import is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
-from schema_core.types.nested import RowField, require_type
+from schema_core.types.nested import (
+    ComposedType,
+    RowField,
+    require_fields,
+    require_text,
+    require_type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +47,19 @@ def is_class_name(text: str) -> bool:
     return all(_is_java_name(part) for part in text.split("."))
 
 
+def require_class_name(value: object) -> None:
+    """Refuse what cannot name a Java class."""
+    if not is_class_name(require_text(value, "the class name")):
+        raise SchemaError(f"{show(value)} is no class name", code="class-name")
+
+
+def require_path(value: object) -> tuple[str, ...]:
+    """The value if it is a tuple of texts; a clear refusal if it is anything else."""
+    if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
+        raise SchemaError(f"{show(value)} is no tuple of names", code="not-a-text")
+    return value
+
+
 def _is_java_name(text: str) -> bool:
     if not text or text in JAVA_WORDS or category(text[0]) not in STARTS:
         return False
@@ -53,7 +72,7 @@ def _is_ignorable(character: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class StructuredType(DataType):
+class StructuredType(ComposedType):
     """A class with attributes, named by a class name or by its path in a catalog.
 
     >>> print(StructuredType("com.acme.User", [RowField("id", StructuredType("x.Y"))]))
@@ -80,14 +99,14 @@ class StructuredType(DataType):
         self._fill(
             nullable,
             class_name=class_name,
-            fields=tuple(fields),
-            path=path,
+            fields=require_fields(fields),
+            path=require_path(path),
             description=description,
         )
         if class_name is None and not path:
             raise SchemaError("a structured type needs a class name or a path", code="class-name")
-        if class_name is not None and not is_class_name(class_name):
-            raise SchemaError(f"{class_name!r} is no class name", code="class-name")
+        if class_name is not None:
+            require_class_name(class_name)
 
     def children(self) -> tuple[DataType, ...]:
         """The types of the attributes."""
@@ -120,7 +139,7 @@ class StructuredType(DataType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class DistinctType(DataType):
+class DistinctType(ComposedType):
     """Another type under a name of its own; it is nullable when its source is."""
 
     keyword = "DISTINCT"
@@ -134,7 +153,12 @@ class DistinctType(DataType):
         self, path: tuple[str, ...], source_type: DataType, *, description: str | None = None
     ) -> None:
         source = require_type(source_type, "the source")
-        self._fill(source.is_nullable, path=path, source_type=source, description=description)
+        self._fill(
+            source.is_nullable,
+            path=require_path(path),
+            source_type=source,
+            description=description,
+        )
 
     def with_nullability(self, nullable: bool) -> DistinctType:
         """The source decides, so it is the source that changes."""
@@ -170,8 +194,10 @@ class RawType(DataType):
 
     def __init__(self, class_name: str, snapshot: str | None, nullable: bool = True) -> None:
         self._fill(nullable, class_name=class_name, snapshot=snapshot)
-        if not is_class_name(class_name) and not class_name.startswith("["):  # "[B" is byte[]
-            raise SchemaError(f"{class_name!r} is no class name", code="class-name")
+        if not require_text(class_name, "the class name").startswith("["):  # "[B" is byte[]
+            require_class_name(class_name)
+        if snapshot is not None:
+            require_text(snapshot, "the snapshot of the serializer")
 
     def body(self) -> str:
         """Class name and snapshot as strings."""
@@ -202,6 +228,9 @@ class LegacyType(DataType):
     information: str
 
     def __init__(self, root: TypeRoot, information: str) -> None:
+        if not isinstance(root, TypeRoot):
+            raise SchemaError(f"{show(root)} is no type root", code="legacy-type")
+        information = require_text(information, "the information")
         self._fill(nullable=True, root=root, information=information)
 
     def with_nullability(self, nullable: bool) -> Self:
@@ -223,7 +252,7 @@ class UnresolvedType(DataType):
     path: tuple[str, ...]
 
     def __init__(self, path: tuple[str, ...], nullable: bool = True) -> None:
-        self._fill(nullable, path=path)
+        self._fill(nullable, path=require_path(path))
 
     def body(self) -> str:
         """Its path."""
@@ -241,7 +270,7 @@ def require_resolved(type_: DataType) -> DataType:
         UnsupportedError: with code `unknown-type` for the first such name, `type-not-in-schema` for
             a type that stands for the state of a function or for objects of Python.
     """
-    for part in type_.walk():
+    for part in require_type(type_, "the type").walk():
         if reason := part.misplaced():
             raise UnsupportedError(reason, code="type-not-in-schema")
         if isinstance(part, UnresolvedType):

@@ -8,16 +8,19 @@ from enum import Enum
 from typing import ClassVar, TypeAlias, overload
 
 from schema_core.errors import SchemaError
-from schema_core.text import quote_string
+from schema_core.text import quote_string, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import RawType, StructuredType, require_resolved
 from schema_core.types.nested import (
+    FIELD_HINT,
     ArrayType,
     MapType,
     MultisetType,
     RowField,
     RowType,
+    require_fields,
+    require_text,
     require_type,
 )
 from schema_core.types.pyflink import ListViewType, MapViewType
@@ -40,7 +43,6 @@ from schema_core.types.unresolved import (
     composed,
     described,
     is_open,
-    shown,
 )
 
 #: A type, resolved or not.
@@ -74,6 +76,14 @@ class Resolution:
 
     unit: Unit
     precision: int = -1
+
+    def __post_init__(self) -> None:
+        unit: object = self.unit
+        if not isinstance(unit, IntervalUnit) or type(self.precision) is not int:
+            raise SchemaError(
+                f"there is no interval of {show(self.unit)} with {show(self.precision)} digits",
+                code="type-parameter",
+            )
 
     def __str__(self) -> str:
         return self.unit.name if self.precision < 0 else f"{self.unit.name}({self.precision})"
@@ -199,11 +209,9 @@ class DataTypes:
     def ARRAY(
         element_type: DataType | UnresolvedDataType, nullable: bool = True
     ) -> ArrayType | UnresolvedDataType:
-        if isinstance(element_type, DataType):
+        if not isinstance(element_type, UnresolvedDataType):
             return ArrayType(element_type, nullable)
-        return composed(
-            f"ARRAY<{element_type}>", [element_type], lambda found: ArrayType(found, nullable)
-        )
+        return composed("ARRAY<", [element_type], lambda found: ArrayType(found, nullable))
 
     @overload
     @staticmethod
@@ -215,11 +223,9 @@ class DataTypes:
     def MULTISET(
         element_type: DataType | UnresolvedDataType, nullable: bool = True
     ) -> MultisetType | UnresolvedDataType:
-        if isinstance(element_type, DataType):
+        if not isinstance(element_type, UnresolvedDataType):
             return MultisetType(element_type, nullable)
-        return composed(
-            f"MULTISET<{element_type}>", [element_type], lambda found: MultisetType(found, nullable)
-        )
+        return composed("MULTISET<", [element_type], lambda found: MultisetType(found, nullable))
 
     @overload
     @staticmethod
@@ -238,12 +244,10 @@ class DataTypes:
     def MAP(
         key_type: Written, value_type: Written, nullable: bool = True
     ) -> MapType | UnresolvedDataType:
-        if isinstance(key_type, DataType) and isinstance(value_type, DataType):
-            return MapType(key_type, value_type, nullable)
-        parts = [key_type, value_type]
-        return composed(
-            f"MAP<{shown(parts)}>", parts, lambda key, value: MapType(key, value, nullable)
-        )
+        if isinstance(key_type, UnresolvedDataType) or isinstance(value_type, UnresolvedDataType):
+            parts = [key_type, value_type]
+            return composed("MAP<", parts, lambda key, value: MapType(key, value, nullable))
+        return MapType(key_type, value_type, nullable)
 
     @staticmethod
     def LIST_VIEW(element_type: DataType) -> ListViewType:
@@ -266,8 +270,9 @@ class DataTypes:
         name: str, data_type: Written, description: str | None = None
     ) -> RowField | UnresolvedField:
         if isinstance(data_type, UnresolvedDataType):
+            name = require_text(name, "the name of a field")
             return UnresolvedField(name, data_type, description)
-        return RowField(name, data_type, description)
+        return require_fields([RowField(name, data_type, description)])[0]
 
     @overload
     @staticmethod
@@ -278,13 +283,10 @@ class DataTypes:
     @staticmethod
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> RowType | UnresolvedDataType:
         """A row of fields; plain types get the names ``f0``, ``f1``, ..."""
-        if is_open(row_fields):
-            return composed(
-                f"ROW<{shown(row_fields)}>",
-                row_fields,
-                lambda *found: RowType(named(found), nullable),
-            )
-        return RowType(named(row_fields), nullable)
+        parts = given(row_fields)
+        if is_open(parts):
+            return composed("ROW<", parts, lambda *found: RowType(named(found), nullable))
+        return RowType(named(parts), nullable)
 
     @overload
     @staticmethod
@@ -301,11 +303,10 @@ class DataTypes:
         class_name: str, *fields: RowField | UnresolvedField, nullable: bool = True
     ) -> StructuredType | UnresolvedDataType:
         """A class with attributes; the class need not exist."""
-        known = [one for one in fields if isinstance(one, RowField)]
-        if len(known) == len(fields):
-            return StructuredType(class_name, known, nullable)
+        if not is_open(fields):
+            return StructuredType(class_name, require_fields(fields), nullable)
         return composed(
-            f"STRUCTURED<{quote_string(class_name)}, {shown(fields)}>",
+            f"STRUCTURED<{quote_string(require_text(class_name, 'the class name'))}, ",
             fields,
             lambda *found: StructuredType(class_name, found, nullable),
         )
@@ -348,7 +349,7 @@ class DataTypes:
             return description
         if isinstance(description, str):
             return described(description, lambda: parse_type(description))
-        name = getattr(description, "__qualname__", None) or str(description)
+        name = getattr(description, "__qualname__", None) or show(description)
         return described(name, lambda: type_of(description))
 
     # --- intervals -----------------------------------------------------------------------------
@@ -391,7 +392,16 @@ class DataTypes:
         >>> print(DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0)))
         INTERVAL DAY(3) TO SECOND(0)
         """
-        ends = [upper_resolution, *([lower_resolution] if lower_resolution else [])]
+        ends = [upper_resolution]
+        if lower_resolution is not None:
+            ends.append(lower_resolution)
+        for end in ends:
+            if not isinstance(end, Resolution):
+                raise SchemaError(
+                    f"{show(end)} is no field of an interval",
+                    code="type-parameter",
+                    hint="write DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))",
+                )
         words = " TO ".join(end.unit.name for end in ends)
         given = {end.unit.name: end.precision for end in ends if end.precision >= 0}
         if words in YEAR_MONTH:
@@ -409,3 +419,12 @@ def named(parts: Iterable[object]) -> list[RowField]:
         one if isinstance(one, RowField) else RowField(f"f{index}", require_type(one, "the field"))
         for index, one in enumerate(parts)
     ]
+
+
+def given(parts: object) -> tuple[Part, ...]:
+    """What stands between the brackets of a row; a clear refusal of what is no list."""
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        raise SchemaError(
+            f"the fields are {show(parts)}, which is no list", code="not-a-field", hint=FIELD_HINT
+        )
+    return tuple(parts)

@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Iterable
 
 from schema_core.errors import SchemaError, at
+from schema_core.text import MAX_DEPTH, show
 from schema_core.types import atomic
 from schema_core.types.base import DataType
-from schema_core.types.nested import ArrayType, MapType, RowField, RowType
+from schema_core.types.nested import ArrayType, MapType, RowField, RowType, too_deep
 from schema_core.types.python import CLASSES
 from schema_core.types.values import named_values, reject_reason
 
@@ -43,11 +44,13 @@ def infer_type(value: object) -> DataType:
     """
     found = _of(value)
     if reason := reject_reason(found, value):
-        raise SchemaError(f"{value!r} is of no data type: {reason}", code="no-data-type")
+        raise SchemaError(f"{show(value)} is of no data type: {reason}", code="no-data-type")
     return found
 
 
-def _of(value: object) -> DataType:
+def _of(value: object, depth: int = 1) -> DataType:
+    if depth > MAX_DEPTH:
+        raise too_deep()
     if value is None:
         return atomic.NullType()
     if isinstance(told := getattr(value, "__UDT__", None), DataType):
@@ -56,17 +59,17 @@ def _of(value: object) -> DataType:
         case _ if type(value) in CLASSES:
             return CLASSES[type(value)]
         case dict():
-            key, entry = _in_common("key", value), _in_common("value", value.values())
+            key, entry = _in_common("key", value, depth), _in_common("value", value.values(), depth)
             return MapType(key if key == atomic.NullType() else key.not_null(), entry)
         case list():
-            return ArrayType(_in_common("element", value))
+            return ArrayType(_in_common("element", value, depth))
         case array() if value.typecode in LETTERS:
             return ArrayType(LETTERS[value.typecode])
         case _:
-            return _row(value)
+            return _row(value, depth)
 
 
-def _row(value: object) -> DataType:
+def _row(value: object, depth: int) -> DataType:
     fields = getattr(value, "_fields", None)
     if isinstance(value, tuple):
         names = fields or [f"_{position}" for position in range(1, len(value) + 1)]
@@ -74,21 +77,21 @@ def _row(value: object) -> DataType:
     elif (named := named_values(value)) is not None:
         pairs = named.items()
     else:
-        raise SchemaError(f"{value!r} is of no data type", code="no-data-type")
-    return RowType([_field(name, one) for name, one in pairs])
+        raise SchemaError(f"{show(value)} is of no data type", code="no-data-type")
+    return RowType([_field(name, one, depth + 1) for name, one in pairs])
 
 
-def _field(name: str, value: object) -> RowField:
+def _field(name: str, value: object, depth: int) -> RowField:
     with at(f"field {name!r}"):
-        return RowField(name, _of(value))
+        return RowField(name, _of(value, depth))
 
 
-def _in_common(what: str, values: Iterable[object]) -> DataType:
+def _in_common(what: str, values: Iterable[object], depth: int) -> DataType:
     """The one type of all of these; None is of any type."""
     common: DataType = atomic.NullType()
     for value in values:
         with at(what):
-            common = _merged(common, _of(value))
+            common = _merged(common, _of(value, depth + 1))
     return common
 
 

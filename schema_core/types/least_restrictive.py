@@ -11,7 +11,7 @@ from schema_core.types.atomic import DoubleType
 from schema_core.types.common import by_cast, merge
 from schema_core.types.defined import StructuredType
 from schema_core.types.families import TypeFamily, TypeRoot
-from schema_core.types.nested import RowType
+from schema_core.types.nested import RowType, require_types
 from schema_core.types.temporal import (
     AnyTimestampType,
     DayTimeIntervalType,
@@ -39,6 +39,7 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
     >>> least_restrictive([T.DATE(), T.TIMESTAMP(3)]) is None
     True
     """
+    require_types(types)
     nullable = any(type_.is_nullable for type_ in types)
     plain = [type_.nullable() for type_ in types]
     known = [type_ for type_ in plain if type_.root is not R.NULL]

@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, overload
 
 from schema_core.errors import SchemaError, similar
-from schema_core.text import is_blank, quote_identifier, quote_string
+from schema_core.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 
 
 def require_type(value: object, place: str) -> DataType:
     """The value if it is a type; a clear refusal if it is anything else."""
     if not isinstance(value, DataType):
-        raise SchemaError(f"{place} is {value!r}, which is no data type", code="not-a-type")
+        raise SchemaError(f"{place} is {show(value)}, which is no data type", code="not-a-type")
+    return value
+
+
+def require_types(value: object) -> None:
+    """A clear refusal of what is no list of types."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise SchemaError(f"{show(value)} is no list of data types", code="not-a-type")
+    for one in value:
+        require_type(one, "one of the types")
+
+
+def require_text(value: object, place: str) -> str:
+    """The value if it is a text; a clear refusal if it is anything else."""
+    if not isinstance(value, str):
+        raise SchemaError(f"{place} is {show(value)}, which is no text", code="not-a-text")
     return value
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ElementType(DataType):
+class ComposedType(DataType):
+    """A type made of others, of at most `MAX_DEPTH` levels: whatever walks down a type can recurse.
+
+    Raises:
+        SchemaError: with code `too-deep`, whenever a type of more levels is made.
+    """
+
+    depth: int = field(init=False, compare=False, repr=False)
+
+    def _measure(self) -> None:
+        depth = 1 + max((child.depth for child in self.children()), default=0)
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        object.__setattr__(self, "depth", depth)
+
+
+def too_deep() -> SchemaError:
+    """The refusal of a type of too many levels."""
+    return SchemaError(
+        f"nested more than {MAX_DEPTH} levels deep",
+        code="too-deep",
+        hint="name a part of it in a column of its own",
+    )
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class ElementType(ComposedType):
     """A collection of elements of one type."""
 
     element_type: DataType
@@ -65,7 +109,7 @@ class MultisetType(ElementType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MapType(DataType):
+class MapType(ComposedType):
     """Values by key; both may be of any type."""
 
     keyword = "MAP"
@@ -126,8 +170,23 @@ class RowField:
         return RowField(self.name, data_type, self.description)
 
 
+def require_fields(given: object) -> tuple[RowField, ...]:
+    """The fields if they are fields, of texts and types; a clear refusal if they are not."""
+    if not isinstance(given, Iterable):
+        raise SchemaError(f"the fields are {show(given)}, which is no list", code="not-a-field")
+    fields = tuple(given)
+    for one in fields:
+        if not isinstance(one, RowField):
+            raise SchemaError(f"{show(one)} is no field", code="not-a-field", hint=FIELD_HINT)
+        require_text(one.name, "the name of a field")
+        require_type(one.data_type, f"field {one.name!r}")
+        if one.description is not None:
+            require_text(one.description, f"the comment of field {one.name!r}")
+    return fields
+
+
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RowType(DataType):
+class RowType(ComposedType):
     """Named fields in order; names are case-sensitive and unique.
 
     >>> print(RowType([RowField("a", RowType())]))
@@ -140,10 +199,9 @@ class RowType(DataType):
     fields: tuple[RowField, ...]
 
     def __init__(self, fields: Iterable[RowField] | None = None, nullable: bool = True) -> None:
-        self._fill(nullable, fields=tuple(fields or ()))
+        self._fill(nullable, fields=require_fields(() if fields is None else fields))
         seen: set[str] = set()
         for one in self.fields:
-            require_type(one.data_type, f"field {one.name!r}")
             if is_blank(one.name):
                 raise SchemaError("a field name needs a visible character", code="field-name")
             if one.name in seen:

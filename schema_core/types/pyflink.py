@@ -11,7 +11,7 @@ from typing import Any, Self
 from schema_core.errors import UnsupportedError
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
-from schema_core.types.nested import require_type
+from schema_core.types.nested import ComposedType, require_type
 
 
 class PythonType(DataType):
@@ -26,7 +26,7 @@ class PythonType(DataType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ListViewType(PythonType):
+class ListViewType(PythonType, ComposedType):
     """A list in the state of an aggregate function; it is never NULL.
 
     >>> from schema_core.types import DataTypes as T, require_resolved
@@ -68,7 +68,7 @@ class ListViewType(PythonType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MapViewType(PythonType):
+class MapViewType(PythonType, ComposedType):
     """A map in the state of an aggregate function; it is never NULL."""
 
     keyword = "MAP_VIEW"

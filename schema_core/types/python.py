@@ -18,6 +18,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
 from schema_core.errors import SchemaError, at
+from schema_core.text import show
 from schema_core.types.atomic import (
     BigIntType,
     BooleanType,
@@ -29,7 +30,14 @@ from schema_core.types.atomic import (
 )
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import StructuredType
-from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.nested import (
+    ArrayType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    too_deep,
+)
 from schema_core.types.temporal import (
     DateType,
     DayTime,
@@ -64,7 +72,7 @@ def type_of(description: object) -> DataType:
     """The type that a class, a typing construct or a type of another library stands for.
 
     Raises:
-        SchemaError: with code `no-data-type` for a description that stands for none.
+        SchemaError: with code `no-data-type` for a description that stands for none, `too-deep`.
 
     >>> print(type_of(list[int | None]))
     ARRAY<BIGINT> NOT NULL
@@ -76,6 +84,13 @@ def type_of(description: object) -> DataType:
     schema_core.errors.SchemaError: <class 'object'> stands for no data type
       hint: say which one with Annotated[..., DataTypes....]
     """
+    try:
+        return _of(description)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _of(description: object) -> DataType:
     if isinstance(description, DataType):
         return description
     if description is None or description is types.NoneType:
@@ -92,11 +107,11 @@ def type_of(description: object) -> DataType:
 def _of_value(description: object) -> DataType:
     """What an object says of itself, or what another library says of it."""
     if isinstance(description, typing.NewType):
-        return type_of(description.__supertype__)
+        return _of(description.__supertype__)
     if hasattr(description, "__value__"):  # type X = ... of Python 3.12
-        return type_of(description.__value__)
+        return _of(description.__value__)
     if not isinstance(description, type) and hasattr(description, PROTOCOL):
-        return type_of(getattr(description, PROTOCOL)())
+        return _of(getattr(description, PROTOCOL)())
     from importlib.metadata import entry_points  # it takes longer to import than all of the types
 
     package = type(description).__module__.partition(".")[0]
@@ -104,7 +119,7 @@ def _of_value(description: object) -> DataType:
         read: Callable[[object], DataType] = entry.load()
         return read(description)
     raise SchemaError(
-        f"{description!r} stands for no data type",
+        f"{show(description)} stands for no data type",
         code="no-data-type",
         hint="say which one with Annotated[..., DataTypes....]",
     )
@@ -114,7 +129,7 @@ def _of_value(description: object) -> DataType:
 
 
 def _array(*elements: Any) -> DataType:
-    return ArrayType(type_of(elements[0]), nullable=False)
+    return ArrayType(_of(elements[0]), nullable=False)
 
 
 def _tuple(*elements: Any) -> DataType:
@@ -125,11 +140,11 @@ def _tuple(*elements: Any) -> DataType:
 
 
 def _map(key: Any, value: Any) -> DataType:
-    return MapType(type_of(key), type_of(value), nullable=False)
+    return MapType(_of(key), _of(value), nullable=False)
 
 
 def _multiset(element: Any) -> DataType:
-    return MultisetType(type_of(element), nullable=False)
+    return MultisetType(_of(element), nullable=False)
 
 
 def _union(*members: Any) -> DataType:
@@ -137,7 +152,7 @@ def _union(*members: Any) -> DataType:
     others = [one for one in members if one is not types.NoneType]
     if len(others) != 1:
         raise SchemaError(f"a value is of one type, not of {members}", code="no-data-type")
-    found = type_of(others[0])
+    found = _of(others[0])
     return found.nullable() if len(others) < len(members) else found
 
 
@@ -146,7 +161,7 @@ def _annotated(bare: Any, *notes: Any) -> DataType:
     for note in notes:
         if isinstance(note, DataType):
             return note
-    return type_of(bare)
+    return _of(bare)
 
 
 def _literal(*values: Any) -> DataType:
@@ -165,8 +180,8 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
     types.UnionType:       _union,
     Annotated:             _annotated,
     Literal:               _literal,
-    Required:              type_of,
-    NotRequired:           lambda value: type_of(value).nullable(),
+    Required:              _of,
+    NotRequired:           lambda value: _of(value).nullable(),
 }  # fmt: skip
 
 
@@ -183,7 +198,7 @@ def _of_class(kind: type) -> DataType | None:
     if typing.is_typeddict(kind):
         return RowType(_fields(kind, list(kind.__annotations__)), nullable=False)
     if hasattr(kind, PROTOCOL):
-        return type_of(getattr(kind, PROTOCOL)())
+        return _of(getattr(kind, PROTOCOL)())
     return None
 
 
@@ -213,7 +228,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 def _field(name: str, description: object) -> RowField:
     with at(f"field {name!r}"):
-        return RowField(name, type_of(description))
+        return RowField(name, _of(description))
 
 
 def _row(hints: Mapping[str, Any]) -> DataType:

@@ -19,7 +19,14 @@ from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import LegacyType, RawType, StructuredType, UnresolvedType
 from schema_core.types.families import TypeRoot
 from schema_core.types.legacy import read_information
-from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.nested import (
+    ArrayType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    require_text,
+)
 from schema_core.types.temporal import (
     DayTimeIntervalType,
     DayTimeResolution,
@@ -98,7 +105,6 @@ def tokens(text: str) -> Iterator[Token]:
     yield Token("end", "end", "", len(text), len(text))
 
 
-@lru_cache(maxsize=4096)
 def parse_type(text: str) -> DataType:
     """The type that the text spells.
 
@@ -119,7 +125,17 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
         ROW<a DECIMAL(3, 5)>
               ^^^^^^^^^^^^^
     """
-    check_size(text)
+    try:
+        return parse(text)
+    except TypeError:  # which no text has ever been the reason of
+        require_text(text, "the type string")
+        raise
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> DataType:
+    """As `parse_type`; what was read lately is not read again."""
+    check_size(require_text(text, "the type string"))
     cursor = Cursor(text, list(tokens(text)))
     type_ = _type(cursor)
     if cursor.token.kind != "end":

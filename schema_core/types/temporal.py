@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import ClassVar, Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias, TypeVar
 
 from schema_core.errors import SchemaError
+from schema_core.text import show
 from schema_core.types.base import AtomicType
 from schema_core.types.families import TypeRoot
 
@@ -60,7 +61,7 @@ class AnyTimestampType(AtomicType):
     ) -> None:
         self._fill(nullable, precision=precision, kind=kind)
         if kind not in self.kinds:
-            raise SchemaError(f"{self.keyword} cannot be {kind.value}", code="type-parameter")
+            raise SchemaError(f"{self.keyword} cannot be {show(kind)}", code="type-parameter")
 
     def with_kind(self, kind: TimestampKind) -> Self:
         """This type as a time attribute of the kind, or as a plain timestamp."""
@@ -156,6 +157,16 @@ YearMonth: TypeAlias = YearMonthResolution
 DayTime: TypeAlias = DayTimeResolution
 
 
+Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
+
+
+def _require(kind: type[Fields], value: Fields) -> Fields:
+    """The value if it names fields of this kind of interval; a clear refusal if it does not."""
+    if not isinstance(value, kind):
+        raise SchemaError(f"there is no interval {show(value)}", code="type-parameter")
+    return value
+
+
 def _interval(resolution: str, leading: int | None, fraction: int | None) -> str:
     """``DAY TO SECOND`` with its precisions: the leading one after the first word."""
     first, *rest = resolution.split(" ", 1)
@@ -187,6 +198,7 @@ class YearMonthIntervalType(AtomicType):
         precision: int = DEFAULT_PRECISION,
         nullable: bool = True,
     ) -> None:
+        resolution = _require(YearMonth, resolution)
         self._fill(nullable, resolution=resolution, precision=precision)
         if resolution is YearMonth.MONTH and precision != self.DEFAULT_PRECISION:
             raise SchemaError("INTERVAL MONTH takes no precision", code="type-parameter")
@@ -225,7 +237,7 @@ class DayTimeIntervalType(AtomicType):
     ) -> None:
         self._fill(
             nullable,
-            resolution=resolution,
+            resolution=_require(DayTime, resolution),
             day_precision=day_precision,
             fractional_precision=fractional_precision,
         )

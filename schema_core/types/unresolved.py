@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, final
 
+from schema_core.text import MAX_DEPTH
 from schema_core.types.defined import UnresolvedType, require_resolved
-from schema_core.types.nested import RowField
+from schema_core.types.nested import RowField, require_type, too_deep
 
 if TYPE_CHECKING:
     from schema_core.types.base import DataType
@@ -34,6 +35,11 @@ class UnresolvedDataType:
 
     description: str
     build: Callable[[LookUp | None], DataType]
+    depth: int = 1
+
+    def __post_init__(self) -> None:
+        if self.depth > MAX_DEPTH:
+            raise too_deep()
 
     def resolve(self, types: LookUp | None = None) -> DataType:
         """The type; `types` finds the user-defined types that it names.
@@ -58,7 +64,9 @@ class UnresolvedDataType:
         return self
 
     def _then(self, change: Callable[[DataType], DataType]) -> UnresolvedDataType:
-        return UnresolvedDataType(self.description, lambda types: change(self.build(types)))
+        return UnresolvedDataType(
+            self.description, lambda types: change(self.build(types)), self.depth + 1
+        )
 
     def as_summary_string(self) -> str:
         """The description in brackets."""
@@ -109,17 +117,31 @@ def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataT
 
 
 def composed(
-    description: str, parts: Sequence[Part], build: Callable[..., DataType]
+    opening: str, parts: Sequence[Part], build: Callable[..., DataType]
 ) -> UnresolvedDataType:
-    """A type made of parts of which some are not resolved yet; `build` takes them when they are."""
+    """A type made of parts of which some are not resolved yet; `build` takes them when they are.
+
+    The description is `opening`, the parts, and an angle bracket.
+    """
+    depth = 1 + max(map(_depth, parts))
+    if depth > MAX_DEPTH:
+        raise too_deep()
     return UnresolvedDataType(
-        description, lambda types: build(*(resolved(part, types) for part in parts))
+        f"{opening}{', '.join(part.as_summary_string() for part in parts)}>",
+        lambda types: build(*(resolved(part, types) for part in parts)),
+        depth,
     )
 
 
-def shown(parts: Sequence[Part]) -> str:
-    """The parts as a description of the whole lists them."""
-    return ", ".join(part.as_summary_string() for part in parts)
+def _depth(part: Part) -> int:
+    """The levels of a part; a clear refusal of what is neither a type nor a field."""
+    match part:
+        case RowField() | UnresolvedField():
+            return part.data_type.depth
+        case UnresolvedDataType():
+            return part.depth
+        case _:
+            return require_type(part, "a part").depth
 
 
 def resolved(part: Part, types: LookUp | None) -> DataType | RowField:

@@ -15,10 +15,18 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from schema_core.text import MAX_DEPTH, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import DistinctType, StructuredType
-from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
+from schema_core.types.nested import (
+    ArrayType,
+    MapType,
+    MultisetType,
+    RowField,
+    RowType,
+    require_type,
+)
 from schema_core.types.pyflink import UserDefinedType
 from schema_core.types.row_value import Row
 
@@ -68,6 +76,7 @@ def reject_reason(type_: DataType, value: object) -> Rejection | None:
     >>> print(reject_reason(T.INT(), True))
     INT takes int, not bool
     """
+    require_type(type_, "the type")
     if value is None:
         return None if type_.is_nullable else _refusal(type_, "no None")
     if isinstance(type_, UserDefinedType):
@@ -93,7 +102,9 @@ def _whole(type_: DataType, value: object) -> Rejection | None:
 
 def _between(low: int, high: int) -> Check:
     def check(type_: DataType, value: int) -> Rejection | None:
-        return None if low <= value <= high else Rejection(f"{value} is outside {low}..{high}")
+        if low <= value <= high:
+            return None
+        return Rejection(f"{show(value)} is outside {low}..{high}")
 
     return check
 
@@ -196,6 +207,8 @@ def _source(type_: DistinctType, value: object) -> Rejection | None:
 def _variant(type_: DataType, value: object) -> Rejection | None:
     """Scalars, and lists and dictionaries of them, as in JSON."""
     inner = type_.nullable()
+    if _is_too_deep(value):
+        return Rejection(f"nested more than {MAX_DEPTH} levels deep")
     match value:
         case list():
             return _elements(ArrayType(inner), value)
@@ -207,10 +220,25 @@ def _variant(type_: DataType, value: object) -> Rejection | None:
             return _refusal(type_, f"no {type(value).__name__}")
 
 
+def _is_too_deep(value: object) -> bool:
+    """Whether lists and dictionaries lie in one another without end, or nearly so."""
+    level = {id(value): value}
+    for _ in range(MAX_DEPTH):
+        inner = (part for one in level.values() for part in _parts(one))
+        level = {id(part): part for part in inner if isinstance(part, list | dict)}
+    return bool(level)
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _user_defined(type_: UserDefinedType, value: object) -> Rejection | None:
     """An object says by ``__UDT__`` what it is; what it is stored as must fit, too."""
     if getattr(value, "__UDT__", None) != type_:
-        return Rejection(f"{value!r} is no {type(type_).__name__}")
+        return Rejection(f"{show(value)} is no {type(type_).__name__}")
     return reject_reason(type_.sql_type(), type_.serialize(value))
 
 

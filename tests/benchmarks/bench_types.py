@@ -24,6 +24,7 @@ from schema_core.formats.notes import NOTE
 from schema_core.formats.spark import to_struct_type
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import parse_type
+from schema_core.types.syntax import parse
 
 ROOT = Path(__file__).parent.parent.parent
 TEN = (
@@ -152,7 +153,7 @@ def arrow_through_pyspark(schema: ResolvedSchema) -> None:
 
 
 def cold() -> None:
-    parse_type.cache_clear()
+    parse.cache_clear()
     for text in TEN:
         str(parse_type(text))
 

@@ -1,0 +1,215 @@
+"""Whatever Python hands to the types is taken, or refused by a code: no error of Python's own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.text import MAX_DEPTH
+from schema_core.types import (
+    ArrayType,
+    CharType,
+    DataType,
+    DataTypes,
+    DayTimeIntervalType,
+    DistinctType,
+    LegacyType,
+    RawType,
+    RowField,
+    RowType,
+    StructuredType,
+    TimestampType,
+    TypeRoot,
+    UnresolvedType,
+    VarCharType,
+    YearMonthIntervalType,
+    accepts,
+    can_cast,
+    common_type,
+    infer_type,
+    least_restrictive,
+    parse_type,
+    reject_reason,
+    require_resolved,
+    supports_avoiding_cast,
+)
+
+#: So long that Python itself refuses to print it.
+HUGE: Any = 10**5_000
+NO: Any = "no"
+UNHASHABLE: Any = []
+T: Any = DataTypes
+
+
+class Broken:
+    """What cannot even be printed or compared."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda: T.CHAR(HUGE),                                  "type-parameter"),
+        (lambda: T.CHAR(True),                                  "type-parameter"),
+        (lambda: T.CHAR("3"),                                   "type-parameter"),
+        (lambda: T.CHAR(None),                                  "type-parameter"),
+        (lambda: T.DECIMAL(3.0, 1),                             "type-parameter"),
+        (lambda: T.DECIMAL(Broken(), 1),                        "type-parameter"),
+        (lambda: T.INT("no"),                                   "type-parameter"),
+        (lambda: T.INT().with_nullability(None),                "type-parameter"),
+        (lambda: T.TIMESTAMP(3, Broken()),                      "type-parameter"),
+        (lambda: TimestampType(3, kind=NO),                     "type-parameter"),
+        (lambda: YearMonthIntervalType(NO),                     "type-parameter"),
+        (lambda: DayTimeIntervalType(NO),                       "type-parameter"),
+        (lambda: T.INTERVAL(5),                                 "type-parameter"),
+        (lambda: T.INTERVAL(T.DAY("x")),                        "type-parameter"),
+        (lambda: T.INTERVAL(T.DAY(), 5),                        "type-parameter"),
+        (lambda: T.ARRAY(None),                                 "not-a-type"),
+        (lambda: T.ARRAY(int),                                  "not-a-type"),
+        (lambda: T.MULTISET(Broken()),                          "not-a-type"),
+        (lambda: T.MAP(T.INT(), 5),                             "not-a-type"),
+        (lambda: T.MAP(T.unresolved("a"), 5),                   "not-a-type"),
+        (lambda: T.ROW([5]),                                    "not-a-type"),
+        (lambda: T.ROW([T.unresolved("a"), 5]),                 "not-a-type"),
+        (lambda: T.ROW(5),                                      "not-a-field"),
+        (lambda: T.ROW("ab"),                                   "not-a-field"),
+        (lambda: T.STRUCTURED("x.Y", T.INT()),                  "not-a-field"),
+        (lambda: RowType(NO),                                   "not-a-field"),
+        (lambda: RowType([RowField("a", NO)]),                  "not-a-type"),
+        (lambda: T.ROW([T.FIELD("a", T.INT())]).add("b"),       "not-a-type"),
+        (lambda: T.FIELD("a", 5),                               "not-a-type"),
+        (lambda: T.FIELD(5, T.INT()),                           "not-a-text"),
+        (lambda: T.FIELD(5, T.unresolved("a")),                 "not-a-text"),
+        (lambda: T.FIELD("a", T.INT(), 5),                      "not-a-text"),
+        (lambda: T.STRUCTURED(5),                               "not-a-text"),
+        (lambda: T.STRUCTURED(5, T.FIELD("a", T.unresolved("b"))), "not-a-text"),
+        (lambda: T.RAW(5, "AAFB"),                              "not-a-text"),
+        (lambda: RawType("x.Y", HUGE),                          "not-a-text"),
+        (lambda: StructuredType(None, path=NO),                 "not-a-text"),
+        (lambda: DistinctType(NO, T.INT()),                     "not-a-text"),
+        (lambda: UnresolvedType(NO),                            "not-a-text"),
+        (lambda: LegacyType(NO, "x"),                           "legacy-type"),
+        (lambda: LegacyType(TypeRoot.CHAR, HUGE),               "not-a-text"),
+        (DataType,                                              "not-a-type"),
+        (lambda: parse_type(HUGE),                              "not-a-text"),
+        (lambda: parse_type(UNHASHABLE),                        "not-a-text"),
+        (lambda: T.of(HUGE),                                    "no-data-type"),
+        (lambda: T.of(Broken()),                                "no-data-type"),
+        (lambda: infer_type(HUGE),                              "no-data-type"),
+        (lambda: require_resolved(NO),                          "not-a-type"),
+        (lambda: can_cast(T.INT(), NO),                         "not-a-type"),
+        (lambda: supports_avoiding_cast(NO, T.INT()),           "not-a-type"),
+        (lambda: common_type(NO),                               "not-a-type"),
+        (lambda: common_type([T.INT(), NO]),                    "not-a-type"),
+        (lambda: least_restrictive([NO]),                       "not-a-type"),
+        (lambda: accepts(NO, 1),                                "not-a-type"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_refused(make: Callable[[], object], code: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        make()
+
+    assert code == caught.value.code
+    assert len(str(caught.value)) < 300
+
+
+def test_fields_may_come_from_a_generator() -> None:
+    """Looking for what is unresolved must not use it up."""
+    assert "ROW<`f0` INT, `f1` DATE>" == str(T.ROW(one for one in (T.INT(), T.DATE())))
+
+
+def test_a_name_may_have_braces() -> None:
+    assert "[STRUCTURED<'x', `{}` [{0}]>]" == str(
+        T.STRUCTURED("x", T.FIELD("{}", T.unresolved("{0}")))
+    )
+
+
+# --- depth ---------------------------------------------------------------------------------------
+
+WRAPPINGS: list[Callable[[Any], Any]] = [
+    ArrayType,
+    lambda one: T.MULTISET(one, nullable=False),
+    lambda one: T.MAP(one, T.INT()),
+    lambda one: T.MAP(T.INT(), one),
+    lambda one: T.ROW([T.FIELD("a", one)]),
+    lambda one: T.STRUCTURED("x.Y", T.FIELD("a", one)),
+    lambda one: DistinctType(("c", "d", "t"), one),
+    T.LIST_VIEW,
+    lambda one: T.MAP_VIEW(T.INT(), one),
+]
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS)
+def test_types_are_as_deep_as_everything_can_take(wrap: Callable[[Any], Any]) -> None:
+    type_: Any = T.INT()
+    for _ in range(MAX_DEPTH - 1):
+        type_ = wrap(type_)
+
+    assert MAX_DEPTH == type_.depth
+    assert type_ == pickle.loads(pickle.dumps(type_))
+    assert hash(type_) == hash(type_.rebuild(type_.children()))
+    assert MAX_DEPTH == str(type_).count("<") + 1 or isinstance(type_, DistinctType)
+    assert MAX_DEPTH <= len(list(type_.walk()))
+    with pytest.raises(SchemaError) as caught:
+        wrap(type_)
+    assert "too-deep" == caught.value.code
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS[:6])
+def test_what_is_not_resolved_is_not_deeper(wrap: Callable[[Any], Any]) -> None:
+    type_: Any = T.unresolved("INT")
+    for _ in range(MAX_DEPTH - 1):
+        type_ = wrap(type_) if wrap is not ArrayType else T.ARRAY(type_)
+
+    assert MAX_DEPTH == type_.resolve().depth
+    with pytest.raises(SchemaError) as caught:
+        T.ARRAY(type_)
+    assert "too-deep" == caught.value.code
+
+
+def test_names_may_stand_for_what_is_deeper_than_all() -> None:
+    deep = T.INT()
+    for _ in range(MAX_DEPTH - 1):
+        deep = T.ARRAY(deep)
+
+    with pytest.raises(SchemaCoreError) as caught:
+        T.ARRAY(T.unresolved("name")).resolve(lambda name: deep)
+    assert "too-deep" == caught.value.code
+
+
+def test_values_may_contain_themselves() -> None:
+    endless: list[Any] = []
+    endless += [endless, endless]
+    with pytest.raises(SchemaError) as caught:
+        infer_type(endless)
+
+    assert "too-deep" == caught.value.code
+    assert "nested more than 64 levels deep" in str(reject_reason(T.VARIANT(), endless))
+    assert accepts(T.VARIANT(), [{"a": [1, None, {"b": "c"}]}])
+
+
+def test_a_description_may_be_deeper_than_a_type() -> None:
+    description: Any = int
+    for _ in range(2_000):
+        description = list[description]
+    with pytest.raises(SchemaError) as caught:
+        T.of(description)
+
+    assert "too-deep" == caught.value.code
+
+
+def test_zero_is_a_length_that_only_a_literal_has() -> None:
+    assert 0 == VarCharType.empty().length
+    with pytest.raises(SchemaError):
+        CharType(0)
