@@ -35,7 +35,7 @@ from schema_core.environment.planner import BoundTable, Planner, PlannerContext,
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.views import OpenViews, inline_views
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, Table, result_columns
 from schema_core.query.resolve import resolve_query
@@ -157,15 +157,21 @@ class Session:
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         """What a name in a query stands for; a view only while its query still holds."""
-        found = self.found(Name(path, span))
+        found = self._inline(path) or self.found(Name(path, span))
         if isinstance(found.table, CatalogView):
             with placed(span):
                 self.query_of(found.identifier, found.table)
         return Table(found.identifier, found.table.resolved_schema, found.kind.value)
 
+    def _inline(self, path: tuple[str, ...]) -> FoundTable | None:
+        """A table that has no path which a user could write: that of a descriptor."""
+        if path[0] != UNKNOWN or len(path) != 3:
+            return None
+        return self.tables.find(ObjectIdentifier(*path))
+
     def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
-        """Names and types of what a query gives."""
-        return tuple(result_columns(self.query(parse_query(text), text)))
+        """Names and types of what the query of a view gives."""
+        return tuple(result_columns(self._behind(text)))
 
     def query_of(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
         """The query behind a view.
@@ -174,10 +180,11 @@ class Session:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return self._opened.relation(identifier, lambda: self._read(view.expanded_query))
+            return self._behind(view.expanded_query)
 
-    def _read(self, text: str) -> Relation:
-        return self.query(parse_query(text), text)
+    def _behind(self, text: str) -> Relation:
+        """What the query of a view gives, read once for all views that read it."""
+        return self._opened.relation(text, lambda: self.query(parse_query(text), text))
 
     def executable(self, relation: Relation) -> Relation:
         """The relation as engines take it: with the queries of views in place of their names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
+from typing import Self
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
@@ -11,14 +12,17 @@ from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
 from schema_core.environment.operations.data import Writing, run_query, write
 from schema_core.environment.operations.views import view_of
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.relational import require_shallow
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
+from schema_core.environment.table_methods import TableMethods
+from schema_core.environment.views import tables_in
 from schema_core.errors import UnsupportedError
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
-from schema_core.query.relation import Column, Named, Relation, Scan, result_columns
-from schema_core.query.relation import Table as Source
+from schema_core.query.relation import Relation, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
+from schema_core.sql.query_printer import print_query
 from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
 from schema_core.sql.syntax import Name, Star
 
@@ -26,28 +30,62 @@ from schema_core.sql.syntax import Name, Star
 _NUMBERS = count(1)
 
 
-class Table:
-    """A query, typed and ready to run. Made by `sql_query`, `from_path` and `from_descriptor`.
+class Table(TableMethods):
+    """A query, typed and ready to run. Made by an environment, and by methods of other tables.
 
     FLIP-64 calls it what it is: a view that has no name yet.
+
+    >>> from schema_core import EnvironmentSettings, TableEnvironment, col
+    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost DECIMAL(10, 2))")
+    >>> orders = environment.from_path("orders")
+    >>> big = orders.where(orders.cost > 10).select(col("id"), (col("cost") * 2).alias("twice"))
+    >>> print(big)
+    (
+      `id` INT,
+      `twice` DECIMAL(21, 2)
+    )
+    >>> print(big.as_sql())
+    SELECT `orders`.`id`, `orders`.`cost` * 2 AS `twice`
+    FROM `default_catalog`.`default_database`.`orders` AS `orders`
+    WHERE `orders`.`cost` > 10
     """
 
     def __init__(
         self,
         session: Session,
+        query: Query,
         relation: Relation,
         schema: ResolvedSchema | None = None,
-        query: Query | None = None,
     ) -> None:
         self._session = session
+        self._query = query
         self._relation = relation
         self._schema = schema or _schema_of(relation)
-        self._query = query
+
+    def column_names(self) -> list[str]:
+        return self._schema.get_column_names()
+
+    def of_query(self, query: Query) -> Self:
+        require_shallow(query)
+        return type(self)(self._session, query, self._session.query(query, None))
+
+    @property
+    def query(self) -> Query:
+        return self._query
 
     @property
     def relation(self) -> Relation:
         """The typed tree of the query."""
         return self._relation
+
+    def as_sql(self) -> str:
+        """The query in SQL, every table by its full path.
+
+        Raises:
+            UnsupportedError: with code `no-sql` where it reads a table that has no path.
+        """
+        return print_query(self._expanded())
 
     # --- schema --------------------------------------------------------------------------------
 
@@ -106,15 +144,18 @@ class Table:
             UnsupportedError: with code `no-sql` where the query cannot be written in SQL, since it
                 reads a table that has no path.
         """
-        if self._query is None:
+        names = [Name((name,)) for name in self._schema.get_column_names()]
+        view = view_of(self._session, self._expanded(), None, names)
+        return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
+
+    def _expanded(self) -> Query:
+        if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
             raise UnsupportedError(
-                "a table made from a descriptor has no path that a view could read",
+                "a table made from a descriptor or from values has no path that a view could read",
                 code="no-sql",
                 hint="create a temporary table from the descriptor",
             )
-        names = [Name((name,)) for name in self._schema.get_column_names()]
-        view = view_of(self._session, self._query, None, names)
-        return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
+        return self._session.expanded(self._query, None)
 
 
 class TablePipeline:
@@ -151,7 +192,7 @@ def _schema_of(relation: Relation) -> ResolvedSchema:
 def of_query(session: Session, query: Query, text: str | None) -> Table:
     """The table of a query; it keeps meaning the same when the current path changes."""
     relation = session.query(query, text)
-    return Table(session, relation, query=session.expanded(query, text))
+    return Table(session, session.expanded(query, text), relation)
 
 
 def of_path(session: Session, path: str) -> Table:
@@ -161,9 +202,12 @@ def of_path(session: Session, path: str) -> Table:
         NotFoundError: with code `table-not-found`.
     """
     found = session.tables.get(session.registry.qualify(parse_path(path)))
-    source = TableName(Name(tuple(found.identifier.to_list())))
-    query = Select((SelectItem(Star()),), source)
-    return Table(session, session.query(query, None), found.table.resolved_schema, query)
+    return _all_of(session, found.identifier, found.table.resolved_schema)
+
+
+def _all_of(session: Session, identifier: ObjectIdentifier, schema: ResolvedSchema) -> Table:
+    query = Select((SelectItem(Star()),), TableName(Name(tuple(identifier.to_list()))))
+    return Table(session, query, session.query(query, None), schema)
 
 
 def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
@@ -183,8 +227,4 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
 def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
     """All of the table that a descriptor describes."""
     bound = inline(session, descriptor)
-    schema = bound.table.resolved_schema
-    columns = tuple(Column(one.name, one.data_type) for one in schema.columns)
-    source = Source(bound.identifier, schema)
-    relation = Named(Scan(source, columns), bound.identifier.object_name, columns)
-    return Table(session, relation, schema)
+    return _all_of(session, bound.identifier, bound.table.resolved_schema)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Scan
 from schema_core.schema.resolved import ResolvedSchema
@@ -24,36 +25,48 @@ QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
 class OpenViews:
-    """The views that are being read at the moment, each behind the one before.
+    """The queries of views that are being read at the moment, each behind the one before.
 
-    What was found behind a view is remembered until all are read, so that views that read others
-    several times cost no more than they are many.
+    What was found behind a query, or why nothing was, is remembered until all are read, so that
+    views that read others several times cost no more than they are many. A query is known by its
+    text: with every name spelled out it means the same everywhere.
     """
 
     def __init__(self) -> None:
-        self._open: list[ObjectIdentifier] = []
-        self._found: dict[ObjectIdentifier, Relation] = {}
+        self._open: list[str] = []
+        self._found: dict[str, Relation | SchemaCoreError] = {}
 
-    def relation(self, view: ObjectIdentifier, read: Callable[[], Relation]) -> Relation:
-        """What `read` finds behind the view.
+    def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
+        """What `read` finds behind the query of a view.
 
         Raises:
             SchemaError: with code `recursive-view` for a view that reads itself, `too-deep` beyond
                 `MAX_VIEWS` levels.
         """
-        if view in self._open:
+        if query in self._open:
             raise SchemaError("the view reads itself", code="recursive-view")
         if len(self._open) == MAX_VIEWS:
             raise SchemaError(f"views lie more than {MAX_VIEWS} levels deep", code="too-deep")
-        self._open.append(view)
+        self._open.append(query)
         try:
-            if view not in self._found:
-                self._found[view] = read()
-            return self._found[view]
+            if query not in self._found:
+                self._found[query] = _outcome(read)
+            found = self._found[query]
         finally:
             self._open.pop()
             if not self._open:
                 self._found.clear()
+        if isinstance(found, SchemaCoreError):
+            raise copy(found)
+        return found
+
+
+def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
+    """What was read, or the mistake, before places are added to it."""
+    try:
+        return read()
+    except SchemaCoreError as error:
+        return copy(error)
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
@@ -63,6 +76,13 @@ def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
     """
     rebuilt: Relation = _finished(_rebuilt(relation, query_of), query_of)
     return rebuilt
+
+
+def tables_in(relation: Relation) -> set[ObjectIdentifier]:
+    """The tables and views that the relation reads."""
+    found: set[ObjectIdentifier] = set()
+    inline_views(relation, found.add)
+    return found
 
 
 #: A node being rebuilt: it asks for its parts one by one and is given each rebuilt.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any, TypeAlias
 
+from schema_core.expressions.items import Aliased, Sorted
 from schema_core.expressions.values import literal
 from schema_core.sql import syntax
 from schema_core.sql.expression import parse_expression
@@ -261,6 +262,22 @@ class Expression:
     def log(self, base: Value | None = None) -> Expression:
         """The logarithm, natural or to a base."""
         return _apply("LOG", *(() if base is None else (base,)), self)
+
+    # --- as an item of a list -----------------------------------------------------------------
+
+    def alias(self, name: str, *extra_names: str) -> Aliased:
+        """The expression under a name; a table function has one for each of its columns."""
+        return Aliased(self.syntax, (name, *extra_names))
+
+    @property
+    def asc(self) -> Sorted:
+        """For rows that are sorted by it, the least first."""
+        return Sorted(self.syntax)
+
+    @property
+    def desc(self) -> Sorted:
+        """For rows that are sorted by it, the greatest first."""
+        return Sorted(self.syntax, descending=True)
 
     @property
     def distinct(self) -> Expression:

@@ -1,0 +1,413 @@
+"""Queries built step by step: each function puts one operation of a table onto a query.
+
+A query is a syntax tree; its columns are known by name, so that every name in an expression means
+one column. What an operation calls its columns is as in Flink's Table API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from schema_core.errors import SchemaError, similar
+from schema_core.expressions.fluent import Expression
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.items import Aliased, Columns, Range, Sorted
+from schema_core.expressions.signatures import Kind
+from schema_core.sql import syntax
+from schema_core.sql.query_syntax import (
+    Aliased as AliasedSource,
+)
+from schema_core.sql.query_syntax import (
+    Derived,
+    Join,
+    JoinKind,
+    Ordered,
+    Query,
+    Select,
+    SelectItem,
+    SetOperation,
+    Source,
+    TableFunction,
+)
+from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, SortKey, Star
+from schema_core.sql.type_name import data_type
+from schema_core.text import MAX_DEPTH
+
+ALL = SelectItem(Star())
+
+
+class Column(NamedTuple):
+    """A column of a list: what it is, and how it is called."""
+
+    name: str
+    expression: syntax.Expression
+
+
+# --- what was given -------------------------------------------------------------------------------
+
+
+def expression_of(given: object) -> syntax.Expression:
+    """The tree of an expression.
+
+    Raises:
+        SchemaError: with code `not-an-expression` for anything else.
+    """
+    if isinstance(given, Expression | Aliased):
+        return given.syntax
+    hint = f"for a column write col({given!r})" if isinstance(given, str) else None
+    raise SchemaError(f"{given!r} is no expression", code="not-an-expression", hint=hint)
+
+
+def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
+    """The columns that a list of expressions gives, with their names.
+
+    Raises:
+        SchemaError: with code `not-an-expression`, `unknown-column`, `duplicate-column`, or
+            `no-columns` for an empty list.
+    """
+    trees: list[tuple[str | None, syntax.Expression]] = []
+    for one in given:
+        if isinstance(one, Columns | Range):
+            trees += [(name, Name((name,))) for name in one.of(known)]
+        elif expression_of(one) == Name(("*",)):
+            trees += [(name, Name((name,))) for name in known]
+        else:
+            name = one.names[0] if isinstance(one, Aliased) else None
+            trees.append((name, expression_of(one)))
+    aggregates = list(_aggregates(tree for _, tree in trees))
+    found = [
+        Column(name or name_of(tree, place, aggregates), tree)
+        for place, (name, tree) in enumerate(trees)
+    ]
+    require_different([one.name for one in found])
+    return found
+
+
+def _aggregates(trees: Iterable[syntax.Expression]) -> Iterator[Call]:
+    """The calls of aggregates in expressions, each once, in the order in which they stand."""
+    seen: list[Call] = []
+    for tree in trees:
+        for node in reversed(list(walk(tree))):
+            if isinstance(node, Call) and node not in seen and _is_aggregate(node):
+                seen.append(node)
+                yield node
+
+
+def _is_aggregate(call: Call) -> bool:
+    return not call.over and any(row.kind is Kind.AGGREGATE for row in BUILT_IN.get(call.name, ()))
+
+
+def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
+    """What a column is called that was given no name.
+
+    >>> from schema_core.expressions.fluent import col
+    >>> [name_of(one.syntax, 2, ()) for one in (col("a"), col("a").x, col("a") + 1)]
+    ['a', 'a$x', '_c2']
+    """
+    if isinstance(tree, Call) and tree in aggregates:
+        return f"EXPR${aggregates.index(tree)}"
+    return _field_name(tree) or _cast_name(tree) or f"_c{place}"
+
+
+def _field_name(tree: syntax.Expression) -> str | None:
+    match tree:
+        case Name(parts):
+            return "$".join(parts)
+        case Call(name=".", arguments=(inner, Name(parts))) if outer := _field_name(inner):
+            return "$".join((outer, *parts))
+        case _:
+            return None
+
+
+def _cast_name(tree: syntax.Expression) -> str | None:
+    match tree:
+        case Call(name="CAST", arguments=(inner, syntax.TypeName() as type_)):
+            name = _field_name(inner)
+            target = data_type(type_, as_cast=False).as_summary_string()
+            return f"{name}-{target}" if name else None
+        case _:
+            return None
+
+
+def require_different(names: Sequence[str]) -> None:
+    """Refuse no names, or one that comes twice.
+
+    Raises:
+        SchemaError: with code `no-columns` or `duplicate-column`.
+    """
+    if not names:
+        raise SchemaError("a table needs a column", code="no-columns")
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise SchemaError(
+                f"there are two columns called {name!r}",
+                code="duplicate-column",
+                hint="name one of them: alias(...)",
+            )
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+def block(query: Query) -> Select:
+    """A SELECT of all columns of the query, to which clauses may be added."""
+    match query:
+        case Select(
+            items=(SelectItem(expression=Star(prefix=())),),
+            group_by=None, having=None, qualify=None, distinct=False,
+        ):  # fmt: skip
+            return query
+        case _:
+            return Select((ALL,), Derived(query))
+
+
+def source_of(query: Query) -> Source:
+    """The query as a source: the table itself where all of one is read."""
+    match query:
+        case Select(
+            items=(SelectItem(expression=Star(prefix=())),),
+            source=source, where=None, group_by=None, distinct=False, hints=(),
+        ) if source is not None and not isinstance(source, Join):  # fmt: skip
+            return source
+        case _:
+            return Derived(query)
+
+
+def items(columns: Iterable[Column]) -> tuple[SelectItem, ...]:
+    """The list of a SELECT with these columns; a name is written where it is not the column's."""
+    return tuple(
+        SelectItem(tree, None if tree == Name((name,)) else name) for name, tree in columns
+    )
+
+
+def select(query: Query, columns: Sequence[Column]) -> Query:
+    """These columns of a query; columns added one after the other stand in one SELECT."""
+    merged = _merged(query, columns)
+    found = query if merged is not None and isinstance(query, Select) else block(query)
+    return replace(found, items=items(columns if merged is None else merged))
+
+
+def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
+    """The columns said in terms of what the query selects from, or None where that is not sure.
+
+    It is sure where each is one of its columns, or made of such as are not computed themselves, and
+    no computed one is needed twice: it might not give the same twice.
+    """
+    match query:
+        case Select(group_by=None, having=None, qualify=None, distinct=False):
+            inner = {one.alias or name_of(one.expression, 0, ()): one for one in query.items}
+        case _:
+            return None
+    if any(isinstance(one.expression, Star) or _is_wide(one.expression) for one in query.items):
+        return None
+    plain = {name for name, one in inner.items() if one.expression == Name((name,))}
+    taken = [tree.parts[0] for _, tree in columns if isinstance(tree, Name) if len(tree.parts) == 1]
+    if any(taken.count(name) > 1 for name in taken if name not in plain):
+        return None
+    found = []
+    for name, tree in columns:
+        if tree == Name(("*",)) or _is_wide(tree):
+            return None
+        if isinstance(tree, Name) and len(tree.parts) == 1 and tree.parts[0] in inner:
+            found.append(Column(name, inner[tree.parts[0]].expression))
+        elif all(node.parts[0] in plain for node in walk(tree) if isinstance(node, Name)):
+            found.append(Column(name, tree))
+        else:
+            return None
+    return found
+
+
+def _is_wide(tree: syntax.Expression) -> bool:
+    """Whether an expression looks at more than one row, or at other tables."""
+    return any(
+        isinstance(node, syntax.Subquery)
+        or (isinstance(node, Call) and (node.over is not None or _is_aggregate(node)))
+        for node in walk(tree)
+    )
+
+
+def require_shallow(query: Query) -> None:
+    """Refuse a query of queries of queries, beyond what a text may have.
+
+    Raises:
+        SchemaError: with code `too-deep`.
+    """
+    level: list[Query | Source | None] = [query]
+    for _ in range(MAX_DEPTH * 2):
+        level = [below for one in level for below in _below(one)]
+        if not level:
+            return
+    raise SchemaError(
+        f"queries lie more than {MAX_DEPTH} levels deep in each other",
+        code="too-deep",
+        hint="keep a part of it as a temporary view, and go on from there",
+    )
+
+
+def _below(one: Query | Source | None) -> Iterator[Query | Source | None]:
+    match one:
+        case Select(source=inner) | AliasedSource(source=inner):
+            yield inner
+        case Derived(query=query) | Ordered(query=query):
+            yield query
+        case Join(left=left, right=right) | SetOperation(left=left, right=right):
+            yield from (left, right)
+        case _:
+            return
+
+
+def where(query: Query, condition: syntax.Expression) -> Query:
+    """The rows of a query for which a condition holds."""
+    found = block(query)
+    both = condition if found.where is None else Call("AND", (found.where, condition))
+    return replace(found, where=both)
+
+
+def distinct(query: Query) -> Query:
+    """The rows of a query, each once."""
+    return replace(block(query), distinct=True)
+
+
+# --- grouping -------------------------------------------------------------------------------------
+
+
+def grouped(query: Query, keys: Sequence[object], known: list[str]) -> tuple[Query, list[Column]]:
+    """A query that has its grouping keys as columns where they were given names, and the keys.
+
+    Raises:
+        SchemaError: with code `duplicate-column` for the name of a column that is there.
+    """
+    columns, added = [], []
+    for place, one in enumerate(keys):
+        tree = expression_of(one)
+        name = one.names[0] if isinstance(one, Aliased) else name_of(tree, place, ())
+        if isinstance(one, Aliased) and tree != Name((name,)):
+            added.append(Column(name, tree))
+            tree = Name((name,))
+        columns.append(Column(name, tree))
+    if added:
+        require_different([*known, *(one.name for one in added)])
+        query = select(query, [*placed(known, ()), *added])
+    return query, columns
+
+
+def group(query: Query, keys: Sequence[Column], columns: Sequence[Column]) -> Query:
+    """Columns of the groups of a query."""
+    return replace(block(query), items=items(columns), group_by=tuple(tree for _, tree in keys))
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def placed(known: list[str], added: Iterable[Column]) -> list[Column]:
+    """The columns that are known, then those that are added; one of a known name replaces it."""
+    found = {name: Column(name, Name((name,))) for name in known}
+    return list({**found, **{one.name: one for one in added}}.values())
+
+
+def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
+    """The columns under new names.
+
+    Raises:
+        SchemaError: with code `not-an-expression` for what is no column with a new name,
+            `unknown-column`, `duplicate-column`.
+    """
+    new: dict[str, str] = {}
+    for one in given:
+        match one:
+            case Aliased(Name(parts=(old,)), (name,)):
+                new[old] = name
+            case _:
+                raise SchemaError(
+                    "a column with its new name is expected",
+                    code="not-an-expression",
+                    hint='write col("old").alias("new")',
+                )
+    for old in new:
+        require_known(old, known)
+    found = [Column(new.get(name, name), Name((name,))) for name in known]
+    require_different([one.name for one in found])
+    return found
+
+
+def require_known(name: str, known: Sequence[str]) -> None:
+    """Refuse the name of no column.
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
+    if name not in known:
+        raise SchemaError(
+            f"there is no column {name!r}", code="unknown-column", hint=similar(name, known)
+        )
+
+
+# --- several tables -------------------------------------------------------------------------------
+
+
+def joined(
+    left: Query, right: Source, kind: JoinKind, condition: syntax.Expression | None
+) -> Query:
+    """The rows of two tables that belong together: all pairs where nothing is said."""
+    if condition is None and kind is JoinKind.INNER:
+        return Select((ALL,), Join(source_of(left), right, JoinKind.CROSS))
+    held = condition or Literal(LiteralKind.BOOLEAN, "TRUE")
+    return Select((ALL,), Join(source_of(left), right, kind, condition=held))
+
+
+def called(given: object) -> Source:
+    """The rows that a table function gives for each row of the table before it.
+
+    Raises:
+        SchemaError: with code `not-an-expression` for anything but a call.
+    """
+    tree = expression_of(given)
+    if not isinstance(tree, Call):
+        raise SchemaError("the call of a table function is expected", code="not-an-expression")
+    source = TableFunction(tree, lateral=True)
+    names = given.names if isinstance(given, Aliased) else ()
+    return AliasedSource(source, "EXPR$0", names) if names else source
+
+
+def combined(operator: str, every: bool, left: Query, right: Query) -> Query:
+    """The rows of two tables of the same columns, put together."""
+    return SetOperation(operator, every, _operand(left), _operand(right))
+
+
+def _operand(query: Query) -> Query:
+    return Select((ALL,), Derived(query)) if isinstance(query, Ordered | SetOperation) else query
+
+
+# --- order and limits -----------------------------------------------------------------------------
+
+
+def ordered(query: Query, given: Iterable[object]) -> Query:
+    """The rows of a query in an order."""
+    keys = tuple(
+        SortKey(one.syntax, one.descending) if isinstance(one, Sorted)
+        else SortKey(expression_of(one))
+        for one in given
+    )  # fmt: skip
+    return Ordered(block(query), keys) if keys else query
+
+
+def limited(query: Query, *, offset: int | None = None, fetch: int | None = None) -> Query:
+    """The rows of a query without the first ones, or only so many.
+
+    Raises:
+        SchemaError: with code `row-count` for a number below 0, or where one was set before.
+    """
+    for number in (offset, fetch):
+        if number is not None and (type(number) is not int or number < 0):
+            raise SchemaError(f"{number} is no number of rows", code="row-count")
+    found = query if isinstance(query, Ordered) else Ordered(query)
+    if found.fetch is not None or (offset and found.offset is not None):
+        raise SchemaError("the number of rows was limited before", code="row-count")
+    return replace(
+        found,
+        offset=found.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),
+        fetch=None if fetch is None else Literal(LiteralKind.EXACT, str(fetch)),
+    )

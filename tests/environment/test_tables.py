@@ -1,0 +1,256 @@
+"""What the methods of a table make of it: names and types as Flink's Table API gives them.
+
+The expected columns were recorded from Flink 2.3, by the same calls in Java. Where Flink keeps NOT
+NULL beside the rows of an outer join that have no partner, ours are nullable, as in its SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import pytest
+
+from schema_core import DataTypes, EnvironmentSettings, Schema, Table, TableDescriptor
+from schema_core.environment.relational import block
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.fluent import array, call, col, lit, null_of, row
+from schema_core.expressions.items import range_, with_all_columns, with_columns, without_columns
+from schema_core.expressions.user_functions import udtf
+from schema_core.sql.query_syntax import Ordered
+
+TABLES = """
+CREATE TABLE t (a INT NOT NULL, b STRING, c ROW<x INT, y ROW<z STRING>>, d ARRAY<INT>, e DATE);
+CREATE TABLE u (a2 BIGINT, b2 STRING, e DOUBLE);
+CREATE TABLE u1 (a BIGINT, b STRING, e DOUBLE);
+CREATE TABLE v (a INT NOT NULL, b STRING);
+CREATE TABLE w (a BIGINT, b STRING);
+CREATE TABLE z (a STRING, b INT);
+CREATE TABLE n (k INT, m VARCHAR(10))
+"""
+
+A, B = col("a"), col("b")
+
+
+@udtf(result_types=["STRING", "INT"])
+def split(text: str | None) -> Any:
+    yield text, len(text or "")
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, Table]:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    for text in TABLES.split(";"):
+        environment.execute_sql(text)
+    environment.create_temporary_system_function("split", split)
+    return {name: environment.from_path(name) for name in environment.list_tables()}
+
+
+def columns(table: Table) -> list[str]:
+    return [one.as_summary_string() for one in table.get_resolved_schema().columns]
+
+
+Use = Callable[[dict[str, Table]], Table]
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        # select
+        (lambda t: t["t"].select(A + 1, B, B.upper_case),
+         ["`_c0` INT NOT NULL", "`b` STRING", "`_c2` STRING"]),
+        (lambda t: t["t"].select(A.cast(DataTypes.BIGINT()), (A + 1).cast(DataTypes.STRING())),
+         ["`a-BIGINT` BIGINT NOT NULL", "`_c1` STRING NOT NULL"]),
+        (lambda t: t["v"].select(A.cast(DataTypes.DECIMAL(10, 2)), A.try_cast(DataTypes.BIGINT())),
+         ["`a-DECIMAL(10, 2)` DECIMAL(10, 2) NOT NULL", "`_c1` BIGINT"]),
+        (lambda t: t["t"].select(col("c").x, col("c").get("y").get("z"), col("d").at(1)),
+         ["`c$x` INT", "`c$y$z` STRING", "`_c2` INT"]),
+        (lambda t: t["t"].select(lit(1), lit("x"), null_of(DataTypes.INT())),
+         ["`_c0` INT NOT NULL", "`_c1` CHAR(1) NOT NULL", "`_c2` INT"]),
+        (lambda t: t["v"].select(col("*"), (A + 1).alias("k")),
+         ["`a` INT NOT NULL", "`b` STRING", "`k` INT NOT NULL"]),
+        (lambda t: t["v"].select(A.sum, A.count.alias("n"), lit(1).count),
+         ["`EXPR$0` INT", "`n` BIGINT NOT NULL", "`EXPR$2` BIGINT NOT NULL"]),
+        (lambda t: t["v"].select(A.sum + 1, A.count, A.sum),
+         ["`_c0` INT", "`EXPR$1` BIGINT NOT NULL", "`EXPR$0` INT"]),
+        (lambda t: t["v"].select(A.sum, A.sum.alias("q"), A.max),
+         ["`EXPR$0` INT", "`q` INT", "`EXPR$1` INT"]),
+        (lambda t: t["v"].select(A.alias("x").alias("y")), ["`y` INT NOT NULL"]),
+        (lambda t: t["t"].select(with_columns(range_(1, 2)), with_columns(col("e"))),
+         ["`a` INT NOT NULL", "`b` STRING", "`e` DATE"]),
+        (lambda t: t["t"].select(without_columns(col("c"), col("d"))),
+         ["`a` INT NOT NULL", "`b` STRING", "`e` DATE"]),
+        (lambda t: t["v"].select(with_all_columns()), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].select(row(A, B), array(A)),
+         ["`_c0` ROW<`EXPR$0` INT NOT NULL, `EXPR$1` STRING> NOT NULL",
+          "`_c1` ARRAY<INT NOT NULL> NOT NULL"]),
+        # names
+        (lambda t: t["v"].alias("x"), ["`x` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].alias("x", "y"), ["`x` INT NOT NULL", "`y` STRING"]),
+        (lambda t: t["v"].add_columns(A + 1, B.upper_case.alias("B")),
+         ["`a` INT NOT NULL", "`b` STRING", "`_c2` INT NOT NULL", "`B` STRING"]),
+        (lambda t: t["v"].add_or_replace_columns((A + 1).alias("a"), lit("x").alias("n")),
+         ["`a` INT NOT NULL", "`b` STRING", "`n` CHAR(1) NOT NULL"]),
+        (lambda t: t["v"].rename_columns(A.alias("x")), ["`x` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].rename_columns(A.alias("b"), B.alias("a")),
+         ["`b` INT NOT NULL", "`a` STRING"]),
+        (lambda t: t["v"].drop_columns(A), ["`b` STRING"]),
+        (lambda t: t["v"].drop_columns(A, A), ["`b` STRING"]),
+        (lambda t: t["t"].drop_columns(with_columns(range_("a", "c"))),
+         ["`d` ARRAY<INT>", "`e` DATE"]),
+        # rows and groups
+        (lambda t: t["v"].filter(A > 1), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].distinct(), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].group_by(B).select(B, A.sum),
+         ["`b` STRING", "`EXPR$0` INT NOT NULL"]),
+        (lambda t: t["v"].group_by((A + 1).alias("k")).select(col("k"), A.sum.alias("s")),
+         ["`k` INT NOT NULL", "`s` INT NOT NULL"]),
+        (lambda t: t["v"].group_by().select(A.sum), ["`EXPR$0` INT"]),
+        (lambda t: t["v"].group_by(B).select(col("*")), ["`b` STRING"]),
+        (lambda t: t["v"].where(A > 1).select(A.alias("x")).where(col("x") < 10)
+         .group_by(col("x")).select(col("x"), col("x").count.alias("n"))
+         .order_by(col("n")).limit(3),
+         ["`x` INT NOT NULL", "`n` BIGINT NOT NULL"]),
+        # several tables
+        (lambda t: t["v"].join(t["u"]),
+         ["`a` INT NOT NULL", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].join(t["u"]).where(A == col("a2")),
+         ["`a` INT NOT NULL", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].left_outer_join(t["u"], A == col("a2")),
+         ["`a` INT NOT NULL", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].left_outer_join(t["u"]),
+         ["`a` INT NOT NULL", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].right_outer_join(t["u"], A == col("a2")),
+         ["`a` INT", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].full_outer_join(t["u"], A == col("a2")),
+         ["`a` INT", "`b` STRING", "`a2` BIGINT", "`b2` STRING", "`e` DOUBLE"]),
+        (lambda t: t["v"].alias("a1", "b1").join(t["v"], col("a1") == A).select(col("a1"), B),
+         ["`a1` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].join_lateral(call("split", B).alias("word", "len")),
+         ["`a` INT NOT NULL", "`b` STRING", "`word` STRING", "`len` INT"]),
+        (lambda t: t["v"].left_outer_join_lateral(call("split", B).alias("word", "len")),
+         ["`a` INT NOT NULL", "`b` STRING", "`word` STRING", "`len` INT"]),
+        (lambda t: t["v"].union_all(t["w"]), ["`a` BIGINT", "`b` STRING"]),
+        (lambda t: t["v"].union(t["n"]), ["`a` INT", "`b` STRING"]),
+        (lambda t: t["v"].intersect(t["w"]), ["`a` BIGINT", "`b` STRING"]),
+        (lambda t: t["v"].intersect_all(t["n"]), ["`a` INT", "`b` STRING"]),
+        (lambda t: t["v"].minus(t["w"]), ["`a` BIGINT", "`b` STRING"]),
+        (lambda t: t["v"].minus_all(t["n"]), ["`a` INT", "`b` STRING"]),
+        # order
+        (lambda t: t["v"].order_by(A.desc, B.asc), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].order_by(A + 1), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].order_by(A).offset(1).fetch(2), ["`a` INT NOT NULL", "`b` STRING"]),
+        (lambda t: t["v"].limit(3).select(A).limit(1), ["`a` INT NOT NULL"]),
+        (lambda t: t["v"].offset(1).order_by(A), ["`a` INT NOT NULL", "`b` STRING"]),
+    ],
+)  # fmt: skip
+def test_columns_of(tables: dict[str, Table], use: Use, expected: list[str]) -> None:
+    assert expected == columns(use(tables))
+
+
+@pytest.mark.parametrize(
+    ("use", "code"),
+    [
+        (lambda t: t["t"].select(A, A), "duplicate-column"),
+        (lambda t: t["t"].select(A, B.alias("a")), "duplicate-column"),
+        (lambda t: t["v"].select(A.cast(DataTypes.BIGINT()), A.cast(DataTypes.BIGINT())),
+         "duplicate-column"),
+        (lambda t: t["v"].select(A.sum, B), "not-grouped"),
+        (lambda t: t["v"].select(), "no-columns"),
+        (lambda t: t["v"].select("a"), "not-an-expression"),
+        (lambda t: t["v"].select(with_columns(range_("a", "q"))), "unknown-column"),
+        (lambda t: t["v"].select(with_columns(range_(1, 9))), "unknown-column"),
+        (lambda t: t["v"].alias("x", "y", "z"), "alias-count"),
+        (lambda t: t["v"].alias("x", "x"), "duplicate-column"),
+        (lambda t: t["v"].filter(A + 1), "not-a-condition"),
+        (lambda t: t["v"].filter(col("zz") > 1), "unknown-column"),
+        (lambda t: t["v"].filter("a > 1"), "not-an-expression"),
+        (lambda t: t["v"].group_by(B).select(A), "not-grouped"),
+        (lambda t: t["v"].add_columns((A + 1).alias("b")), "duplicate-column"),
+        (lambda t: t["v"].rename_columns(col("z").alias("x")), "unknown-column"),
+        (lambda t: t["v"].rename_columns((A + 1).alias("x")), "not-an-expression"),
+        (lambda t: t["v"].rename_columns(A), "not-an-expression"),
+        (lambda t: t["v"].rename_columns(A.alias("b")), "duplicate-column"),
+        (lambda t: t["v"].drop_columns(col("z")), "unknown-column"),
+        (lambda t: t["v"].drop_columns(A, B), "no-columns"),
+        (lambda t: t["v"].join(t["u1"]), "ambiguous-column"),
+        (lambda t: t["v"].join(t["v"]), "ambiguous-column"),
+        (lambda t: t["v"].join("u"), "wrong-argument"),
+        (lambda t: t["v"].union(t["z"]), "no-common-type"),
+        (lambda t: t["v"].union(t["u"]), "column-count"),
+        (lambda t: t["v"].order_by(col("zz")), "unknown-column"),
+        (lambda t: t["v"].order_by(A).fetch(1).offset(2), "row-count"),
+        (lambda t: t["v"].order_by(A).fetch(1).fetch(2), "row-count"),
+        (lambda t: t["v"].order_by(A).offset(1).offset(2), "row-count"),
+        (lambda t: t["v"].limit(-1), "row-count"),
+        (lambda t: t["v"].offset(-1), "row-count"),
+        (lambda t: t["v"].offset("x"), "row-count"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(tables: dict[str, Table], use: Use, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        use(tables)
+
+    assert code == caught.value.code
+
+
+def test_a_table_prints_as_sql_that_means_the_same(tables: dict[str, Table]) -> None:
+    made = (
+        tables["v"]
+        .where(A > 1)
+        .where(B == "x")
+        .group_by(B)
+        .select(B, A.max.alias("m"))
+        .order_by(col("m").desc)
+        .limit(3, 1)
+    )
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("CREATE TABLE v (a INT NOT NULL, b STRING)")
+
+    again = environment.sql_query(made.as_sql())
+
+    assert columns(made) == columns(again)
+    assert made.as_sql() == again.of_query(made.query).as_sql()
+
+
+def test_a_column_of_a_table_is_an_attribute(tables: dict[str, Table]) -> None:
+    assert ["`a` INT NOT NULL"] == columns(tables["v"].select(tables["v"].a))
+    with pytest.raises(AttributeError) as caught:
+        _ = tables["v"].aa
+    assert "did you mean 'a'?" in str(caught.value)
+
+
+def test_chains_of_any_length_are_made_or_refused(tables: dict[str, Table]) -> None:
+    filtered = tables["v"]
+    for number in range(100):
+        filtered = filtered.where(A > number)
+    assert ["`a` INT NOT NULL", "`b` STRING"] == columns(filtered)
+
+    added = tables["v"]
+    for number in range(100):
+        added = added.add_columns((A + number).alias(f"c{number}"))
+    assert 102 == len(columns(added))
+
+    with pytest.raises(SchemaCoreError) as caught:
+        deep(tables["v"])
+    assert "too-deep" == caught.value.code
+
+
+def deep(table: Table) -> Table:
+    """A table behind very many others."""
+    return table.of_query(
+        reduce(lambda query, _: Ordered(block(Ordered(query))), range(200), table.query)
+    )
+
+
+def test_a_table_of_a_descriptor_goes_on(tables: dict[str, Table]) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    schema = Schema.new_builder().column("a", "INT").build()
+    table = environment.from_descriptor(TableDescriptor.for_connector("x").schema(schema).build())
+
+    assert ["`a` INT"] == columns(table.where(A > 1))
+    with pytest.raises(SchemaCoreError) as caught:
+        table.where(A > 1).as_sql()
+    assert "no-sql" == caught.value.code
