@@ -13,6 +13,7 @@ from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.text import is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
+from schema_core.types.hints import foreign
 from schema_core.types.nested import (
     ComposedType,
     RowField,
@@ -276,7 +277,8 @@ def require_resolved(type_: DataType) -> DataType:
         if isinstance(part, UnresolvedType):
             from schema_core.types.syntax import GRAMMAR
 
-            meant = similar(".".join(part.path).upper(), GRAMMAR)
+            name = ".".join(part.path).upper()
+            meant = foreign(name) or similar(name, GRAMMAR)
             raise UnsupportedError(
                 f"unknown type {part.body()}",
                 code="unknown-type",

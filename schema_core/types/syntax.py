@@ -18,6 +18,7 @@ from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.defined import LegacyType, RawType, StructuredType, UnresolvedType
 from schema_core.types.families import TypeRoot
+from schema_core.types.hints import hint_at
 from schema_core.types.legacy import read_information
 from schema_core.types.nested import (
     ArrayType,
@@ -137,9 +138,14 @@ def parse(text: str) -> DataType:
     """As `parse_type`; what was read lately is not read again."""
     check_size(require_text(text, "the type string"))
     cursor = Cursor(text, list(tokens(text)))
-    type_ = _type(cursor)
-    if cursor.token.kind != "end":
-        raise cursor.fail(f"unexpected {cursor.token.shown} after the type")
+    try:
+        type_ = _type(cursor)
+        if cursor.token.kind != "end":
+            raise cursor.fail(f"unexpected {cursor.token.shown} after the type")
+    except ParseError as error:
+        if error.hint is None and error.span is not None:
+            error.hint = hint_at(cursor.tokens, error.span.start, KEYWORDS)
+        raise
     return type_
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.errors import ParseError, UnsupportedError
+from schema_core.errors import ParseError, SchemaCoreError, UnsupportedError
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT
 from schema_core.types import (
     DataTypes,
@@ -118,3 +118,11 @@ def test_a_legacy_type_answers_for_the_root_it_names() -> None:
 
     assert isinstance(type_, LegacyType)
     assert type_.is_(TypeRoot.DECIMAL)
+
+
+@pytest.mark.parametrize(("text", "hint"), cases("type_hints"))
+def test_a_slip_gets_a_hint(text: str, hint: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        DataTypes.of(text)
+
+    assert hint in (caught.value.hint or "")
