@@ -18,19 +18,22 @@ from schema_core.catalog.objects import (
     CatalogModel,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalog.types import CatalogType
 from schema_core.errors import UnsupportedError
 from schema_core.paths import ObjectPath
 
 
 class Capability(Enum):
-    """What a catalog may keep beyond databases, tables and views."""
+    """What a catalog may keep beyond databases, tables and views, and do beyond keeping."""
 
     PARTITIONS = "partitions"
     FUNCTIONS = "functions"
     MODELS = "models"
     TYPES = "types"
     MATERIALIZED_TABLES = "materialized tables"
+    #: what was expected is compared and altered in one step: of many writers none loses
+    VERSIONS = "versions"
 
 
 class Catalog(ABC):
@@ -41,6 +44,13 @@ class Catalog(ABC):
     `type-not-found` or `partition-not-found`; one that makes what is there already raises
     `AlreadyExistsError` with the code `database-exists`, `table-exists`, ...; a flag
     ``ignore_if_...`` turns just that into nothing. A store that fails raises `ExternalError`.
+
+    What goes in is resolved; anything else is refused with the code `unresolved-object`. What comes
+    out is not: whoever asks resolves it (FLIP-164).
+
+    Whoever alters may hand over as `expected` what was read. If something else is there now, or
+    nothing, a `ConflictError` shows both and nothing is altered. A catalog without
+    `Capability.VERSIONS` refuses `expected`.
     """
 
     #: What this catalog keeps beyond databases, tables and views.
@@ -84,7 +94,12 @@ class Catalog(ABC):
 
     @abstractmethod
     def alter_database(
-        self, name: str, new_database: CatalogDatabase, ignore_if_not_exists: bool
+        self,
+        name: str,
+        new_database: CatalogDatabase,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogDatabase | None = None,
     ) -> None: ...
 
     # --- tables, views, materialized tables ----------------------------------------------------
@@ -100,7 +115,15 @@ class Catalog(ABC):
         self._refuse(Capability.MATERIALIZED_TABLES)
 
     @abstractmethod
-    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable: ...
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+        """The table, view or materialized table without its types."""
+
+    def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
+        """The object with the types that it had when it was kept, if the catalog remembers them.
+
+        None where it does not, or where there is no such object: whoever asks resolves it anew.
+        """
+        return None
 
     @abstractmethod
     def table_exists(self, table_path: ObjectPath) -> bool: ...
@@ -122,12 +145,18 @@ class Catalog(ABC):
 
     @abstractmethod
     def alter_table(
-        self, table_path: ObjectPath, new_table: CatalogBaseTable, ignore_if_not_exists: bool
+        self,
+        table_path: ObjectPath,
+        new_table: CatalogBaseTable,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogBaseTable | None = None,
     ) -> None:
         """Put another definition in place of a table, view or materialized table.
 
         Raises:
             SchemaError: with code `table-kind` if it is not of the same kind.
+            ConflictError: if there is not what was `expected`.
         """
 
     # --- partitions ----------------------------------------------------------------------------
@@ -177,6 +206,8 @@ class Catalog(ABC):
         partition_spec: CatalogPartitionSpec,
         new_partition: CatalogPartition,
         ignore_if_not_exists: bool,
+        *,
+        expected: CatalogPartition | None = None,
     ) -> None:
         self._refuse(Capability.PARTITIONS)
 
@@ -197,7 +228,12 @@ class Catalog(ABC):
         self._refuse(Capability.FUNCTIONS)
 
     def alter_function(
-        self, function_path: ObjectPath, new_function: CatalogFunction, ignore_if_not_exists: bool
+        self,
+        function_path: ObjectPath,
+        new_function: CatalogFunction,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogFunction | None = None,
     ) -> None:
         self._refuse(Capability.FUNCTIONS)
 
@@ -229,7 +265,12 @@ class Catalog(ABC):
         self._refuse(Capability.MODELS)
 
     def alter_model(
-        self, model_path: ObjectPath, new_model: CatalogModel, ignore_if_not_exists: bool
+        self,
+        model_path: ObjectPath,
+        new_model: CatalogModel,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogModel | None = None,
     ) -> None:
         self._refuse(Capability.MODELS)
 

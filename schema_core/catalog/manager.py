@@ -67,7 +67,8 @@ class CatalogManager:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
             return None
-        return FoundTable(identifier, self._resolve(catalog.get_table(path)), is_temporary=False)
+        table = catalog.get_resolved_table(path) or self._resolve(catalog.get_table(path))
+        return FoundTable(identifier, table, is_temporary=False)
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
         """What lies at this path.

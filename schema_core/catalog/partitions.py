@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from schema_core.catalog.objects import Options
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class CatalogPartitionSpec:
@@ -39,14 +41,17 @@ class CatalogPartitionSpec:
 class CatalogPartition:
     """What a catalog keeps of a partition."""
 
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(default_factory=Options, hash=False)
     comment: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "properties", Options(self.properties))
 
     @staticmethod
     def create_instance(
         properties: Mapping[str, str], comment: str | None = None
     ) -> CatalogPartition:
-        return CatalogPartition(dict(properties), comment)
+        return CatalogPartition(properties, comment)
 
     def get_properties(self) -> dict[str, str]:
         return dict(self.properties)

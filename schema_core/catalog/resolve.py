@@ -6,8 +6,8 @@ What is resolved already comes back as it is (FLIP-164: only resolved objects go
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import Any, TypeAlias
+from dataclasses import fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 from schema_core.catalog.materialized import (
     CONTINUOUS_BELOW,
@@ -34,7 +34,16 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
-from schema_core.types import DataType
+from schema_core.schema.unresolved import (
+    Schema,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.types import DataType, parse_type
+from schema_core.types.defined import UnresolvedType
+from schema_core.types.unresolved import UnresolvedDataType
+
+T = TypeVar("T", bound=CatalogBaseTable | CatalogModel)
 
 #: From the text of a query to the names and types of its columns.
 QueryColumns: TypeAlias = Callable[[str], Sequence[tuple[str, DataType]]]
@@ -154,6 +163,54 @@ def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
     if isinstance(model, ResolvedCatalogModel):
         return model
     raise _unresolved(model)
+
+
+#: What is resolved -> what it is without its types.
+ORIGINS: dict[type, type] = {
+    ResolvedCatalogTable: CatalogTable,
+    ResolvedCatalogView: CatalogView,
+    ResolvedCatalogMaterializedTable: CatalogMaterializedTable,
+    ResolvedCatalogModel: CatalogModel,
+}
+
+
+#: The fields that hold a schema; the resolved one stands in ``resolved_...``.
+SCHEMAS = frozenset({"schema", "input_schema", "output_schema"})
+
+
+def origin(kept: T) -> T:
+    """The object without its types, as it comes out of a catalog (FLIP-164); others as they are.
+
+    Its schema is as it was written, but for the names of types: those mean what they meant when
+    they were looked up, whatever the current database is.
+    """
+    if (kind := ORIGINS.get(type(kept))) is None:
+        return kept
+    found: dict[str, Any] = {one.name: getattr(kept, one.name) for one in fields(kind)}
+    for name in SCHEMAS & found.keys():
+        found[name] = _settled(found[name], getattr(kept, f"resolved_{name}"))
+    unresolved: T = kind(**found)
+    return unresolved
+
+
+def _settled(written: Schema, found: ResolvedSchema) -> Schema:
+    types = {column.name: column.data_type for column in found.columns}
+    columns = (
+        replace(one, data_type=types[one.name])
+        if isinstance(one, UnresolvedPhysicalColumn | UnresolvedMetadataColumn)
+        and _names_types(one.data_type)
+        else one
+        for one in written.columns
+    )
+    return replace(written, columns=tuple(columns))
+
+
+def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
+    """Whether a name in it must be looked up."""
+    if isinstance(written, UnresolvedDataType):
+        return True
+    type_ = parse_type(written) if isinstance(written, str) else written
+    return any(isinstance(part, UnresolvedType) for part in type_.walk())
 
 
 def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:

@@ -1,4 +1,4 @@
-"""A shelf keeps objects of one kind by their paths, and says how a wrong path is refused."""
+"""Shelves keep objects of one kind by their paths, and say how a wrong path is refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 from schema_core.errors import AlreadyExistsError, NotFoundError, similar
+from schema_core.paths import ObjectPath
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -38,6 +39,10 @@ class Shelf(Generic[K, V]):
 
     def __iter__(self) -> Iterator[K]:
         return iter(list(self._kept))
+
+    def items(self) -> list[tuple[K, V]]:
+        """All paths with what lies there."""
+        return list(self._kept.items())
 
     def get(self, path: K) -> V:
         """The object at this path."""
@@ -97,3 +102,43 @@ class Shelf(Generic[K, V]):
         return AlreadyExistsError(
             f"there is already a {self.noun} {path}", code=f"{self.code}-exists"
         )
+
+
+class Shelves(Generic[V]):
+    """Objects of one kind by paths of two names: a shelf a database, so none grows with the others.
+
+    >>> shelves: Shelves[int] = Shelves("table")
+    >>> shelves.create(ObjectPath("db", "orders"), 1, ignore_if_exists=False)
+    True
+    >>> shelves.names("db"), shelves.names("other")
+    (['orders'], [])
+    """
+
+    def __init__(
+        self, noun: str, key: Callable[[ObjectPath], ObjectPath] = lambda path: path
+    ) -> None:
+        self._noun = noun
+        self._key = key
+        self._shelves: dict[str, Shelf[ObjectPath, V]] = {}
+
+    def of(self, path: ObjectPath) -> Shelf[ObjectPath, V]:
+        """The shelf of the database of this path."""
+        return self._shelves.get(path.database_name) or Shelf(self._noun, self._key)
+
+    def create(self, path: ObjectPath, kept: V, ignore_if_exists: bool) -> bool:
+        """Keep a new object; tells whether it was not there before."""
+        shelf = self._shelves.setdefault(path.database_name, Shelf(self._noun, self._key))
+        return shelf.create(path, kept, ignore_if_exists)
+
+    def items(self, database_name: str) -> list[tuple[ObjectPath, V]]:
+        """What lies on the shelf of a database, in the order in which it came."""
+        shelf = self._shelves.get(database_name)
+        return [] if shelf is None else shelf.items()
+
+    def names(self, database_name: str) -> list[str]:
+        """The names of that."""
+        return [path.object_name for path, _ in self.items(database_name)]
+
+    def clear(self, database_name: str) -> None:
+        """Forget all that lies on the shelf of a database."""
+        self._shelves.pop(database_name, None)

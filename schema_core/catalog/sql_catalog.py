@@ -107,7 +107,7 @@ class SqlCatalog(Catalog):
         with self._store.transaction(writing=True) as entries:
             entry = sql_shelf.find(entries, kind, path, for_change=True)
             if entry is None:
-                return sql_shelf.ignore_missing(kind, path, ignore)
+                return sql_shelf.ignore_missing(kind, path, ignore, expected.value)
             return sql_shelf.alter(entries, entry, path, written, expected)
 
     def _rename(self, kind: Kind, path: ObjectPath, new_name: str, ignore: bool) -> None:
@@ -129,7 +129,7 @@ class SqlCatalog(Catalog):
 
     def get_database(self, database_name: str) -> CatalogDatabase:
         with self._store.transaction() as entries:
-            return _read_database(sql_shelf.get_database(entries, database_name))
+            return sql_shelf.read_database(sql_shelf.get_database(entries, database_name))
 
     def database_exists(self, database_name: str) -> bool:
         with self._store.transaction() as entries:
@@ -168,10 +168,9 @@ class SqlCatalog(Catalog):
         with self._store.transaction(writing=True) as entries:
             entry = sql_shelf.find_database(entries, name, for_change=True)
             if entry is None:
-                return sql_shelf.ignore_missing(Kind.DATABASE, name, ignore_if_not_exists)
-            return sql_shelf.alter(
-                entries, entry, name, written, Expected(expected, _read_database)
-            )
+                return sql_shelf.ignore_missing(Kind.DATABASE, name, ignore_if_not_exists, expected)
+            read = Expected(expected, sql_shelf.read_database)
+            return sql_shelf.alter(entries, entry, name, written, read)
 
     # --- tables, views, materialized tables ----------------------------------------------------
 
@@ -236,9 +235,11 @@ class SqlCatalog(Catalog):
 
     # --- partitions ----------------------------------------------------------------------------
 
-    def _partitioned(self, entries: Entries, path: ObjectPath) -> tuple[Entry, list[str]]:
-        """A table that has partition keys, and these."""
-        entry = sql_shelf.get(entries, Kind.TABLE, path)
+    def _partitioned(
+        self, entries: Entries, path: ObjectPath, for_change: bool = False
+    ) -> tuple[Entry, list[str]]:
+        """A table that has partition keys, and these; nobody drops it meanwhile, if so asked."""
+        entry = sql_shelf.get(entries, Kind.TABLE, path, for_change)
         table = self._read_table(entry)
         if isinstance(table, CatalogTable | CatalogMaterializedTable) and table.is_partitioned():
             return entry, table.get_partition_keys()
@@ -259,17 +260,19 @@ class SqlCatalog(Catalog):
     ) -> CatalogPartition:
         with self._store.transaction() as entries:
             table, _ = self._partitioned(entries, table_path)
-            entry = _find_partition(entries, table, partition_spec)
+            entry = sql_shelf.find_partition(entries, table, partition_spec)
         if entry is None:
             raise sql_shelf.missing(Kind.PARTITION, partition_spec)
-        return documents.read_partition(entry.content)
+        return sql_shelf.read_partition(entry)
 
     def partition_exists(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> bool:
         with self._store.transaction() as entries:
             table = sql_shelf.find(entries, Kind.TABLE, table_path)
-            return table is not None and bool(_find_partition(entries, table, partition_spec))
+            return table is not None and bool(
+                sql_shelf.find_partition(entries, table, partition_spec)
+            )
 
     def create_partition(
         self,
@@ -281,7 +284,7 @@ class SqlCatalog(Catalog):
         written = Written(documents.write_partition(partition))
         key, name = documents.key_of_spec(partition_spec), documents.write_spec(partition_spec)
         with self._store.transaction(writing=True) as entries:
-            table, keys = self._partitioned(entries, table_path)
+            table, keys = self._partitioned(entries, table_path, for_change=True)
             if set(partition_spec.get_partition_spec()) != set(keys):
                 raise SchemaError(
                     f"{partition_spec} does not give a value for each of {', '.join(keys)}",
@@ -297,8 +300,8 @@ class SqlCatalog(Catalog):
         ignore_if_not_exists: bool,
     ) -> None:
         with self._store.transaction(writing=True) as entries:
-            table, _ = self._partitioned(entries, table_path)
-            if entry := _find_partition(entries, table, partition_spec):
+            table, _ = self._partitioned(entries, table_path, for_change=True)
+            if entry := sql_shelf.find_partition(entries, table, partition_spec):
                 return entries.drop(entry)
             return sql_shelf.ignore_missing(Kind.PARTITION, partition_spec, ignore_if_not_exists)
 
@@ -308,13 +311,18 @@ class SqlCatalog(Catalog):
         partition_spec: CatalogPartitionSpec,
         new_partition: CatalogPartition,
         ignore_if_not_exists: bool,
+        *,
+        expected: CatalogPartition | None = None,
     ) -> None:
         written = Written(documents.write_partition(new_partition))
+        read = Expected(expected, sql_shelf.read_partition)
         with self._store.transaction(writing=True) as entries:
-            table, _ = self._partitioned(entries, table_path)
-            if entry := _find_partition(entries, table, partition_spec):
-                return sql_shelf.alter(entries, entry, partition_spec, written)
-            return sql_shelf.ignore_missing(Kind.PARTITION, partition_spec, ignore_if_not_exists)
+            table, _ = self._partitioned(entries, table_path, for_change=True)
+            if entry := sql_shelf.find_partition(entries, table, partition_spec):
+                return sql_shelf.alter(entries, entry, partition_spec, written, read)
+            return sql_shelf.ignore_missing(
+                Kind.PARTITION, partition_spec, ignore_if_not_exists, expected
+            )
 
     # --- functions -----------------------------------------------------------------------------
 
@@ -322,7 +330,7 @@ class SqlCatalog(Catalog):
         return self._names(Kind.FUNCTION, database_name)
 
     def get_function(self, function_path: ObjectPath) -> CatalogFunction:
-        return _read_function(self._get(Kind.FUNCTION, function_path))
+        return sql_shelf.read_function(self._get(Kind.FUNCTION, function_path))
 
     def function_exists(self, function_path: ObjectPath) -> bool:
         return self._exists(Kind.FUNCTION, function_path)
@@ -342,7 +350,7 @@ class SqlCatalog(Catalog):
         expected: CatalogFunction | None = None,
     ) -> None:
         written = Written(documents.write_function(new_function))
-        read = Expected(expected, _read_function)
+        read = Expected(expected, sql_shelf.read_function)
         self._alter(Kind.FUNCTION, function_path, written, ignore_if_not_exists, read)
 
     def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
@@ -397,7 +405,8 @@ class SqlCatalog(Catalog):
         return self._names(Kind.TYPE, database_name)
 
     def get_type(self, type_path: ObjectPath) -> CatalogType:
-        return documents.read_type(self._get(Kind.TYPE, type_path).content)
+        with at(f"type {type_path}"):
+            return documents.read_type(self._get(Kind.TYPE, type_path).content)
 
     def type_exists(self, type_path: ObjectPath) -> bool:
         return self._exists(Kind.TYPE, type_path)
@@ -410,18 +419,3 @@ class SqlCatalog(Catalog):
 
     def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
         self._drop(Kind.TYPE, type_path, ignore_if_not_exists)
-
-
-def _read_database(entry: Entry) -> CatalogDatabase:
-    with at(f"database {entry.name!r}"):
-        return documents.read_database(entry.content)
-
-
-def _read_function(entry: Entry) -> CatalogFunction:
-    with at(f"function {entry.name!r}"):
-        return documents.read_function(entry.content)
-
-
-def _find_partition(entries: Entries, table: Entry, spec: CatalogPartitionSpec) -> Entry | None:
-    key = documents.key_of_spec(spec)
-    return entries.find(table.id, Kind.PARTITION.value, key, for_change=False)

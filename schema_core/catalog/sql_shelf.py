@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from schema_core.errors import AlreadyExistsError, ConflictError, NotFoundError, SchemaError
+from schema_core.catalog import documents
+from schema_core.catalog.conflicts import require_expected
+from schema_core.catalog.objects import CatalogDatabase, CatalogFunction
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.errors import AlreadyExistsError, ConflictError, NotFoundError, SchemaError, at
 from schema_core.paths import ObjectPath
 
 if TYPE_CHECKING:
@@ -64,13 +68,14 @@ def exists(kind: Kind, shown: object) -> AlreadyExistsError:
     )
 
 
-def ignore_missing(kind: Kind, shown: object, ignore: bool) -> None:
+def ignore_missing(kind: Kind, shown: object, ignore: bool, expected: object = None) -> None:
     """Nothing, if that is what the flag wants.
 
     Raises:
-        NotFoundError: otherwise.
+        NotFoundError: otherwise, or a `ConflictError` if something was expected.
     """
     if not ignore:
+        require_expected(shown, expected, None)
         raise missing(kind, shown)
 
 
@@ -106,13 +111,13 @@ def find(entries: Entries, kind: Kind, path: ObjectPath, for_change: bool = Fals
     return entries.find(database.id, kind.value, key_of(kind, path.object_name), for_change)
 
 
-def get(entries: Entries, kind: Kind, path: ObjectPath) -> Entry:
+def get(entries: Entries, kind: Kind, path: ObjectPath, for_change: bool = False) -> Entry:
     """The object at this path.
 
     Raises:
         NotFoundError: with the code of its kind.
     """
-    if entry := find(entries, kind, path):
+    if entry := find(entries, kind, path, for_change):
         return entry
     raise missing(kind, path)
 
@@ -126,6 +131,33 @@ def place(entries: Entries, kind: Kind, path: ObjectPath) -> Place:
     key = key_of(kind, path.object_name)
     database = get_database(entries, path.database_name, for_change=True)
     return Place(database.id, kind, key, key, path)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def read_database(entry: Entry) -> CatalogDatabase:
+    """The database of an entry."""
+    with at(f"database {entry.name!r}"):
+        return documents.read_database(entry.content)
+
+
+def read_partition(entry: Entry) -> CatalogPartition:
+    """The partition of an entry."""
+    with at(f"partition {entry.name}"):
+        return documents.read_partition(entry.content)
+
+
+def read_function(entry: Entry) -> CatalogFunction:
+    """The function of an entry."""
+    with at(f"function {entry.name!r}"):
+        return documents.read_function(entry.content)
+
+
+def find_partition(entries: Entries, table: Entry, spec: CatalogPartitionSpec) -> Entry | None:
+    """The partition of a table, or None."""
+    key = documents.key_of_spec(spec)
+    return entries.find(table.id, Kind.PARTITION.value, key, for_change=False)
 
 
 # --- changing ------------------------------------------------------------------------------------
@@ -150,7 +182,7 @@ def alter(
     entry: Entry,
     shown: object,
     written: Written,
-    expected: Expected | None = None,
+    expected: Expected,
 ) -> None:
     """Put another text in place of the one that is there.
 
@@ -160,12 +192,10 @@ def alter(
     """
     if entry.form != written.form:
         raise SchemaError(f"{shown} is no {written.form}", code="table-kind")
-    if expected is not None and expected.value is not None:
-        found = expected.read(entry)
-        if found != expected.value:
-            raise conflict(shown, expected.value, found)
+    if expected.value is not None:
+        require_expected(shown, expected.value, expected.read(entry))
     if not entries.alter(entry, written.content):
-        raise conflict(shown, entry.content, None)
+        raise ConflictError(f"{shown} was changed by someone else")
 
 
 def rename(entries: Entries, kind: Kind, path: ObjectPath, new_name: str, ignore: bool) -> None:
@@ -197,13 +227,3 @@ def drop(entries: Entries, kind: Kind, path: ObjectPath, ignore: bool) -> None:
         return ignore_missing(kind, path, ignore)
     entries.drop(entry)
     return None
-
-
-def conflict(shown: object, expected: object, found: object) -> ConflictError:
-    """Someone else was faster; both are shown, secrets masked."""
-    error = ConflictError(
-        f"{shown} was changed by someone else",
-        hint=f"expected was {expected!r}; there is now {found!r}",
-    )
-    error.expected, error.found = expected, found
-    return error

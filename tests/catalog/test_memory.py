@@ -100,7 +100,7 @@ def test_ignoring_changes_nothing(
     call(catalog)
 
     assert ["orders", "v"] == catalog.list_tables("db")
-    assert TABLE == catalog.get_table(ORDERS)
+    assert TABLE == catalog.get_resolved_table(ORDERS)
 
 
 def test_lists_keep_the_order_in_which_things_came(catalog: InMemoryCatalog) -> None:

@@ -1,0 +1,58 @@
+"""Altering what was read: whoever says what that was is told when someone else was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from schema_core.catalog.objects import CatalogBaseTable, CatalogModel
+from schema_core.catalog.resolve import origin
+from schema_core.errors import ConflictError
+from schema_core.schema.unresolved import Schema
+
+#: So much of a definition is shown; the error holds all of it.
+MAX_SHOWN = 400
+
+
+def require_expected(shown: object, expected: object, found: object) -> None:
+    """Nothing, if nothing was expected or just that is there, resolved or not.
+
+    Raises:
+        ConflictError: if there is something else, or nothing, which is None.
+
+    >>> require_expected("db.t", None, "what there is")
+    >>> require_expected("db.t", "what was read", "what there is")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ConflictError: db.t was changed by someone else
+      hint: read was 'what was read'; now there is 'what there is'
+    """
+    if expected is None or _written(expected) == _written(found):
+        return
+    done = "dropped" if found is None else "changed"
+    differences = "; ".join(_differences(_written(expected), _written(found)))
+    error = ConflictError(f"{shown} was {done} by someone else", hint=differences)
+    error.expected, error.found = expected, found
+    raise error
+
+
+def _written(kept: object) -> object:
+    return origin(kept) if isinstance(kept, CatalogBaseTable | CatalogModel) else kept
+
+
+def _differences(expected: Any, found: Any) -> Iterator[str]:
+    """What was read and what there is, of each field that differs; secrets are masked."""
+    if type(expected) is not type(found) or not is_dataclass(expected):
+        yield f"read was {_short(expected)}; now there is {_short(found)}"
+        return
+    for name in (one.name for one in fields(expected)):
+        before, after = getattr(expected, name), getattr(found, name)
+        if before != after:
+            yield f"{name}: read was {_short(before)}, now there is {_short(after)}"
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split()) if isinstance(value, Schema) else repr(value)
+    text = "nothing" if value is None else text
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
