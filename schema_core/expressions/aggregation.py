@@ -16,9 +16,6 @@ from schema_core.types import TypeRoot
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
 
-#: What stands behind a call that skips NULL, or says that it does not.
-TREATMENTS = frozenset({"IGNORE NULLS", "RESPECT NULLS"})
-
 
 def refuse_on_scalar(call: syntax.Call, function: Function) -> None:
     """Refuse what only aggregates may carry on any other function.
@@ -29,8 +26,7 @@ def refuse_on_scalar(call: syntax.Call, function: Function) -> None:
     carried = {
         "DISTINCT": call.symbol == "DISTINCT",
         "ALL": call.symbol == "ALL",
-        "IGNORE NULLS": call.symbol == "IGNORE NULLS",
-        "RESPECT NULLS": call.symbol == "RESPECT NULLS",
+        call.nulls or "": call.nulls is not None,
         "FILTER": call.filter is not None,
         "WITHIN GROUP": bool(call.within),
         "OVER": call.over is not None,
@@ -58,7 +54,8 @@ def aggregated(scope: Scope, apply: Apply, call: syntax.Call, infer: Infer) -> A
     over = None if call.over is None else window(scope, apply.function, call.over, infer)
     nullable = _nothing_is_null(scope, apply.function, condition, over)
     type_ = apply.type.nullable() if nullable else apply.type
-    found = replace(apply, type=type_, symbol=call.symbol, filter=condition, over=over)
+    found = replace(apply, type=type_, symbol=call.symbol, nulls=call.nulls)
+    found = replace(found, filter=condition, over=over)
     if scope.in_query or over is not None:
         return found
     empty = apply.function.empty is not Empty.VALUE
@@ -69,8 +66,8 @@ def _refuse_clauses(function: Function, call: syntax.Call) -> None:
     """Refuse what may not stand behind this aggregate."""
     if call.within:
         problem = f"{function.name} takes no WITHIN GROUP"
-    elif call.symbol in TREATMENTS and not function.skips_nulls:
-        problem = f"{function.name} takes no {call.symbol}"
+    elif call.nulls is not None and not function.skips_nulls:
+        problem = f"{function.name} takes no {call.nulls}"
     elif call.filter is not None and call.over is not None:
         problem = "there is no FILTER before OVER"
     else:
@@ -103,6 +100,8 @@ def _nothing_is_null(
     scope: Scope, function: Function, condition: Typed | None, over: Over | None
 ) -> bool:
     """Whether there may be no rows to read, of which the aggregate makes NULL."""
+    if over is not None and over.frame is not None and over.frame.whole and not scope.in_query:
+        return True
     if over is not None:
         return function.empty is not Empty.VALUE and may_be_empty(over)
     if not scope.in_query:

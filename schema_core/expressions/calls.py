@@ -155,12 +155,16 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
     return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
 
 
+#: What Flink's planner cannot make of months that are written out.
+SMALL = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT})
+
+
 def _refuse_months(value: Typed, target: DataType) -> None:
-    """Refuse months that are written out as a TINYINT, which Flink's planner cannot make of them.
+    """Refuse months that are written out as a small number, which Flink's planner cannot make.
 
     The Table API asks for one where it asks for any number.
     """
-    if target.root is not TypeRoot.TINYINT or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
+    if target.root not in SMALL or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
         return
     inner = value.arguments[0] if isinstance(value, Apply) else value
     if isinstance(inner, Constant) and (inner is value or _is_cast(value)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schema_core.expressions.typed import Apply, Constant
+from schema_core.expressions.typed import Access, Apply, Constant
 from schema_core.sql.literals import CHARSETS
 from schema_core.sql.syntax import Literal, LiteralKind
-from schema_core.types import TypeFamily
+from schema_core.types import TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Given
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 #: That of columns, and of all literals that name none.
 UNICODE = "utf-16-le"
 
-#: Functions whose text is in the character set of an argument -> the place of that one.
+#: Functions whose text, or texts, are in the character set of an argument -> the place of that one.
 KEEPING = {
     **dict.fromkeys(("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY"), 0),
     **dict.fromkeys(("LISTAGG", "MAX", "MIN", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"), 0),
+    **dict.fromkeys(("ARRAY", "[]", "ELEMENT"), 0),
+    **dict.fromkeys(("MAP", "IF", "||"), 1),
     "TRIM": 2,
 }
 
@@ -32,13 +34,29 @@ def charset(tree: Typed) -> str:
     >>> charset(infer(ColumnScope({}), parse_expression("UPPER(_UTF8'a')")))
     'utf-8'
     """
-    while isinstance(tree, Apply) and tree.function.name in KEEPING:
-        tree = tree.arguments[KEEPING[tree.function.name]]
+    while (inner := _source(tree)) is not None:
+        tree = inner
     match tree:
         case Constant(literal=Literal(kind=LiteralKind.STRING, charset=str(name))):
             return CHARSETS[name]
         case _:
             return UNICODE
+
+
+def _source(tree: Typed) -> Typed | None:
+    """The part of a tree that its text is made of, if there is one."""
+    match tree:
+        case Apply(function=function, arguments=arguments) if function.name in KEEPING:
+            return arguments[KEEPING[function.name]]
+        case Apply(function=function, arguments=arguments) if function.name == "CASE":
+            values = (*arguments[1:-1:2], arguments[-1])
+            known = [one for one in values if one.type.root is not TypeRoot.NULL]
+            return known[0] if len(set(map(charset, known))) == 1 else None
+        case Access(value=Apply(function=function, arguments=fields), name=name):
+            places = range(len(fields)) if function.name == "ROW" else ()
+            return next((fields[i] for i in places if name == f"EXPR${i}"), None)
+        case _:
+            return None
 
 
 def is_mixed(given: Given, i: int) -> bool:

@@ -33,6 +33,8 @@ __all__ = ["ColumnScope", "Scope", "check", "infer"]
 SYMBOL = SymbolType(nullable=False)
 #: What a call may mean; none at all stand for ``.``, which takes a field out.
 Functions: TypeAlias = "tuple[Function, ...]"
+#: Calls of which each is the first argument of the one before it, where and what they are.
+Links: TypeAlias = "list[tuple[Scope, syntax.Call, Functions]]"
 #: Everything that an expression may be but a call.
 Leaf: TypeAlias = (
     syntax.Literal
@@ -60,27 +62,38 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
     >>> print(infer(scope, parse_expression("price * qty")).type)
     DECIMAL(21, 2)
     """
-    chain: list[tuple[syntax.Call, Functions]] = []
+    chain: Links = []
     while isinstance(expression, syntax.Call):
         functions = _functions(scope, expression)
         if functions and functions[0].rewrite:
             expression = functions[0].rewrite(expression)
         elif not expression.arguments:
-            return _outwards(scope, chain, _call(scope, expression, functions, ()))
+            return _outwards(chain, _call(scope, expression, functions, ()))
         else:
-            chain.append((expression, functions))
-            expression = expression.arguments[0]
-    outer = chain[-1][1] if chain else ()
+            chain.append((scope, expression, functions))
+            call, expression = expression, expression.arguments[0]
+            scope = _of_argument(scope, call, functions, expression)
+    outer = chain[-1][2] if chain else ()
     first = _argument(scope, expression, outer[0]) if outer else _leaf(scope, expression)
-    return _outwards(scope, chain, first)
+    return _outwards(chain, first)
 
 
-def _outwards(scope: Scope, chain: list[tuple[syntax.Call, Functions]], first: Typed) -> Typed:
+def _of_argument(
+    scope: Scope, call: syntax.Call, functions: Functions, argument: syntax.Expression
+) -> Scope:
+    """The scope of an argument: that of single rows for a column that an aggregate reads."""
+    if not isinstance(argument, syntax.Name) or call.over is not None:
+        return scope
+    is_aggregate = functions and functions[0].kind is Kind.AGGREGATE
+    return scope.rows if is_aggregate else scope
+
+
+def _outwards(chain: Links, first: Typed) -> Typed:
     """The outermost of calls, each the first argument of the one before it in the chain.
 
     So a chain of operators, which may have thousands of operands, takes one frame of Python.
     """
-    for call, functions in reversed(chain):
+    for scope, call, functions in reversed(chain):
         first = _call(scope, call, functions, (first,))
     return first
 
@@ -237,6 +250,9 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
     is_aggregate = functions[0].kind is Kind.AGGREGATE
     if not is_aggregate:
         refuse_on_scalar(call, functions[0])
-    rest = (_argument(scope, one, functions[0]) for one in call.arguments[len(first) :])
+    rest = (
+        _argument(_of_argument(scope, call, functions, one), one, functions[0])
+        for one in call.arguments[len(first) :]
+    )
     typed = apply(functions, (*first, *rest), call)
     return aggregated(scope, typed, call, infer) if is_aggregate else typed

@@ -79,7 +79,7 @@ def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
         return Bound(written.name, infer(scope, written.arguments[0]))
 
     upper = None if frame.upper is None else bound(frame.upper)
-    return Frame(frame.unit, bound(frame.lower), upper)
+    return Frame(frame.unit, bound(frame.lower), upper, frame.whole)
 
 
 def _bounds(over: Over) -> list[Bound]:

@@ -53,6 +53,10 @@ class Scope(Protocol):
         """How many expressions rows are grouped by; 0 where all rows make one group."""
 
     @property
+    def rows(self) -> Scope:
+        """The scope of a column that an aggregate reads: no key of groups is NULL there yet."""
+
+    @property
     def types(self) -> LookUp | None:
         """Finds the user-defined types that casts name; None where there are none."""
 
@@ -171,6 +175,11 @@ class ColumnScope:
         self.functions = functions
         self.types = types
         self.subqueries = subqueries
+
+    @property
+    def rows(self) -> ColumnScope:
+        """Rows are not grouped here."""
+        return self
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column that the first part names."""

@@ -96,6 +96,7 @@ def _call(apply: Apply, arguments: tuple[syntax.Expression, ...]) -> syntax.Call
         written.symbol if written is not None else apply.symbol,
         None if apply.filter is None else to_syntax(apply.filter),
         over=None if apply.over is None else _window(apply.over),
+        nulls=apply.nulls,
     )
 
 
@@ -132,7 +133,7 @@ def _key(key: SortedBy) -> syntax.SortKey:
 
 def _frame(frame: Frame) -> syntax.Frame:
     upper = None if frame.upper is None else _bound(frame.upper)
-    return syntax.Frame(frame.unit, _bound(frame.lower), upper)
+    return syntax.Frame(frame.unit, _bound(frame.lower), upper, frame.whole)
 
 
 def _bound(bound: Bound) -> syntax.Call | syntax.Symbol:

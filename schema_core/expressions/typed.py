@@ -88,11 +88,15 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows around one that an aggregate reads: ``ROWS`` or ``RANGE`` between two bounds."""
+    """The rows around one that an aggregate reads: ``ROWS`` or ``RANGE`` between two bounds.
+
+    With `whole` (DISALLOW PARTIAL) there is no result where the rows do not reach that far.
+    """
 
     unit: str
     lower: Bound
     upper: Bound | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,10 @@ class Over:
 class Apply(Chain):
     """A function over typed arguments.
 
-    `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter` and `over` belong
-    to aggregates. `written` is the call as written, without its arguments. `at_first`
-    is the type that Flink finds first, where it is another than the one it finds at last: of an
-    aggregate outside of queries, or of what is made of one.
+    `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter`, `over` and
+    `nulls` belong to aggregates. `written` is the call as written, without its arguments.
+    `at_first` is the type that Flink finds first, where it is another than the one it finds at
+    last: of an aggregate outside of queries, or of what is made of one.
     """
 
     function: Function
@@ -121,6 +125,7 @@ class Apply(Chain):
     symbol: str | None = None
     filter: Typed | None = None
     over: Over | None = None
+    nulls: str | None = None
     at_first: DataType | None = field(default=None, compare=False, repr=False)
     written: syntax.Call | None = field(default=None, compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signatures import Function, Given, Kind
+from schema_core.expressions.functions.constructors import multiset
+from schema_core.expressions.signatures import Arg, Function, Given, Kind
+from schema_core.expressions.typed import Apply, Select, Typed, walk
 from schema_core.expressions.vocabulary import ANY, exactly, never
 from schema_core.types import DataType, RowType, TimestampKind
 from schema_core.types import DataTypes as T
+from schema_core.types.least_restrictive import least_restrictive
 
 over_rows = partial(Function, nulls=never, many_rows=True)
 of_group = partial(Function, nulls=never, kind=Kind.AGGREGATE)
@@ -41,6 +44,25 @@ def map_of_rows(given: Given) -> DataType:
             raise SchemaError("MAP takes a query of two columns", code="subquery-columns")
 
 
+def _without_rows(given: Given) -> DataType | None:
+    """What holds all arguments, none of which is a row or reads many."""
+    parts = (part for tree in given.trees for part in walk(tree))
+    if any(map(_reads_rows, parts)):
+        return None
+    found = least_restrictive(given.types)
+    return None if isinstance(found, RowType) else found
+
+
+def _reads_rows(part: Typed) -> bool:
+    if isinstance(part, Apply):
+        return part.function.kind is Kind.AGGREGATE and part.over is None
+    return isinstance(part, Select)
+
+
+#: An element of a multiset, which Flink makes a table of; in a schema it reads no columns either.
+ELEMENT = Arg("<ANY> but no row", lambda given, _: given.once(_without_rows))
+
+
 def match_rowtime(given: Given) -> DataType:
     """The event time of a match: of the kind of the column that is named, if there is one."""
     if given.types:
@@ -53,6 +75,7 @@ FUNCTIONS = (
     over_rows("ARRAY QUERY",    (ANY,), array_of_rows),
     over_rows("MULTISET QUERY", (ANY,), multiset_of_rows),
     over_rows("MAP QUERY",      (ANY,), map_of_rows),
+    Function("MULTISET",        (ELEMENT,), multiset, repeats=1, nulls=never),
     of_group("GROUPING",        (ANY,), COUNT_TYPE, repeats=1),
     of_group("GROUPING_ID",     (ANY,), COUNT_TYPE, repeats=1),
     of_group("GROUP_ID",        (),     COUNT_TYPE),

@@ -53,7 +53,8 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) 
     always = [index for index in range(len(keys)) if all(index in one for one in positions)]
     missing = [key for index, key in enumerate(keys) if index not in always]
     count = sum(not _is_empty(item) for item in items or ())
-    inner = replace(scope, group_count=count, origins=tuple(_seen(scope.origins, missing)))
+    origins = tuple(_seen(scope.origins, missing))
+    inner = replace(scope, group_count=count, origins=origins, ungrouped=scope)
     seen = tuple(_as_seen(key, missing) for key in keys)
     return Groups(grouping, inner, seen, tuple(missing))
 

@@ -87,7 +87,8 @@ class Block:
     """The scope of one SELECT block: its sources, then those of the blocks around it.
 
     `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
-    are not grouped at all. `known` are the functions that only queries have.
+    are not grouped at all. `known` are the functions that only queries have. `ungrouped` is the
+    scope of the single rows behind groups.
     """
 
     place: Place
@@ -96,10 +97,16 @@ class Block:
     group_count: int = -1
     in_query: bool = True
     known: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
+    ungrouped: Block | None = None
 
     @property
     def streaming(self) -> bool:
         return self.place.world.streaming
+
+    @property
+    def rows(self) -> Block:
+        """The scope of the single rows that aggregates read."""
+        return self.ungrouped or self
 
     @property
     def types(self) -> LookUp | None:

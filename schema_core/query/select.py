@@ -168,14 +168,13 @@ def _outputs(
             for name, expression in _star(item.expression, scope, rows):
                 unique = _unique(name, taken)
                 taken.add(unique)
-                says = _own_name(expression) == unique
-                yield Output(unique, expression, None if says else unique)
+                yield Output(unique, expression, None if _says(expression, unique) else unique)
         else:
             own = item.alias or _own_name(item.expression)
             name = own or f"EXPR${len(taken)}"
             taken.add(name)
             expression = unmerged(item.expression, merged)
-            says = item.alias is None and (own is None or _own_name(expression) == own)
+            says = item.alias is None and (own is None or _says(expression, own))
             yield Output(name, expression, None if says else own, own is None)
 
 
@@ -191,10 +190,17 @@ def _own_name(expression: Expression) -> str | None:
     match expression:
         case Name(parts=parts):
             return parts[-1]
-        case Call(symbol="BARE", name=name):
-            return name
+        case Call(symbol="BARE", word=word):
+            return word
         case _:
             return None
+
+
+def _says(expression: Expression, name: str) -> bool:
+    """Whether the expression gives a column of that name where it is printed without an alias."""
+    if isinstance(expression, Call) and expression.symbol == "BARE":
+        return expression.name == name
+    return _own_name(expression) == name
 
 
 def _star(star: Star, scope: Block, rows: Rows | None) -> Iterator[StarItem]:

@@ -163,12 +163,10 @@ FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
 
 # --------------------------------------------------------------------- what stands behind a call
 
-NULLS = ("IGNORE NULLS", "RESPECT NULLS")
-
 
 def suffixes(call: Call) -> str:
     """NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
-    text = f" {call.symbol}" if call.symbol in NULLS else ""
+    text = "" if call.nulls is None else f" {call.nulls}"
     if call.within:
         text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
     if call.filter is not None:
@@ -208,9 +206,10 @@ def print_window(window: Window) -> str:
 
 
 def _frame(frame: Frame) -> str:
+    whole = " DISALLOW PARTIAL" if frame.whole else ""
     if frame.upper is None:
-        return f"{frame.unit} {_bound(frame.lower)}"
-    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}"
+        return f"{frame.unit} {_bound(frame.lower)}{whole}"
+    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{whole}"
 
 
 def _bound(bound: Call | Symbol) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from schema_core.sql.syntax import Expression
-    from schema_core.text import Cursor
+    from schema_core.text import Cursor, Token
 
 
 def named(cursor: Cursor) -> Expression:
@@ -27,7 +27,7 @@ def named(cursor: Cursor) -> Expression:
         return called(cursor, (token.value,), token.key)
     if follower != ".":
         if token.key == "PI":
-            return Call("PI", symbol=BARE, span=token.span)
+            return bare(token)
         return Name((token.value,), token.span)
     parts = [token.value]
     while tokens[cursor.index].key == ".":
@@ -40,6 +40,11 @@ def named(cursor: Cursor) -> Expression:
 
 #: The steering word of a function that was written without parentheses.
 BARE = "BARE"
+
+
+def bare(token: Token) -> Call:
+    """The call of a function by its word alone, which names a column of a query as written."""
+    return Call(token.key, symbol=BARE, word=token.value, span=token.span)
 
 
 def called(cursor: Cursor, parts: tuple[str, ...], key: str) -> Call:
@@ -61,6 +66,8 @@ def called(cursor: Cursor, parts: tuple[str, ...], key: str) -> Call:
         name = key or parts[-1].upper()
         if cursor.key in ("DISTINCT", "ALL"):
             symbol = cursor.advance().key
+            if cursor.key == "*":
+                raise refuse(cursor, "an expression")
         found = () if cursor.key == ")" and symbol is None else arguments(cursor)
     cursor.depth -= 1
     if cursor.key != ")":
@@ -154,7 +161,7 @@ def reserved(cursor: Cursor) -> Expression:
         return called(cursor, (token.value,), token.key)
     if token.key in NILADIC and not is_called:
         cursor.index += 1
-        return Call(token.key, symbol=BARE, span=token.span)
+        return bare(token)
     raise refuse(cursor, "an expression")
 
 

@@ -284,6 +284,8 @@ def _interval(cursor: Cursor) -> Expression:
         cursor.index += 1
         value = grammar.inner(cursor)
         cursor.expect(")")
+    elif token.key == "PI" and cursor.peek().key != ".":
+        value = calls.bare(cursor.advance())
     else:
         value = Name(path(cursor), cursor.span_from(token.start))
     if sign == "-":

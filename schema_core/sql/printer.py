@@ -161,7 +161,7 @@ def _enclosed(call: Call, left: int, right: int) -> str:
     power = POWERS.get(name, FUNCTION)
     if name in PREFIX:
         power = PREFIX[name][1]
-    elif call.over is not None or call.filter is not None or call.symbol in call_printer.NULLS:
+    elif call.over is not None or call.filter is not None or call.nulls is not None:
         power = CLAUSE
     if left > power.left or 0 < right >= power.right:
         return f"({_word_first(call, name, 0, 0)})"

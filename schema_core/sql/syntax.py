@@ -143,11 +143,15 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset."""
+    """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset.
+
+    `whole` says DISALLOW PARTIAL: where the rows do not reach that far there is no result.
+    """
 
     unit: str  # ROWS or RANGE
     lower: Call | Symbol
     upper: Call | Symbol | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +177,11 @@ class Call(Chain):
     `path` is the name of a function as it was written, where that is not one plain word in
     capitals: Flink prints some functions so.
     `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``, and
-    BARE for a function that was written without parentheses (``CURRENT_DATE``);
-    `filter`, `within` (WITHIN GROUP) and `over` belong to aggregates. `inline` is the function
-    itself where it was called in Python, without a name that could be looked up.
+    BARE for a function that was written without parentheses (``CURRENT_DATE``), whose `word`
+    as it was written names a column of a query;
+    `filter`, `within` (WITHIN GROUP), `nulls` (IGNORE NULLS, RESPECT NULLS) and `over` belong to
+    aggregates. `inline` is the function itself where it was called in Python, without a name that
+    could be looked up.
     """
 
     name: str
@@ -185,7 +191,9 @@ class Call(Chain):
     filter: Expression | None = None
     within: tuple[SortKey, ...] = ()
     over: Window | None = None
+    nulls: str | None = field(default=None, repr=False)
     inline: object = field(default=None, repr=False)
+    word: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

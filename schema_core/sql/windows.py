@@ -22,7 +22,7 @@ def dressed(cursor: Cursor, call: Call) -> Call:
     start = call.span.start
     for word in ("IGNORE", "RESPECT"):
         if cursor.accept(word, "NULLS"):
-            call = replace(call, symbol=f"{word} NULLS")
+            call = replace(call, nulls=f"{word} NULLS")
     if cursor.accept("WITHIN", "GROUP"):
         call = replace(call, within=_order(cursor))
     if cursor.accept("FILTER"):
@@ -79,6 +79,8 @@ def window(cursor: Cursor) -> Window:
         partition = _expressions(cursor)
     order = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     frame = _frame(cursor) if cursor.key in ("ROWS", "RANGE") else None
+    if frame is not None and frame.unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL"):
+        frame = replace(frame, whole=True)
     cursor.accept("ALLOW", "PARTIAL")
     cursor.expect(")")
     return Window(base, partition, order, frame, span=cursor.span_from(start))

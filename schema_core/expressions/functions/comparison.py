@@ -21,11 +21,13 @@ from schema_core.expressions.vocabulary import (
     of_one_charset,
     operation,
 )
-from schema_core.types import DataType, RowType, StructuredType
+from schema_core.types import DataType, RowType, StructuredType, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schema_core.expressions.typed import Typed
 
 TRUTH = exactly(T.BOOLEAN())
@@ -36,11 +38,28 @@ def _of_list(given: Given) -> DataType | None:
 
     A list with a multiset that is written out in it is none: Flink takes both for tables.
     """
-    value, *items = given.types
+    value, *items = _compared(given.types)
     if any(_is_multiset(part) for tree in given.trees[1:] for part in walk(tree)):
         return None
     item = least_restrictive(items)
     return item if item and sql_comparable(value.nullable(), item.nullable()) else None
+
+
+def _compared(types: Sequence[DataType]) -> list[DataType]:
+    """The types as a list compares them: a row of one field beside no row counts as that field."""
+    value, *items = types
+    rows = {isinstance(item, RowType) for item in items if item.root is not TypeRoot.NULL}
+    if rows == {not isinstance(value, RowType)}:
+        return [_alone(value), *map(_alone, items)]
+    return [*types]
+
+
+def _alone(type_: DataType) -> DataType:
+    match type_:
+        case RowType(fields=(field,)):
+            return field.data_type
+        case _:
+            return type_
 
 
 def _is_multiset(tree: Typed) -> bool:
@@ -54,7 +73,7 @@ def _member(given: Given, i: int) -> DataType | None:
 
 def membership(given: Given) -> DataType:
     """A truth value, unknown where the value, one of the list, or a field of them may be NULL."""
-    return T.BOOLEAN(any(map(_may_be_null, given.types)))
+    return T.BOOLEAN(any(map(_may_be_null, _compared(given.types))))
 
 
 def _may_be_null(type_: DataType) -> bool:

@@ -27,6 +27,7 @@ from schema_core.types import (
     RowField,
     RowType,
     TypeFamily,
+    TypeRoot,
     VariantType,
 )
 from schema_core.types.least_restrictive import least_restrictive
@@ -128,12 +129,32 @@ def alike(start: int, step: int) -> Arg:
 
 def _out_of_columns(given: Given) -> DataType | None:
     """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
-    if any(isinstance(part, Ref) for tree in given.trees for part in walk(tree)):
+    if any(map(_reads_columns, given.trees)):
         return None
     found = least_restrictive(given.types)
     moment = found is not None and found.is_(F.TIME, F.TIMESTAMP)
-    alike = all(found is not None and type_.root is found.root for type_ in given.types)
+    known = [type_ for type_ in given.types if type_.root is not TypeRoot.NULL]
+    alike = all(found is not None and _kind(type_) is _kind(found) for type_ in known)
     return None if moment and not alike else found
+
+
+def _kind(type_: DataType) -> TypeFamily | TypeRoot:
+    """The kind of a type, for which all timestamps are alike."""
+    return F.TIMESTAMP if type_.is_(F.TIMESTAMP) else type_.root
+
+
+def _reads_columns(tree: Typed) -> bool:
+    """Whether a column is read, also by what stands behind an aggregate."""
+    for part in walk(tree):
+        if isinstance(part, Ref):
+            return True
+        if isinstance(part, Apply):
+            behind = [] if part.filter is None else [part.filter]
+            if part.over is not None:
+                behind += (*part.over.partition_by, *(key.value for key in part.over.order_by))
+            if any(map(_reads_columns, behind)):
+                return True
+    return False
 
 
 ALIKE = alike(0, 1)

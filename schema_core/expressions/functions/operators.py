@@ -18,6 +18,7 @@ from schema_core.expressions.vocabulary import (
     NUMERIC,
     found,
     like,
+    of,
     operation,
 )
 from schema_core.types import (
@@ -29,6 +30,7 @@ from schema_core.types import (
     DecimalType,
     LengthType,
     TypeFamily,
+    TypeRoot,
     VarBinaryType,
     VarCharType,
 )
@@ -77,6 +79,8 @@ def _array_like_all(given: Given, i: int) -> DataType | None:
     )
 
 
+#: A timestamp without a zone.
+CLOCK = of("<TIMESTAMP>", TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE)
 ARRAYS = Arg("<ARRAY>", _array_like_all)
 
 PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
@@ -84,6 +88,7 @@ PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
 FUNCTIONS = (
     #        name  takes                gives
     operation("+",  (NUMERIC, NUMERIC),  number("+"), also=(*PLUS, (INTERVAL, DATETIME))),
+    Function("-",  (CLOCK, INTERVAL),   number("-")),
     operation("-",  (NUMERIC, NUMERIC),  number("-"), also=PLUS),
     operation("*",  (NUMERIC, NUMERIC),  number("*"),
              also=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),

@@ -41,6 +41,12 @@ FUNCTIONS = (
     *functions_of("HOP"),
     *functions_of("SESSION"),
     Function(
-        "DESCRIPTOR", (word(),), exactly(T.DESCRIPTOR()), repeats=1, nulls=never, bare_names=True
+        "DESCRIPTOR",
+        (word(),),
+        exactly(T.DESCRIPTOR()),
+        optional=1,
+        repeats=1,
+        nulls=never,
+        bare_names=True,
     ),
 )
