@@ -10,7 +10,7 @@ CHECKED := schema_core properties tests fuzz docs
 # Workers for the tests: one a core, but Spark wants memory as well.
 JOBS ?= 2
 
-.PHONY: demo test env lint format types agreement pytest floors lock fuzz oracle clean
+.PHONY: demo test env lint format types agreement postgresql pytest floors lock fuzz oracle clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -45,8 +45,16 @@ agreement: $(INSTALLED)
 floors: $(INSTALLED)
 	$(BIN)/python -m properties.agreement --raise-floors
 
+# For the tests of catalogs: Debian's PostgreSQL, where there is none and we may install it. Without
+# it these tests are skipped, and say so.
+postgresql:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update && apt-get install -y --no-install-recommends postgresql; } >/dev/null 2>&1; } || \
+	echo 'no PostgreSQL: its tests are skipped (apt-get install postgresql)'
+
 # Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py).
-pytest: $(INSTALLED)
+pytest: $(INSTALLED) postgresql
 	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile
 
 # What a new environment with every extra gets today becomes what everybody gets.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
+from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.sql_catalog import SqlCatalog
@@ -21,3 +25,34 @@ class TestSqlCatalog(CatalogContract):
 
     def make_catalog(self, directory: Path) -> Catalog:
         return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db", PropertyMaps())
+
+
+class TestSqlCatalogOnPostgreSQL(CatalogContract):
+    """Each directory is a schema of one database."""
+
+    durable = True
+    server: Server
+
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres: Server) -> None:
+        self.server = postgres
+
+    def make_catalog(self, directory: Path) -> Catalog:
+        return postgres_catalog(self.server, directory)
+
+
+def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:
+    """A catalog whose tables lie in a schema named after the directory."""
+    import psycopg
+
+    schema = "s" + sha256(str(directory).encode()).hexdigest()[:20]
+    address = server.url.replace("+psycopg", "")
+    with psycopg.connect(address, user=server.username, password=server.password) as connection:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
+    return SqlCatalog(
+        "mine",
+        f"{server.url}?options=-csearch_path%3D{schema}",
+        PropertyMaps(),
+        username=server.username,
+        password=server.password,
+    )
