@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from schema_core.errors import Diagnostic, Gathering, SchemaError
 from schema_core.formats.limits import Store, misfits
 from schema_core.formats.property_carry import VERSION, own_key, read_texts
-from schema_core.formats.property_keys import IS_GENERIC, Properties
+from schema_core.formats.property_keys import IS_GENERIC, Properties, require_texts
 
 #: How many parts there are, the SHA-256 of the text that they make, how their keys begin.
 COUNT, CHECKSUM, PART = own_key("parts"), own_key("checksum"), own_key("part.")
@@ -46,6 +46,7 @@ def pack(properties: Mapping[str, str], store: Store) -> Properties:
     >>> unpack(packed, STORES["hive-mysql"])
     {'connector': 'x', 'topic': 'τ'}
     """
+    require_texts(properties)
     whole = joined(properties)
     moved = {key: whole[key] for key in keys_to_move(whole, store)}
     kept = {key: value for key, value in whole.items() if key not in moved}
@@ -128,6 +129,7 @@ def unpack(stored: Mapping[str, str], store: Store) -> Properties:
     Raises:
         SchemaError: for every part that is damaged, with the codes of `damage`.
     """
+    require_texts(stored)
     length = len(store.prefix)
     inner = {key[length:]: one for key, one in stored.items() if key.startswith(store.prefix)}
     return joined(inner)

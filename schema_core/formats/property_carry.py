@@ -21,6 +21,7 @@ from schema_core.formats.property_keys import (
     damaged,
     is_reserved,
     join_names,
+    require_texts,
     split_names,
 )
 from schema_core.schema.columns import AnyColumn, MetadataColumn
@@ -179,17 +180,31 @@ def carried_handler(handler: bytes | None) -> Properties:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def check_version(properties: Mapping[str, str]) -> None:
+def check_version(reader: Reader) -> None:
     """Refuse what a later version of this library has written: half of it would be lost.
 
     Raises:
         SchemaError: with code `carried-version`.
     """
     ours, known = f"schema.{OWN}", f"schema.{VERSION}."
-    for key in [key for key in properties if key.startswith(ours)]:
-        if not key.startswith(known):
+    if not reader.has(ours):
+        return
+    for key in reader.properties:
+        if key.startswith(ours) and not key.startswith(known):
             problem = f"a later version of schema_core wrote {key!r}"
             raise damaged(key, problem, "carried-version")
+
+
+def opened(properties: Mapping[str, str]) -> Reader:
+    """A reader of a map, once it is sure that it can be read.
+
+    Raises:
+        SchemaError: with code `key-value` for what is no text, or as `check_version`.
+    """
+    require_texts(properties)
+    reader = Reader(properties)
+    check_version(reader)
+    return reader
 
 
 def restored_schema(reader: Reader, schema: Schema, prefix: str) -> Schema:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-from typing import TypeAlias, TypeVar
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
 
 from schema_core.errors import Diagnostic, SchemaError
 
@@ -33,7 +34,9 @@ RESERVED_KEYS = frozenset({
     "refresh-handler-desc", "refresh-handler-bytes",
 })  # fmt: skip
 
-DIGITS = frozenset("0123456789")
+#: The largest integer of Java.
+LARGEST = 2**31 - 1
+
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
@@ -83,30 +86,62 @@ def damaged(key: str, problem: str, code: str = "key-value") -> SchemaError:
     return error
 
 
+def require_texts(properties: Mapping[Any, Any]) -> None:
+    """Refuse keys and values that are no texts, of which no map is made.
+
+    Raises:
+        SchemaError: with code `key-value`.
+    """
+    try:
+        "".join(properties)
+        "".join(properties.values())
+    except TypeError:
+        for key, value in properties.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                problem = f"keys and values are texts, and this is {key!r:.60} with {value!r:.60}"
+                raise damaged(str(key), problem) from None
+
+
+@lru_cache(maxsize=256)
+def _numbers(start: str, end: str) -> re.Pattern[str]:
+    """What finds the numbers between `start` and `end` in keys, one a line."""
+    return re.compile(rf"\n{re.escape(start)}([0-9]+){re.escape(end)}")
+
+
 def _count(keys: Iterable[str], start: str, end: str) -> int:
     """One more than the highest number between `start` and `end`, as Java's integers have it."""
-    pattern = re.compile(rf"{re.escape(start)}([0-9]+){re.escape(end)}")
+    pattern = _numbers(start, end)
     highest = -1
     for key in keys:
-        if found := pattern.match(key):
+        if found := pattern.match(f"\n{key}"):
             digits = found[1].lstrip("0")
-            if len(digits) > 10 or int(digits or "0") > 2**31 - 1:
+            if len(digits) > 10 or int(digits or "0") > LARGEST:
                 raise damaged(key, f"the number in {key!r} is too large")
             highest = max(highest, int(digits or "0"))
-    return 0 if highest == 2**31 - 1 else highest + 1
+    return 0 if highest == LARGEST else highest + 1
 
 
 class Reader:
     """A map, or the part of it under a prefix, of which is remembered what was asked for."""
 
-    __slots__ = ("_prefix", "_properties", "_read")
+    __slots__ = ("_lines", "_prefix", "_properties", "_read", "_rows")
+
+    _read: set[str]
+    _rows: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
-        self, properties: Mapping[str, str], prefix: str = "", read: set[str] | None = None
+        self, properties: Mapping[str, str], prefix: str = "", whole: Reader | None = None
     ) -> None:
         self._properties = properties
         self._prefix = prefix
-        self._read = set() if read is None else read
+        if whole is None:
+            lines = "\n".join(("", *properties))
+            # each key behind a line break, to look for all at once; nothing where a key has one
+            self._lines = lines if lines.count("\n") == len(properties) else ""
+            self._read, self._rows = set(), []
+        else:
+            self._lines = whole._lines  # noqa: SLF001 - its own
+            self._read, self._rows = whole._read, whole._rows  # noqa: SLF001
 
     @property
     def properties(self) -> Mapping[str, str]:
@@ -116,18 +151,20 @@ class Reader:
     @property
     def asked(self) -> frozenset[str]:
         """The keys that were asked for, whether they are there or not."""
-        return frozenset(self._read)
+        rows = {row + key for row, keys in self._rows for key in keys}
+        return frozenset(self._read | rows)
 
-    def fields(self, *keys: str) -> list[str | None]:
-        """The values of several keys: the same as `get` for each, and quicker."""
-        prefix = self._prefix
-        names = [prefix + key for key in keys]
-        self._read.update(names)
-        return list(map(self._properties.get, names))
+    def took(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
+        """Remember that all these keys of rows were asked for: quicker than `get` for each."""
+        self._rows += [(row, keys) for row in rows]
 
     def under(self, prefix: str) -> Reader:
         """The part whose keys begin with the prefix and a dot."""
-        return Reader(self._properties, f"{self._prefix}{prefix}.", self._read)
+        return Reader(self._properties, f"{self._prefix}{prefix}.", self)
+
+    def has(self, start: str) -> bool:
+        """Whether a key begins so; of keys with line breaks this is not known, and may be so."""
+        return not self._lines or f"\n{self._prefix}{start}" in self._lines
 
     def get(self, key: str) -> str | None:
         """The value of a key, or None."""
@@ -196,17 +233,16 @@ class Reader:
         Raises:
             SchemaError: with code `key-value` for a number that no Java integer holds.
         """
+        if not self.has(f"{prefix}."):
+            return 0
         start, end = f"{self._prefix}{prefix}.", f".{field}"
-        size = len(start)
-        near = [
-            key
-            for key in self._properties
-            if key.startswith(start) and key[size : size + 1] in DIGITS and end in key
-        ]
-        row = 0
-        while f"{start}{row}{end}" in self._properties:
-            row += 1
-        return row if row == len(near) else _count(near, start, end)
+        found = _numbers(start, end).findall(self._lines)
+        try:
+            highest = max(map(int, found), default=-1)
+        except ValueError:  # more digits than Python reads
+            highest = LARGEST
+        plain = self._lines and highest < LARGEST
+        return highest + 1 if plain else _count(self._properties, start, end)
 
     def options(self) -> Properties:
         """All keys that are not reserved."""
@@ -218,8 +254,9 @@ class Reader:
 
     def ignored(self) -> tuple[Diagnostic, ...]:
         """The reserved keys that nobody asked for: what is lost when the map is read."""
+        asked = self.asked
         return tuple(
             Diagnostic("ignored-key", "a key without meaning here is dropped", path=(key,))
             for key in self._properties
-            if is_reserved(key) and key not in self._read
+            if is_reserved(key) and key not in asked
         )

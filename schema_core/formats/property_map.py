@@ -118,8 +118,7 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}
     """
-    carry.check_version(properties)
-    return read_table(Reader(properties), fallback)
+    return read_table(carry.opened(properties), fallback)
 
 
 def ignored_keys(
@@ -134,7 +133,7 @@ def ignored_keys(
     a key without meaning here is dropped
       in schema.registry
     """
-    reader = Reader(properties)
+    reader = carry.opened(properties)
     read_table(reader, fallback)
     return reader.ignored()
 
@@ -191,8 +190,7 @@ def decode_view(
     Raises:
         SchemaError: as `decode_table`.
     """
-    carry.check_version(properties)
-    return read_view(Reader(properties), original_query, expanded_query)
+    return read_view(carry.opened(properties), original_query, expanded_query)
 
 
 def read_view(reader: Reader, original_query: str, expanded_query: str) -> CatalogView:
@@ -246,8 +244,7 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
     Raises:
         SchemaError: as `decode_table`.
     """
-    carry.check_version(properties)
-    return read_model(Reader(properties))
+    return read_model(carry.opened(properties))
 
 
 def read_model(reader: Reader) -> CatalogModel:

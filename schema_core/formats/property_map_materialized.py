@@ -69,8 +69,7 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     Raises:
         SchemaError: with code `missing-key` or `key-value` for a map that is not complete.
     """
-    carry.check_version(properties)
-    return read_materialized_table(Reader(properties))
+    return read_materialized_table(carry.opened(properties))
 
 
 def read_materialized_table(reader: Reader) -> CatalogMaterializedTable:

@@ -42,6 +42,9 @@ from schema_core.types import DataType
 #: The prefix under which the schema of a table stands.
 SCHEMA = "schema"
 
+#: The keys that are looked for where a column turns out to be physical.
+OF_PHYSICAL = ("name", "data-type", "expr", "metadata", "comment")
+
 
 @lru_cache(maxsize=4096)
 def type_text(type_: DataType) -> str:
@@ -53,27 +56,23 @@ def type_text(type_: DataType) -> str:
     return type_.as_serializable_string()
 
 
-def encode_column(column: AnyColumn) -> Properties:
-    """A column as a row of the map."""
-    row = {"name": column.name, "data-type": type_text(column.data_type)}
+def encode_extras(column: AnyColumn) -> Properties:
+    """What the row of a column has besides its name, its type and its comment."""
     match column:
         case PhysicalColumn():
-            pass
+            return {}
         case ComputedColumn(expression=expression):
-            row["expr"] = expression.as_serializable_string()
+            return {"expr": expression.as_serializable_string()}
         case MetadataColumn(virtual=virtual):
-            row["metadata"] = column.key
-            row["virtual"] = "true" if virtual else "false"
+            return {"metadata": column.key, "virtual": "true" if virtual else "false"}
         case _:
             assert_never(column)
-    return row if column.comment is None else {**row, "comment": column.comment}
 
 
 def decode_column(row: Reader) -> UnresolvedColumn:
     """The column of a row; a key equal to the column's name is the same as none."""
-    name, type_, sql, comment = row.fields("name", "data-type", "expr", "comment")
-    if name is None:
-        name = row.require("name")
+    name, comment = row.require("name"), row.get("comment")
+    sql, type_ = row.get("expr"), row.get("data-type")
     if sql is not None:  # its type is found again when it is resolved
         return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
     if type_ is None:
@@ -113,13 +112,41 @@ def decode_names(row: Reader) -> tuple[str, list[str]] | None:
 
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     """The columns alone: all that the map of a model keeps of a schema."""
-    return flatten(prefix, map(encode_column, schema.columns))
+    found: Properties = {}
+    texts: dict[int, str] = {}  # by identity: to hash a nested type takes longer than the rest
+    for number, column in enumerate(schema.columns):
+        row, type_ = f"{prefix}.{number}.", column.data_type
+        if (text := texts.get(id(type_))) is None:
+            text = texts[id(type_)] = type_text(type_)
+        found[row + "name"] = column.name
+        found[row + "data-type"] = text
+        if not isinstance(column, PhysicalColumn):
+            for key, value in encode_extras(column).items():
+                found[row + key] = value
+        if column.comment is not None:
+            found[row + "comment"] = column.comment
+    return found
+
+
+def read_columns(reader: Reader, prefix: str) -> Iterator[UnresolvedColumn]:
+    """The columns under a prefix; of physical ones, which most are, no more keys are looked up."""
+    properties = reader.properties
+    get, physical = properties.get, []
+    for number in range(reader.count(prefix, "name")):
+        row = f"{prefix}.{number}."
+        name, type_ = get(row + "name"), get(row + "data-type")
+        others = row + "expr" in properties or row + "metadata" in properties
+        if name is None or type_ is None or others:
+            yield decode_column(reader.under(f"{prefix}.{number}"))
+        else:
+            physical.append(row)
+            yield UnresolvedPhysicalColumn(name, type_, get(row + "comment"))
+    reader.took(physical, OF_PHYSICAL)
 
 
 def decode_columns(reader: Reader, prefix: str) -> Schema:
     """A schema of the columns under a prefix, and of what is carried beside them."""
-    columns = Schema(tuple(map(decode_column, reader.rows(prefix, "name"))))
-    return restored_schema(reader, columns, prefix)
+    return restored_schema(reader, Schema(tuple(read_columns(reader, prefix))), prefix)
 
 
 def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
@@ -149,8 +176,7 @@ def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
     Raises:
         SchemaError: with code `missing-key` or `key-value`, or those of the schema's builder.
     """
-    columns = map(decode_column, reader.rows(prefix, "name"))
-    builder = Schema.new_builder().from_columns(columns)
+    builder = Schema.new_builder().from_columns(read_columns(reader, prefix))
     part = reader.under(prefix)
     for row in part.rows("watermark", "rowtime"):
         builder.watermark(*decode_watermark(row))

@@ -32,7 +32,7 @@ from schema_core.catalog.resolve import (
 from schema_core.errors import Diagnostic, SchemaCoreError
 from schema_core.formats.legacy_map import is_of_hive, modernize, unknown_before
 from schema_core.formats.property_carry import check_version
-from schema_core.formats.property_keys import Properties, Reader
+from schema_core.formats.property_keys import Properties, Reader, require_texts
 from schema_core.formats.property_map import (
     OnLoss,
     encode_model,
@@ -107,6 +107,9 @@ SHAPES: dict[MapKind, Shape] = {
     MapKind.MODEL: Shape(read_model, resolve_model, encode_model),
 }
 
+#: So often expressions are printed at most, until their text stays.
+PRINTINGS = 4
+
 #: The queries of a view or a materialized table, and the keys that materialized tables alone have.
 ORIGINAL, EXPANDED = "original-query", "expanded-query"
 REFRESH = frozenset({
@@ -171,13 +174,14 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
       `t` AS [PROCTIME()]
     )
     """
+    require_texts(stored)
     if is_of_spark(stored) and not is_of_hive(stored):
         table, notes = read_spark_table(stored)
         return StoredMap(table, MapKind.TABLE, stored, ("spark",), versions_of(()), notes)
     modern = modernize(stored)
-    check_version(modern.properties)
-    kind = kind or kind_of(modern.properties)
     reader = Reader(modern.properties)
+    check_version(reader)
+    kind = kind or kind_of(modern.properties)
     found = SHAPES[kind].read(reader)
     notes = (*modern.notes, *unknown_before(modern.versions), *reader.ignored())
     return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
@@ -220,7 +224,28 @@ def upgrade(
     shape = SHAPES[found.kind]
     resolved = shape.resolve(found.object, resolver or SchemaResolver())
     stale = tuple(stale_types(found.properties, resolved))
-    return Upgraded(shape.encode(resolved, on_loss), found.versions, (*found.notes, *stale))
+    properties = shape.encode(resolved, on_loss)
+    if any(
+        key.endswith(".expr") and found.properties.get(key) != properties[key] for key in properties
+    ):
+        properties = settled(properties, shape, resolver or SchemaResolver(), on_loss)
+    return Upgraded(properties, found.versions, (*found.notes, *stale))
+
+
+def settled(
+    properties: Properties, shape: Shape, resolver: SchemaResolver, on_loss: OnLoss
+) -> Properties:
+    r"""The map as it stays however often it is read and written.
+
+    Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which stays.
+    """
+    for _ in range(PRINTINGS):
+        resolved = shape.resolve(shape.read(Reader(properties)), resolver)
+        again = shape.encode(resolved, on_loss)
+        if again == properties:
+            break
+        properties = again
+    return properties
 
 
 def stale_types(properties: Mapping[str, str], resolved: ResolvedKept) -> Iterator[Diagnostic]:

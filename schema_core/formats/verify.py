@@ -29,7 +29,7 @@ from schema_core.formats.key_damage import (
 )
 from schema_core.formats.legacy_map import from_hive, is_of_hive, with_keys_of_today
 from schema_core.formats.parts import damage, joined
-from schema_core.formats.property_keys import Properties, Reader
+from schema_core.formats.property_keys import Properties, Reader, require_texts
 from schema_core.formats.property_map import decode_distribution
 from schema_core.formats.property_map_materialized import decode_handler
 from schema_core.formats.property_schema import decode_column, decode_names, decode_watermark
@@ -65,9 +65,10 @@ def verify(
     missing-key schema.2.data-type
     unknown-key schema.0.typ
     """
-    if is_of_spark(stored) and not is_of_hive(stored):
-        return verify_spark_table(stored)
     try:
+        require_texts(stored)
+        if is_of_spark(stored) and not is_of_hive(stored):
+            return verify_spark_table(stored)
         properties = from_hive(stored) if is_of_hive(stored) else dict(stored)
         mark = odd_mark(stored) if is_of_hive(stored) else ()
     except SchemaCoreError as error:
@@ -124,7 +125,7 @@ def broken_parts(reader: Reader, kind: MapKind) -> tuple[Diagnostic, ...]:
     """What keeps a map from being read: every part of it is tried."""
     found = Gathering()
     with found.catching():
-        carry.check_version(reader.properties)
+        carry.check_version(reader)
     for prefix, _ in ROWS:
         for number in sorted(numbers_of(reader.properties, prefix)):
             with found.catching():

@@ -8,6 +8,7 @@ from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.legacy_map import is_hive_table
 from schema_core.formats.stored_map import MapKind, read_map, upgrade
+from schema_core.formats.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 
 
@@ -302,6 +303,25 @@ def test_upgrade_refuses_what_means_nothing() -> None:
         upgrade(columns("a: data-type=NONSENSE"))
 
     assert "unknown-type" == caught.value.code
+
+
+def test_upgrade_writes_expressions_as_they_stay() -> None:
+    """Flink prints a literal outside ASCII in another way each of the first two times."""
+    written = {"schema.0.name": "a", "schema.0.data-type": "STRING", "schema.1.name": "b"}
+    upgraded = upgrade(written | {"schema.1.expr": "UPPER('\u00e4''')"}).properties
+
+    assert upgraded["schema.1.expr"] == "UPPER(_UTF16'\u00e4''')"
+    assert upgraded == upgrade(upgraded).properties
+
+
+@pytest.mark.parametrize("damaged", [{"a": None}, {1: "a"}, {"a": 1}])
+def test_what_is_no_text_is_refused_and_told(damaged: dict[str, str]) -> None:
+    properties = {"schema.0.name": "a", "schema.0.data-type": "INT", **damaged}
+    with pytest.raises(SchemaError) as caught:
+        read_map(properties)
+
+    assert "key-value" == caught.value.code
+    assert ["key-value"] == [one.code for one in verify(properties)]
 
 
 def test_upgrade_tells_types_that_are_others_today() -> None:
