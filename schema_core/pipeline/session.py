@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ExternalError, NotFoundError
+from schema_core.pipeline.computed import register_computed
 from schema_core.pipeline.java import find_java
 
 if TYPE_CHECKING:
@@ -70,13 +71,20 @@ def spark_session() -> SparkSession:
             hint="pip install 'schema-core[spark]'",
         ) from error
     running = SparkSession.getActiveSession()
-    session = (running or _start()).newSession()
+    session = (running or start({})).newSession()
     for key, value in MEANING.items():
         session.conf.set(key, value)
+    register_computed(session)
     return session
 
 
-def _start() -> SparkSession:
+def start(settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark with these settings besides our own.
+
+    Raises:
+        NotFoundError: with code `no-java`.
+        ExternalError: with code `spark-start` where Spark does not start.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["JAVA_HOME"] = str(find_java().home)
@@ -84,7 +92,7 @@ def _start() -> SparkSession:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     builder = SparkSession.builder
-    for key, value in {**START, **_given(), **MEANING}.items():
+    for key, value in {**START, **settings, **_given(), **MEANING}.items():
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
