@@ -39,10 +39,10 @@ from schema_core.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
-__all__ = ["Loss", "LossKind", "Policy", "carried", "enforce", "losses", "plain"]
+__all__ = ["Loss", "LossKind", "Policy", "carried", "enforce", "losses", "plain", "refuse"]
 
 #: What to do about losses. `error`: refuse where values would change without anybody noticing, and
 #: keep the exact type as a note. `note`: convert in any case, with the note. `accept`: convert in
@@ -99,7 +99,7 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
         for column in what.columns
         for loss in losses(column.data_type, target)
     ]
-    return (*found, *_of_members(what))
+    return (*found, *_of_names(what, _target(target)), *_of_members(what))
 
 
 def carried(type_: DataType, target: str) -> DataType | None:
@@ -128,6 +128,23 @@ def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
     first, *rest = [_error(loss) for loss in found if loss.changes_values]
     first.others = tuple(rest)
     raise first
+
+
+def refuse(found: Iterable[Loss], code: str) -> None:
+    """Refuse what nothing there holds.
+
+    Raises:
+        UnsupportedError: with this code, one for every such loss.
+    """
+    errors = []
+    for loss in found:
+        if loss.kind is LossKind.REFUSED:
+            error = UnsupportedError(f"{loss.kind.meaning} of {loss.source}", code=code)
+            error.path = loss.path
+            errors.append(error)
+    if errors:
+        errors[0].others = tuple(errors[1:])
+        raise errors[0]
 
 
 def _error(loss: Loss) -> SchemaCoreError:
@@ -238,6 +255,16 @@ def _without_not_null(type_: DataType) -> DataType:
     if isinstance(type_, MapType):
         children[0] = without_null(children[0])
     return type_.rebuild(tuple(children)).nullable()
+
+
+def _of_names(schema: ResolvedSchema, target: Target) -> Iterator[Loss]:
+    """Columns that another one hides, where case does not count."""
+    seen: set[str] = set()
+    for column in schema.columns if target.folds_case else ():
+        if column.name.lower() in seen:
+            summary = column.as_summary_string()
+            yield Loss((column.name,), LossKind.REFUSED, summary, "", reversible=False)
+        seen.add(column.name.lower())
 
 
 def _of_members(schema: ResolvedSchema) -> Iterator[Loss]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
+from unicodedata import category
 
 from schema_core.types import (
     MAX_LENGTH,
@@ -85,12 +86,16 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A foreign format: its rows by class of type, and whether it has room for our notes."""
+    """A foreign format: its rows by class of type, and what is so for all of them.
+
+    `notes`: it has room for our notes. `folds_case`: columns that differ in case alone are one.
+    """
 
     name: str
     rows: Mapping[type[DataType], tuple[Row, ...]]
     notes: bool = True
     forgets_not_null: bool = False
+    folds_case: bool = False
 
 
 STRING = VarCharType(MAX_LENGTH)
@@ -320,6 +325,27 @@ SPARK_DDL: dict[type[DataType], tuple[Row, ...]] = {
     ),
 }
 
+#: What a name within a type is made of in Hive, beside the letters and digits of Java: ``_ .$``.
+_OF_A_NAME = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
+
+
+def is_hive_name(name: str) -> bool:
+    """Whether the parser of Hive's type texts reads it as the name of a field.
+
+    >>> is_hive_name("Größe 1"), is_hive_name("a-b"), is_hive_name("m²")
+    (True, False, False)
+    """
+    return all(one in "_ .$" or (category(one) in _OF_A_NAME and one <= "\uffff") for one in name)
+
+
+def _has_no_hive_names(type_: RowType | StructuredType) -> bool:
+    """Hive has no field without a fitting name, and takes ``a`` and ``A`` for one."""
+    names = [one.name for one in type_.fields]
+    return not (
+        names and all(map(is_hive_name, names)) and len(set(map(str.lower, names))) == len(names)
+    )
+
+
 #: A table of Hive's own serde (`STORED AS parquet`) written by Spark.
 HIVE: dict[type[DataType], tuple[Row, ...]] = {
     **SPARK,
@@ -328,8 +354,8 @@ HIVE: dict[type[DataType], tuple[Row, ...]] = {
          DayTimeIntervalType),
         _REFUSED,
     ),
-    RowType: PARQUET[RowType],
-    StructuredType: PARQUET[StructuredType],
+    RowType: (Row(LossKind.REFUSED, None, _has_no_hive_names),),
+    StructuredType: (Row(LossKind.REFUSED, None, _has_no_hive_names), *_ROW_OF_CLASS),
 }  # fmt: skip
 
 TARGETS: dict[str, Target] = {
@@ -339,7 +365,7 @@ TARGETS: dict[str, Target] = {
         Target("parquet", PARQUET),
         Target("spark:4.3", SPARK),
         Target("spark-ddl:4.3", SPARK_DDL, notes=False),
-        Target("hive", HIVE, forgets_not_null=True),
+        Target("hive", HIVE, forgets_not_null=True, folds_case=True),
     )
 }
 

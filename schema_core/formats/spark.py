@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaError
-from schema_core.formats.loss import Loss, Policy, too_deep
+from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.reading import Reading, gather, raise_refused
-from schema_core.formats.spark_carriers import to_field_tree, to_tree
+from schema_core.formats.spark_carriers import TARGET, SparkTarget, to_field_tree, to_tree
 from schema_core.formats.spark_ddl import Tree
 from schema_core.formats.spark_types import from_field_tree, from_tree, read_field_tree
 from schema_core.schema.resolved import ResolvedSchema
@@ -31,14 +31,17 @@ def to_struct_field(
     *,
     layout: str | None = None,
     on_loss: Policy = "error",
+    target: SparkTarget = TARGET,
 ) -> StructField:
     """The Spark field of a column: physical type, nullability, the exact type as a note.
 
-    `layout` is a hint of `formats.arrow.layout_of`, kept for the way back to Arrow.
+    `layout` is a hint of `formats.arrow.layout_of`, kept for the way back to Arrow; the target
+    `hive` is for tables of Hive's own formats, in which nothing is NOT NULL but by its note.
 
     Raises:
         UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
-            `lossy` where values would change and `on_loss` is `error`, `too-deep`.
+            `no-hive-type` for what no table of Hive's holds, `lossy` where values would change and
+            `on_loss` is `error`, `too-deep`.
 
     >>> from schema_core.types import parse_type
     >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
@@ -54,7 +57,8 @@ digits of a second
     from pyspark.sql.types import StructField
 
     field = RowField(name, type_, comment)
-    return StructField.fromJson(to_field_tree(field, on_loss=on_loss, layout=layout))
+    tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
+    return StructField.fromJson(tree)
 
 
 def to_spark(type_: DataType) -> SparkType:
@@ -101,12 +105,22 @@ def type_of(description: object) -> DataType:
     raise SchemaError(f"a {kind} of Spark stands for no data type", code="no-data-type")
 
 
-def to_struct_type(schema: ResolvedSchema, *, on_loss: Policy = "error") -> StructType:
-    """The Spark schema of all columns of a table, as a reader of the table sees them."""
+def to_struct_type(
+    schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
+) -> StructType:
+    """The Spark schema of all columns of a table, as a reader of the table sees them.
+
+    For a table of Hive's own formats (``saveAsTable(name, format="hive")``) the target is `hive`.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`; what Hive cannot hold is told all at once.
+    """
     from pyspark.sql.types import StructType
 
+    if target == "hive":
+        refuse(losses(schema, target), "no-hive-type")
     fields = [
-        to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss)
+        to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss, target=target)
         for one in schema.columns
     ]
     return StructType(fields)

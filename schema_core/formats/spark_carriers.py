@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from schema_core.errors import UnsupportedError, at
 from schema_core.formats.loss import (
@@ -11,6 +11,7 @@ from schema_core.formats.loss import (
     check_depth,
     enforce,
     losses,
+    refuse,
 )
 from schema_core.formats.notes import COMMENT, LAYOUT, NOTE
 from schema_core.formats.spark_ddl import Tree
@@ -48,26 +49,54 @@ from schema_core.types import (
     ZonedTimestampType,
 )
 
-TARGET = "spark:4.3"
+SparkTarget: TypeAlias = Literal["spark:4.3", "hive"]
+TARGET: SparkTarget = "spark:4.3"
+
+#: Where the JSON of a type says whether there may be NULL.
+NULLABILITY = frozenset({"nullable", "containsNull", "valueContainsNull"})
 
 
 def to_field_tree(
-    field: RowField, *, on_loss: Policy = "error", layout: str | None = None
+    field: RowField,
+    *,
+    on_loss: Policy = "error",
+    layout: str | None = None,
+    target: SparkTarget = TARGET,
 ) -> dict[str, Any]:
     """A field of a struct: name, tree, nullability, and metadata with the note and the comment.
 
-    `layout` is a hint for Arrow that goes into the metadata as it is.
+    `layout` is a hint for Arrow that goes into the metadata as it is. For the target `hive` nothing
+    is NOT NULL but by its note: Spark 4.3 cannot read a partitioned table of Hive's, stored as
+    Parquet or ORC, whose columns have NOT NULL within.
 
     Raises:
         UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
-            `lossy` where values would change and `on_loss` is `error`, `too-deep`.
+            `no-hive-type` for those that Hive has not, `lossy` where values would change and
+            `on_loss` is `error`, `too-deep`.
     """
     with at(f"field {field.name!r}"):
-        enforce(losses(field.data_type, TARGET), on_loss)
+        lost = losses(field.data_type, target)
+        if target == "hive":
+            refuse(lost, "no-hive-type")
+        enforce(lost, on_loss)
         found = _field(field, notes=on_loss != "accept")
+    if target == "hive":
+        found = _nullable(found)
     if layout is not None:
         found["metadata"][LAYOUT] = layout
     return found
+
+
+def _nullable(tree: Any) -> Any:
+    """The JSON of a field or a type with NULL allowed at every level."""
+    if isinstance(tree, list):
+        return [_nullable(one) for one in tree]
+    if not isinstance(tree, dict):
+        return tree
+    return {
+        key: one if key == "metadata" else key in NULLABILITY or _nullable(one)
+        for key, one in tree.items()
+    }
 
 
 def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
