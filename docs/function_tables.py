@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from types import ModuleType
 
+from schema_core.expressions import in_words
 from schema_core.expressions.forms import FORMS
 from schema_core.expressions.functions import FAMILIES
 from schema_core.expressions.signatures import Function, Kind, Rules
 
-#: Rule of nullability -> how the page says it.
-NULLS: dict[str, str] = {
-    "any": "where an argument may be",
-    "all": "where all arguments may be",
-    "never": "never",
-    "always": "always",
-    "first": "where the first argument may be",
-    "last": "where the last argument may be",
-    "but_last": "where an argument but the last may be",
-    "None": "as the result says",
-}
 #: Whose rules a row follows -> what that means for its arguments.
 ARGUMENTS: dict[Rules, str] = {Rules.SQL: "as they are", Rules.TABLE_API: "cast"}
 
@@ -31,9 +20,8 @@ def code(text: str) -> str:
 
 def result(row: Function) -> str:
     """What a row gives, in the words of the rule that finds it."""
-    words = (row.gives.__doc__ or "").split("\n\n")[0].replace("\n", " ").strip()
-    words = re.sub(r"^What [^ ]+ gives: ", "", " ".join(words.split())).rstrip(".")
-    return words[0].lower() + words[1:] if " " in words else code(words)
+    words = in_words.result(row)
+    return words if " " in words else code(words)
 
 
 def remarks(row: Function) -> Iterator[str]:
@@ -50,7 +38,7 @@ def remarks(row: Function) -> Iterator[str]:
 
 def line(row: Function) -> str:
     forms = "<br>".join(code(row.shown(form)) for form in row.forms)
-    rule = NULLS[getattr(row.nulls, "__name__", "None")]
+    rule = in_words.nullability(row)
     spark = "yes" if row.name in FORMS else "no"
     cells = (forms, result(row), rule, ARGUMENTS[row.rules], spark, "; ".join(remarks(row)))
     return f"| {' | '.join(cells)} |"

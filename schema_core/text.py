@@ -72,6 +72,21 @@ def is_blank(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
+#: What cannot be seen, turns the direction of writing, or is half a character.
+_UNSEEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, what cannot be seen or would move others written as an escape.
+
+    >>> print(visible("a\tb\u202e"))
+    a\tb\u202e
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def show(value: object, width: int = 80) -> str:
     """A value of anybody's as a message shows it: on one line, cut, whatever its `repr` does.
 

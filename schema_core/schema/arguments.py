@@ -15,7 +15,7 @@ from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import Written, WrittenType
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call
-from schema_core.text import is_blank
+from schema_core.text import is_blank, show
 from schema_core.types import DataType, UnresolvedDataType
 
 #: An expression as the builder takes it: SQL text, or what Python or a resolver made.
@@ -32,7 +32,7 @@ def wrong(problem: str, hint: str | None = None) -> SchemaError:
 def a_name(name: str, what: str) -> str:
     """A name, which is a text."""
     if not isinstance(name, str):
-        raise wrong(f"the name of {what} is {shown(name)}, not a text")
+        raise wrong(f"the name of {what} is {show(name)}, not a text")
     return name
 
 
@@ -46,14 +46,14 @@ def a_visible_name(name: str, what: str) -> str:
 def a_text(text: str | None, what: str, hint: str | None = None) -> str | None:
     """A text, or None."""
     if text is not None and not isinstance(text, str):
-        raise wrong(f"{what} is {shown(text)}, not a text", hint)
+        raise wrong(f"{what} is {show(text)}, not a text", hint)
     return text
 
 
 def a_flag(flag: bool, what: str) -> bool:
     """True or False."""
     if not isinstance(flag, bool):
-        raise wrong(f"{what} is {shown(flag)}, not True or False")
+        raise wrong(f"{what} is {show(flag)}, not True or False")
     return flag
 
 
@@ -61,7 +61,7 @@ def a_type(data_type: WrittenType) -> WrittenType:
     """A data type, or the text of one."""
     if not isinstance(data_type, DataType | UnresolvedDataType | str):
         raise SchemaError(
-            f"{shown(data_type)} is neither a data type nor the text of one",
+            f"{show(data_type)} is neither a data type nor the text of one",
             code="not-a-type",
             hint="write DataTypes.INT() or 'INT'",
         )
@@ -72,7 +72,7 @@ def a_data_type(data_type: DataType, what: str) -> DataType:
     """A data type; where all types are known, texts are not taken."""
     if not isinstance(data_type, DataType):
         raise SchemaError(
-            f"the type of {what} is {shown(data_type)}, which is no data type",
+            f"the type of {what} is {show(data_type)}, which is no data type",
             code="not-a-type",
             hint="write DataTypes.INT(), or DataTypes.of('INT') for a text",
         )
@@ -89,7 +89,7 @@ def an_expression(expression: Given) -> Written:
         return SqlExpression(expression)
     if not isinstance(expression, Written):
         raise SchemaError(
-            f"{shown(expression)} is neither an expression nor SQL text",
+            f"{show(expression)} is neither an expression nor SQL text",
             code="not-an-expression",
             hint="write 'a + 1' or col('a') + 1",
         )
@@ -106,14 +106,14 @@ def an_instance(value: T, kind: type[Any] | tuple[type[Any], ...], what: str) ->
     """A value of one of these classes."""
     if not isinstance(value, kind):
         names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
-        raise wrong(f"{what} is {shown(value)}, not a {names}")
+        raise wrong(f"{what} is {show(value)}, not a {names}")
     return value
 
 
 def several(values: Iterable[T], what: str) -> tuple[T, ...]:
     """The values of a list; a text is none, though Python could walk through its letters."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise wrong(f"{what} are {shown(values)}, not a list")
+        raise wrong(f"{what} are {show(values)}, not a list")
     return tuple(values)
 
 
@@ -130,24 +130,7 @@ def column_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             hint = "a list of names is spread out: *names" if isinstance(name, Iterable) else None
-            raise wrong(f"a column of {what} is {shown(name)}, not a text", hint)
+            raise wrong(f"a column of {what} is {show(name)}, not a text", hint)
     if not names:
         raise SchemaError(f"{what} names no column", code="no-key-columns")
     return names
-
-
-#: How much of a wrong argument is shown.
-MAX_SHOWN = 60
-
-
-def shown(value: object) -> str:
-    """A wrong argument in a message, cut to a line.
-
-    >>> shown("x" * 100)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
-    """
-    try:
-        text = repr(value).replace("\n", " ")
-    except Exception:  # noqa: BLE001 - whatever the repr of a foreign object does
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."

@@ -9,6 +9,7 @@ from typing import Self, TypeAlias
 from schema_core.schema import listing
 from schema_core.schema.arguments import a_data_type, a_flag, a_name, a_text, an_instance
 from schema_core.schema.expression import ResolvedExpression
+from schema_core.schema.members import UnresolvedColumn
 from schema_core.text import quote_identifier
 from schema_core.types import DataType
 
@@ -16,6 +17,9 @@ from schema_core.types import DataType
 @dataclass(frozen=True, slots=True)
 class Column(ABC):
     """What every column has: a name, a type and perhaps a comment.
+
+    `written` is the column that it was resolved from, where that is known: it says where the type
+    came from, and makes no difference between columns.
 
     >>> from schema_core.types import DataTypes
     >>> print(
@@ -27,6 +31,7 @@ class Column(ABC):
     name: str
     data_type: DataType
     comment: str | None = field(default=None, kw_only=True)
+    written: UnresolvedColumn | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:

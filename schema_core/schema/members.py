@@ -40,12 +40,16 @@ class UnresolvedMember:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedPhysicalColumn(UnresolvedMember):
-    """A column that is stored as it is."""
+    """A column that is stored as it is.
+
+    `declared` is the type that was written, where a primary key made NOT NULL of it.
+    """
 
     name: str
     data_type: WrittenType
     comment: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    declared: WrittenType | None = field(default=None, compare=False, repr=False)
 
     def get_data_type(self) -> WrittenType:
         return self.data_type

@@ -159,12 +159,11 @@ class SchemaResolver:
     def _typed(self, column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> AnyColumn:
         type_ = self._type(column.data_type)
         if isinstance(column, UnresolvedPhysicalColumn):
-            return PhysicalColumn(column.name, type_, comment=column.comment)
+            return PhysicalColumn(column.name, type_, comment=column.comment, written=column)
         if not self._metadata:
             raise SchemaError("metadata columns are not possible here", code="no-metadata")
-        return MetadataColumn(
-            column.name, type_, column.metadata_key, column.virtual, comment=column.comment
-        )
+        key, virtual, comment = column.metadata_key, column.virtual, column.comment
+        return MetadataColumn(column.name, type_, key, virtual, comment=comment, written=column)
 
     def _type(self, written: WrittenType) -> DataType:
         if isinstance(written, UnresolvedDataType):
@@ -260,15 +259,21 @@ def _is_text(schema: Schema) -> bool:
     """Whether equal schemas mean the same.
 
     Their expressions hold nothing but their texts, and their types no time attributes, which make
-    no difference between types.
+    no difference between types, nor another declaration behind them.
     """
     written = [one.watermark_expression for one in schema.watermark_specs]
     for column in schema.columns:
         if isinstance(column, UnresolvedComputedColumn):
             written.append(column.expression)
-        elif isinstance(column.data_type, DataType) and _has_attribute(column.data_type):
+        elif _says_more(column):
             return False
     return all(isinstance(one, SqlExpression) and one.syntax is None for one in written)
+
+
+def _says_more(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
+    """Whether it says something that makes no difference between columns."""
+    declared = isinstance(column, UnresolvedPhysicalColumn) and column.declared is not None
+    return declared or (isinstance(column.data_type, DataType) and _has_attribute(column.data_type))
 
 
 def _has_attribute(type_: DataType) -> bool:
@@ -326,7 +331,7 @@ def compute(columns: Iterable[UnresolvedComputedColumn], scope: Scope, found: Ga
         with found.catching(), at(f"column {column.name!r}", column.span):
             expression = resolve_expression(column.expression, scope)
             computed[column.name] = ComputedColumn(
-                column.name, expression.type, expression, comment=column.comment
+                column.name, expression.type, expression, comment=column.comment, written=column
             )
     return computed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schema_core.errors import SchemaError
 from schema_core.schema import listing
@@ -26,6 +26,9 @@ from schema_core.schema.constraints import (
 )
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.types import AnyTimestampType, DataType, RowField, RowType, TimestampKind
+
+if TYPE_CHECKING:
+    from schema_core.schema.explain import Explanation
 
 __all__ = [
     "AnyColumn",
@@ -187,6 +190,26 @@ class ResolvedSchema:
     def to_persisted_row_data_type(self) -> RowType:
         """FLIP-164's name for `to_sink_row_data_type`."""
         return self.to_sink_row_data_type()
+
+    # --- for people ----------------------------------------------------------------------------
+
+    def explain(self) -> Explanation:
+        """Where every type came from, and what computed columns and watermarks are made of.
+
+        >>> from schema_core import Schema, SchemaResolver
+        >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
+        >>> explanation = SchemaResolver().resolve(written.build()).explain()
+        >>> explanation.column("b").leaves
+        ('a',)
+        """
+        from schema_core.schema.explain import explain
+
+        return explain(self)
+
+    def _repr_html_(self) -> str:
+        from schema_core.schema.notebook import resolved_html
+
+        return resolved_html(self)
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)

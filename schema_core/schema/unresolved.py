@@ -23,7 +23,6 @@ from schema_core.schema.arguments import (
     an_expression,
     an_instance,
     several,
-    shown,
 )
 from schema_core.schema.arguments import column_names as name_columns
 from schema_core.schema.expression import SqlExpression
@@ -45,6 +44,7 @@ from schema_core.schema.resolved import (
     PhysicalColumn,
     ResolvedSchema,
 )
+from schema_core.text import show
 from schema_core.types import DataType, RowType
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class SchemaBuilder:
             SchemaError: with code `not-a-row` for any other type.
         """
         if not isinstance(data_type, RowType):
-            raise SchemaError(f"{shown(data_type)} is no ROW", code="not-a-row")
+            raise SchemaError(f"{show(data_type)} is no ROW", code="not-a-row")
         return self.from_fields(data_type.field_names(), data_type.field_types())
 
     def from_fields(
@@ -370,6 +370,11 @@ class Schema:
 
     def get_immutable_columns(self) -> UnresolvedImmutableColumns | None:
         return self.immutable_columns
+
+    def _repr_html_(self) -> str:
+        from schema_core.schema.notebook import written_html
+
+        return written_html(self)
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)

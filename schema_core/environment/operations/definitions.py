@@ -7,7 +7,7 @@ where it was written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from schema_core.catalog.objects import DistributionKind, TableDistribution
@@ -37,6 +37,7 @@ from schema_core.sql.definition_syntax import (
 )
 from schema_core.sql.printer import print_expression
 from schema_core.sql.type_name import data_type
+from schema_core.types import DataType, UnresolvedDataType
 
 
 def written(expression: syntax.Expression, text: str) -> SqlExpression:
@@ -111,15 +112,18 @@ def with_key_not_null(
 ) -> tuple[UnresolvedColumn, ...]:
     """The columns, those of the primary key NOT NULL: SQL takes that as said with the key."""
     return tuple(
-        UnresolvedPhysicalColumn(
-            column.name, column.data_type.not_null(), column.comment, column.span
-        )
+        replace(column, data_type=column.data_type.not_null(), declared=_declared(column.data_type))
         if isinstance(column, UnresolvedPhysicalColumn)
         and column.name in names
         and not isinstance(column.data_type, str)
         else column
         for column in columns
     )
+
+
+def _declared(type_: DataType | UnresolvedDataType) -> DataType | UnresolvedDataType | None:
+    """A type that is about to become NOT NULL, if that changes it."""
+    return None if type_ == type_.not_null() else type_
 
 
 def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = ()) -> None:

@@ -1,0 +1,181 @@
+"""Laws of explanations: lines of descent end at stored columns, and no name breaks out."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schema_core.schema.explain import Cause, name_of
+from schema_core.schema.members import UnresolvedComputedColumn
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.expression import parse_expression
+from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import Name
+from schema_core.testing.schemas import schemas
+from schema_core.text import quote_identifier, visible
+from schema_core.types import DataTypes
+
+#: Pieces of names that mean something to a browser, to Mermaid, to Markdown or to a terminal.
+HOSTILE = (
+    '"', "]", "[", "-->", "%%", "%%{init: {}}%%", "<script>", "</td>", "<img src=x onerror=x>",
+    "&lt;", "&amp;", "#34;", "click c0 call x()", "end", "`", "\n", "\r", "\x1b[31m", "\u202e", ";",
+    "javascript:", "\\", "'", "|", "{{", "}}", "subgraph", "\x00", "\u2028", "classDef x", "x", " ",
+)  # fmt: skip
+hostile_names = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=4).map("".join)
+
+NODE = r'(c\d+|w\d+|key)(\[|\[/|\(|\{\{|\[\()"[^"\]\[(){}<>`|&\\]*"(\]|/\]|\)|\}\}|\)\])'
+ARROW = r"(c\d+|w\d+|key) (-->|-\.->) (c\d+|w\d+)"
+
+
+@st.composite
+def hostile_schemas(draw: st.DrawFn) -> ResolvedSchema:
+    """Columns, expressions, comments and keys of which every text is hostile."""
+    names = draw(st.lists(hostile_names.filter(str.strip), min_size=2, max_size=5, unique=True))
+    *stored, last = names
+    builder = Schema.new_builder()
+    for name in stored:
+        builder.column(name, DataTypes.INT().not_null()).with_comment(draw(hostile_names))
+    nameable = [name for name in stored if "\n" not in name and "\r" not in name]
+    if nameable:
+        text = f"CONCAT(CAST({quote_identifier(nameable[0])} AS STRING), '<b>\"]')"
+        builder.column_by_expression(last, text)
+    builder.primary_key_named(draw(hostile_names.filter(str.strip)), *stored)
+    return SchemaResolver().resolve(builder.build())
+
+
+any_schemas = schemas().map(SchemaResolver().resolve) | hostile_schemas()
+
+
+def stored_names(schema: ResolvedSchema) -> set[str]:
+    return {one.name for one in schema.columns if not isinstance(one, ComputedColumn)}
+
+
+@given(any_schemas)
+def test_lines_of_descent_end_at_stored_columns_that_exist(schema: ResolvedSchema) -> None:
+    found = schema.explain()
+
+    every = [(one.leaves, one.missing) for one in found.columns]
+    every += [(one.leaves, one.missing) for one in found.watermarks]
+    for leaves, missing in every:
+        assert set(leaves) <= stored_names(schema)
+        assert () == missing
+    assert all((one.name,) == one.leaves for one in found.columns if one.kind != "computed")
+
+
+@given(schemas())
+def test_a_computed_column_comes_from_the_names_in_its_text(schema: Schema) -> None:
+    """The witness is the syntax of the text, which the explanation does not look at."""
+    found = SchemaResolver().resolve(schema).explain()
+
+    for column in schema.columns:
+        if isinstance(column, UnresolvedComputedColumn):
+            parts = walk(parse_expression(str(column.expression)[1:-1]))
+            named = {part.parts[0] for part in parts if isinstance(part, Name)}
+            explained = found.column(column.name)
+            assert explained is not None
+            assert named == set(explained.leaves) == {read.column for read in explained.reads}
+
+
+@given(any_schemas)
+def test_the_text_has_a_line_for_every_column(schema: ResolvedSchema) -> None:
+    lines = str(schema.explain()).split("\n") if schema.columns else []
+    heads = [line for line in lines if not line.startswith(("  ", "watermark of"))]
+
+    assert heads == [
+        f"{name_of(one.name)} {visible(one.data_type.as_summary_string())}"
+        for one in schema.columns
+    ]
+
+
+@given(any_schemas)
+def test_every_column_has_a_reason_for_its_type(schema: ResolvedSchema) -> None:
+    for one in schema.explain().columns:
+        assert one.reasons[0].cause is (
+            Cause.INFERRED if one.kind == "computed" else Cause.DECLARED
+        )
+
+
+@given(any_schemas)
+def test_no_name_breaks_out_of_the_diagram(schema: ResolvedSchema) -> None:
+    head, *lines = schema.explain().to_mermaid().split("\n")
+    nodes = [line for line in lines if re.fullmatch(rf"    {NODE}", line)]
+    arrows = [line for line in lines if re.fullmatch(rf"    {ARROW}", line)]
+
+    assert head == "flowchart LR"
+    assert len(nodes) + len(arrows) == len(lines)
+    assert len(nodes) == len(schema.columns) + len(schema.watermark_specs)
+
+
+class Reader(HTMLParser):
+    """The tags of a text, and the texts of the first cell of each row."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: list[object] = []
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+        if tag != "br":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag == "td":
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag == self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "td" in self.open:
+            self.rows[-1][-1] += data
+
+
+ALLOWED = {"table", "caption", "thead", "tbody", "tr", "th", "td", "code", "br", "ul", "li"}
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.tags <= ALLOWED
+    assert [] == reader.attributes == reader.open
+    return reader
+
+
+@given(any_schemas)
+def test_no_name_or_comment_breaks_out_of_html(schema: ResolvedSchema) -> None:
+    names = [visible(column.name) for column in schema.columns]
+    marks = [visible(one.rowtime_attribute) for one in schema.watermark_specs]
+    written = Schema.new_builder().from_resolved_schema(schema).build()
+
+    for html, expected in (
+        (schema._repr_html_(), names),
+        (written._repr_html_(), names),
+        (schema.explain()._repr_html_(), names + marks),
+    ):
+        assert expected == [row[0] for row in read(html).rows if row]
+
+
+@given(st.lists(hostile_names, max_size=5))
+def test_a_schema_put_together_by_hand_is_explained(names: list[str]) -> None:
+    """Names may come twice, and expressions may read what is not there, or themselves."""
+    resolved = SchemaResolver().resolve(
+        Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
+    )
+    computed = resolved.columns[1]
+    assert isinstance(computed, ComputedColumn)
+    columns = [computed.rename(name) for name in (*names, "a", "b")]
+
+    for one in ResolvedSchema(columns).explain().columns:
+        assert ((), ()) == (one.leaves, one.missing)
+    for one in ResolvedSchema(columns[:-2]).explain().columns:
+        assert ("a",) == one.missing

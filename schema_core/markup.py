@@ -1,0 +1,51 @@
+"""Tables of HTML for notebooks: whatever is put in comes out as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from schema_core.text import visible
+
+
+def text(value: object) -> str:
+    """Anything as text within HTML, in an element or in quotes.
+
+    >>> text("<b>'&'</b>")
+    '&lt;b&gt;&#x27;&amp;&#x27;&lt;/b&gt;'
+    """
+    return escape(visible(str(value)), quote=True)
+
+
+def code(value: object) -> str:
+    """Anything as code."""
+    return f"<code>{text(value)}</code>" if value not in (None, "") else ""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table; its cells are HTML already, made by `text` and `code`.
+
+    >>> print(table(["a"], [[text("<")]]))
+    <table>
+    <thead><tr><th>a</th></tr></thead>
+    <tbody>
+    <tr><td>&lt;</td></tr>
+    </tbody>
+    </table>
+    """
+    lines = ["<table>"]
+    if caption:
+        lines.append(f"<caption>{text(caption)}</caption>")
+    lines.append(f"<thead>{_row('th', map(text, heads))}</thead>")
+    lines += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
+    return "\n".join(lines)
+
+
+def items(values: Iterable[str]) -> str:
+    """Lines of HTML, one below the other."""
+    lines = [f"<li>{value}</li>" for value in values]
+    return "\n".join(("<ul>", *lines, "</ul>")) if lines else ""
+
+
+def _row(cell: str, values: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{cell}>{value}</{cell}>' for value in values)}</tr>"

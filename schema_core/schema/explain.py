@@ -1,0 +1,368 @@
+"""Where the types of a schema came from, and what its columns and watermarks are made of.
+
+`explain` gives data; `str` of it is a text, `to_mermaid` a diagram, `_repr_html_` a notebook's
+table. Every line of descent ends at physical and metadata columns that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from schema_core.expressions import in_words
+from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Typed
+from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn
+from schema_core.schema.members import UnresolvedComputedColumn, UnresolvedPhysicalColumn
+from schema_core.schema.resolved import plain
+from schema_core.schema.rules import KIND_NAMES
+from schema_core.text import quote_identifier, quote_string, visible
+from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Over
+    from schema_core.schema.members import UnresolvedMetadataColumn, WrittenType
+    from schema_core.schema.resolved import ResolvedSchema
+
+
+class Cause(Enum):
+    """What gave a column its type, or a part of it."""
+
+    DECLARED = "declared"
+    LOOKED_UP = "looked up"
+    INFERRED = "inferred"
+    PROMOTED = "promoted"
+    MARKED = "marked"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One cause with what there is to say of it."""
+
+    cause: Cause
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.cause.value}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Read:
+    """A column that an expression reads, or a field within it."""
+
+    column: str
+    fields: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ".".join(name_of(one) for one in (self.column, *self.fields))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnExplanation:
+    """Where a column's type came from, and what it is computed of.
+
+    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` is what its expression reads,
+    `leaves` the stored columns behind that; a stored column is its own leaf. `missing` are names
+    that are no column: only a schema that was put together by hand, and not resolved, has such.
+    """
+
+    name: str
+    kind: str
+    data_type: DataType
+    reasons: tuple[Reason, ...]
+    expression: str | None = None
+    metadata_key: str | None = None
+    reads: tuple[Read, ...] = ()
+    leaves: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def how(self) -> str:
+        """What kind of column it is, with its expression or the key that the connector is asked."""
+        if self.expression is not None:
+            return f"{self.kind} AS {self.expression}"
+        source = "" if self.metadata_key is None else f" FROM {quote_string(self.metadata_key)}"
+        return f"{self.kind}{source}"
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkExplanation:
+    """What a watermark is computed of; its own column is among what it depends on."""
+
+    column: str
+    expression: str
+    data_type: DataType
+    reads: tuple[Read, ...] = ()
+    leaves: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All columns and watermarks of a schema, explained.
+
+    >>> from schema_core import Schema, SchemaResolver
+    >>> schema = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
+    >>> print(SchemaResolver().resolve(schema).explain())
+    `a` INT
+      physical
+      declared: INT
+    `b` INT
+      computed AS a + 1
+      inferred: + of INT, INT NOT NULL gives a decimal of the digits it needs, \
+the moment or interval, else what holds both; NULL where an argument may be
+      reads: `a`
+      comes from: `a`
+    """
+
+    columns: tuple[ColumnExplanation, ...]
+    watermarks: tuple[WatermarkExplanation, ...] = ()
+    primary_key: tuple[str, ...] = ()
+
+    def column(self, name: str) -> ColumnExplanation | None:
+        """The column of a name, in exactly this case, or None."""
+        return next((one for one in self.columns if one.name == name), None)
+
+    def to_mermaid(self) -> str:
+        """The lineage as a Mermaid flowchart, whatever the names are."""
+        from schema_core.schema.diagram import flowchart
+
+        return flowchart(self)
+
+    def __str__(self) -> str:
+        return "\n".join((*map(_column_text, self.columns), *map(_watermark_text, self.watermarks)))
+
+    def _repr_html_(self) -> str:
+        from schema_core.schema.notebook import explanation_html
+
+        return explanation_html(self)
+
+
+def explain(schema: ResolvedSchema) -> Explanation:
+    """Where the types of `schema` came from, and the lineage of what is computed in it."""
+    key = schema.primary_key
+    lineage = _Lineage(schema.columns)
+    return Explanation(
+        tuple(_column(column, schema, lineage) for column in schema.columns),
+        tuple(
+            WatermarkExplanation(
+                one.rowtime_attribute,
+                one.watermark_expression.as_summary_string(),
+                one.watermark_expression.type,
+                reads := _reads(one.watermark_expression.typed),
+                *lineage.of((*reads, Read(one.rowtime_attribute))),
+            )
+            for one in schema.watermark_specs
+        ),
+        () if key is None else key.columns,
+    )
+
+
+def _column(column: AnyColumn, schema: ResolvedSchema, lineage: _Lineage) -> ColumnExplanation:
+    kind = KIND_NAMES[type(column)]
+    reasons = tuple(_reasons(column, schema))
+    if not isinstance(column, ComputedColumn):
+        key = column.key if isinstance(column, MetadataColumn) else None
+        return ColumnExplanation(
+            column.name, kind, column.data_type, reasons, metadata_key=key, leaves=(column.name,)
+        )
+    reads = _reads(column.expression.typed)
+    text = column.expression.as_summary_string()
+    return ColumnExplanation(
+        column.name, kind, column.data_type, reasons, text, None, reads, *lineage.of(reads)
+    )
+
+
+# --- lineage -------------------------------------------------------------------------------------
+
+
+class _Lineage:
+    """The stored columns behind reads; what has been found of a column is not looked for again."""
+
+    def __init__(self, columns: Iterable[AnyColumn]) -> None:
+        self._columns: dict[str, AnyColumn] = {}
+        for column in columns:
+            self._columns.setdefault(column.name, column)
+
+    def of(self, reads: Iterable[Read]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the stored columns, and the names that are no column, as first read."""
+        leaves: dict[str, None] = {}
+        missing: dict[str, None] = {}
+        seen: set[str] = set()
+        waiting = [one.column for one in reads][::-1]
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            column = self._columns.get(name)
+            if column is None:
+                missing[name] = None
+            elif isinstance(column, ComputedColumn):
+                waiting += [one.column for one in _reads(column.expression.typed)][::-1]
+            else:
+                leaves[name] = None
+        return tuple(leaves), tuple(missing)
+
+
+def _reads(typed: Typed) -> tuple[Read, ...]:
+    """What an expression reads, each once, in the order of the text."""
+    found: dict[Read, None] = {}
+    waiting: list[tuple[Typed, tuple[str, ...]]] = [(typed, ())]
+    while waiting:
+        one, fields = waiting.pop()
+        match one:
+            case Ref(name=name):
+                found[Read(name, fields)] = None
+            case Access(value=value, name=name):
+                waiting.append((value, (name, *fields)))
+            case Apply():
+                waiting += [(part, ()) for part in reversed(tuple(_parts(one)))]
+            case _:
+                pass
+    return tuple(found)
+
+
+def _parts(apply: Apply) -> Iterator[Typed]:
+    """Everything that a call looks at, behind FILTER and OVER as well."""
+    yield from apply.arguments
+    if apply.filter is not None:
+        yield apply.filter
+    if apply.over is not None:
+        yield from _of_window(apply.over)
+
+
+def _of_window(over: Over) -> Iterator[Typed]:
+    yield from over.partition_by
+    yield from (key.value for key in over.order_by)
+    if over.frame is not None:
+        bounds = (over.frame.lower, over.frame.upper)
+        yield from (one.distance for one in bounds if one is not None and one.distance is not None)
+
+
+# --- reasons -------------------------------------------------------------------------------------
+
+
+def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
+    if isinstance(column, ComputedColumn):
+        yield Reason(Cause.INFERRED, _inferred(column.expression.typed))
+    else:
+        yield from _declared(column, schema)
+    kind = getattr(column.data_type, "kind", None)
+    if kind is TimestampKind.ROWTIME:
+        mine = any(one.rowtime_attribute == column.name for one in schema.watermark_specs)
+        by = "its watermark" if mine else "the schema that it comes from"
+        yield Reason(Cause.MARKED, f"as event time, by {by}")
+
+
+def _declared(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
+    """The type as written, and what was made of it; a declaration that does not fit is not told."""
+    written = column.written
+    if written is None or isinstance(written, UnresolvedComputedColumn):
+        yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, as it was given")
+        return
+    declared = _first_declared(written)
+    yield Reason(Cause.DECLARED, str(declared))
+    yield from _looked_up(declared)
+    if getattr(written, "declared", None) is not None and not column.data_type.is_nullable:
+        yield Reason(Cause.PROMOTED, f"to NOT NULL, by {_key_of(column.name, schema)}")
+    if not _fits(written.data_type, column.data_type):
+        yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, given later")
+
+
+def _first_declared(written: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> WrittenType:
+    """The type that somebody wrote, before a key changed it."""
+    if isinstance(written, UnresolvedPhysicalColumn) and written.declared is not None:
+        return written.declared
+    return written.data_type
+
+
+def _looked_up(declared: WrittenType) -> Iterator[Reason]:
+    """The names in a declaration that a catalog knows."""
+    type_ = parse_type(declared) if isinstance(declared, str) else declared
+    if isinstance(type_, DataType):
+        for part in type_.walk():
+            if isinstance(part, UnresolvedType):
+                yield Reason(Cause.LOOKED_UP, f"{part.body()}, a user-defined type")
+
+
+def _fits(declared: WrittenType, found: DataType) -> bool:
+    """Whether the type is that of the declaration: it may have been exchanged since."""
+    type_ = parse_type(declared) if isinstance(declared, str) else declared
+    if not isinstance(type_, DataType) or any(isinstance(o, UnresolvedType) for o in type_.walk()):
+        return True
+    return plain(type_) == plain(found)
+
+
+def _plain(type_: DataType) -> str:
+    """A type in a sentence, without the mark of a time attribute."""
+    return plain(type_).as_summary_string()
+
+
+def _key_of(name: str, schema: ResolvedSchema) -> str:
+    key = schema.primary_key
+    if key is None or name not in key.columns:
+        return "a primary key that is not there any more"
+    return f"the primary key {name_of(key.name)}"
+
+
+def _inferred(typed: Typed) -> str:
+    """By which rule an expression got its type."""
+    match typed:
+        case Ref(name=name):
+            return f"the type of {name_of(name)}"
+        case Access(value=value, name=name):
+            because = ", NULL where the row may be" if value.type.is_nullable else ""
+            return f"the field {name_of(name)} of {value.type.as_summary_string()}{because}"
+        case Constant(literal=literal):
+            return f"the literal {getattr(literal, 'text', None) or 'of an interval'}"
+        case Select():
+            return "the column of a query, NULL where it has no row"
+        case Apply():
+            return _of_call(typed)
+        case _:
+            return typed.type.as_summary_string()
+
+
+#: So many types of arguments are named.
+MAX_TYPES = 5
+
+
+def _of_call(apply: Apply) -> str:
+    """The rule of a function, with the types that it was given."""
+    function = apply.function
+    types = [one.type.as_summary_string() for one in apply.arguments[:MAX_TYPES]]
+    more = ["..."] if len(apply.arguments) > MAX_TYPES else []
+    given = f" of {', '.join([*types, *more])}" if types else ""
+    gives = f"gives {in_words.result(function)}"
+    return visible(f"{function.name}{given} {gives}; NULL {in_words.nullability(function)}")
+
+
+# --- as text -------------------------------------------------------------------------------------
+
+
+def name_of(name: str) -> str:
+    """A name as texts show it: quoted, on one line."""
+    return visible(quote_identifier(name))
+
+
+def _column_text(column: ColumnExplanation) -> str:
+    head = f"{name_of(column.name)} {visible(column.data_type.as_summary_string())}"
+    lines = [head, f"  {visible(column.how())}"]
+    lines += [f"  {visible(str(reason))}" for reason in column.reasons]
+    if column.expression is not None:
+        lines += _descent(column)
+    return "\n".join(lines)
+
+
+def _watermark_text(watermark: WatermarkExplanation) -> str:
+    type_ = watermark.data_type.as_summary_string()
+    head = f"watermark of {name_of(watermark.column)} {type_}"
+    return "\n".join((head, f"  AS {visible(watermark.expression)}", *_descent(watermark)))
+
+
+def _descent(one: ColumnExplanation | WatermarkExplanation) -> Iterator[str]:
+    yield f"  reads: {', '.join(map(str, one.reads)) or 'nothing'}"
+    yield f"  comes from: {', '.join(map(name_of, one.leaves)) or 'no column'}"
+    if one.missing:
+        yield f"  missing: {', '.join(map(name_of, one.missing))}"
