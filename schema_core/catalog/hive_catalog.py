@@ -149,8 +149,19 @@ class HiveCatalog(Catalog):
     def _find(self, path: ObjectPath) -> HiveTable | None:
         return self._metastore.table(path.database_name.lower(), path.object_name.lower())
 
+    def _settled(self, path: ObjectPath) -> HiveTable | None:
+        """What is there, read twice alike.
+
+        Hive reads a table row by row while others write, so what it gives may be half of the old
+        definition with the time of the new one.
+        """
+        found = self._find(path)
+        while found is not None and found != (again := self._find(path)):
+            found = again
+        return found
+
     def _table(self, path: ObjectPath) -> HiveTable:
-        if (found := self._find(path)) is not None:
+        if (found := self._settled(path)) is not None:
             return found
         raise missing(Kind.TABLE, path)
 
@@ -252,7 +263,7 @@ class HiveCatalog(Catalog):
             ConflictError: where someone else is always faster.
         """
         for _ in range(TRIES):
-            stored = self._find(path)
+            stored = self._settled(path)
             if stored is None:
                 return False
             if self._metastore.alter_table(stored, change(stored)):
