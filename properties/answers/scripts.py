@@ -8,91 +8,29 @@ together of several of ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from properties.answers import told
 from properties.answers.attempt import Operation, attempt
 from properties.answers.builder import described_table
+from properties.answers.connectors import CheckedSession, Recorder
 from properties.answers.schema import resolved_answer
 from properties.recorded import Answer, Question
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
-from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.operations.drop import TABLES
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
+from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.expressions.signatures import Kind
 from schema_core.formats.property_map import encode_table
-from schema_core.query.relation import Relation
+from schema_core.paths import UnresolvedPath
+from schema_core.sql.statement import parse_statement
+from schema_core.sql.statement_syntax import ShowCreate
 from schema_core.types import parse_type
-
-# --- what stands in for Flink's own connectors ----------------------------------------------------
-
-#: Connectors that the recording Flink had -> what they can do.
-CONNECTORS = {
-    "datagen": {"read"},
-    "blackhole": {"write", "partition"},
-    "print": {"write", "partition"},
-    "filesystem": {"read", "write", "partition"},
-}
-
-
-def require_connector(target: BoundTable, purpose: str) -> None:
-    """What Flink checks when it makes a source or a sink.
-
-    Raises:
-        SchemaError: where the table cannot be used so.
-    """
-    table = target.table
-    able = CONNECTORS.get(table.options.get("connector", ""), set())
-    if purpose not in able:
-        raise SchemaError(f"no connector to {purpose} {target.identifier}", code="no-connector")
-    if purpose == "write" and table.distribution is not None:
-        raise SchemaError("the connector has no buckets", code="no-buckets")
-    if purpose == "write" and any(
-        column.is_persisted() and not column.is_physical()
-        for column in table.resolved_schema.columns
-    ):
-        raise SchemaError("the connector writes no metadata", code="no-metadata")
-
-
-class Recorder(Rehearsal):
-    """A planner with the connectors of the recording Flink, which notes that a job would run."""
-
-    def __init__(self) -> None:
-        self.jobs = 0
-
-    def insert(
-        self,
-        query: Relation,
-        target: BoundTable,
-        *,
-        columns: Sequence[str] | None = None,
-        overwrite: bool = False,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        require_connector(target, "write")
-        self.jobs += 1
-        return super().insert(query, target, columns=columns, overwrite=overwrite, hooks=hooks)
-
-    def create_as(
-        self,
-        query: Relation,
-        target: BoundTable,
-        registration: Registration,
-        *,
-        columns: Sequence[str] | None = None,
-        hooks: Sequence[JobStatusHook] = (),
-    ) -> Job:
-        job = super().create_as(query, target, registration, columns=columns, hooks=hooks)
-        require_connector(target, "write")
-        self.jobs += 1
-        return job
-
 
 # --- user functions -------------------------------------------------------------------------------
 
@@ -115,6 +53,10 @@ def declare_functions(environment: TableEnvironment) -> None:
             environment.declare_function_class(name, function_class(told_of))
 
 
+#: Methods that are given a query in SQL.
+OF_QUERIES = ("createView", "createTemporaryView")
+
+
 # --- one session ----------------------------------------------------------------------------------
 
 
@@ -129,11 +71,13 @@ class Session:
             else EnvironmentSettings.in_streaming_mode()
         )
         self.planner = Recorder()
-        self.environment = TableEnvironment.create(settings, planner=self.planner)
+        self.session = CheckedSession(settings, self.planner)
+        self.environment = TableEnvironment(self.session)
         declare_functions(self.environment)
 
     def answer(self, statement: str | Question) -> Answer:
         """The answer to one statement."""
+        self.session.checks = not isinstance(statement, dict) or statement["api"] in OF_QUERIES
         if isinstance(statement, dict):
             call = CALLS[statement["api"]]
             return attempt(lambda _: call(self.environment, *statement.get("args", ())), statement)
@@ -145,10 +89,14 @@ class Session:
 
 def sql(session: Session, text: str) -> Answer:
     """What a statement prints, or that it would run a job."""
-    before = session.planner.jobs
-    result = session.environment.execute_sql(text)
+    before, environment = session.planner.jobs, session.environment
+    statement = parse_statement(text)
+    result = environment.execute_statement(statement, text)
     if session.planner.jobs > before:
         return {"job": True}
+    if isinstance(statement, ShowCreate) and statement.kind in TABLES:
+        path = UnresolvedPath(statement.path.parts)
+        return {"rows": [[environment.get_create_statement(str(path))]]}  # Flink masks nothing
     return {"rows": [list(row) for row in result.shown()]}
 
 

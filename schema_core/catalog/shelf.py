@@ -33,6 +33,8 @@ class Shelf(Generic[K, V]):
         self.code = noun.replace(" ", "-")
         self._key = key
         self._kept: dict[K, V] = {}
+        #: asked before a new object is kept; it raises what speaks against that
+        self.admit: Callable[[K], None] | None = None
 
     def __contains__(self, path: K) -> bool:
         return self._key(path) in self._kept
@@ -43,6 +45,10 @@ class Shelf(Generic[K, V]):
     def items(self) -> list[tuple[K, V]]:
         """All paths with what lies there."""
         return list(self._kept.items())
+
+    def restore(self, kept: list[tuple[K, V]]) -> None:
+        """Keep just this: what `items` gave at some time before."""
+        self._kept = dict(kept)
 
     def get(self, path: K) -> V:
         """The object at this path."""
@@ -60,6 +66,8 @@ class Shelf(Generic[K, V]):
             if ignore_if_exists:
                 return False
             raise self._exists(path)
+        if self.admit is not None:
+            self.admit(path)
         self._kept[self._key(path)] = kept
         return True
 

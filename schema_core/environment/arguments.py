@@ -36,6 +36,16 @@ def require(value: object, kind: type, name: str) -> None:
     raise SchemaError(f"{name} takes {wanted}, not {given}", code="wrong-argument")
 
 
+def require_text_or_none(value: object, name: str) -> None:
+    """Refuse what is neither a text nor None.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    if value is not None:
+        require(value, str, name)
+
+
 def _article(word: str) -> str:
     return f"{'an' if word[0] in 'aeiouAEIOU' else 'a'} {word}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from schema_core.catalog.secrets import mask
+from schema_core.environment.arguments import require
 from schema_core.environment.options import ENVIRONMENT, LOCAL_TIME_ZONE, ConfigOption
 
 
@@ -41,6 +42,13 @@ class Configuration(MutableMapping[str, str]):
         return self.get(key, default_value)
 
     def set_string(self, key: str, value: str) -> Configuration:
+        """Set an option.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a key or value that is no text.
+        """
+        require(key, str, "key")
+        require(value, str, "value")
         self._options[key] = value
         return self
 
@@ -90,6 +98,8 @@ class TableConfig:
         Raises:
             SchemaError: with code `option-value` where the value is none for this option.
         """
+        require(key, str, "key")
+        require(value, str, "value")
         if key in _KNOWN:
             _KNOWN[key].of({key: value})
         self._configuration[key] = value

@@ -12,6 +12,7 @@ from schema_core.catalog.objects import (
     Options,
     TableDistribution,
 )
+from schema_core.environment.arguments import require
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
 from schema_core.schema.unresolved import Schema
@@ -24,7 +25,10 @@ PROVIDER = "provider"
 
 def key_of(key: str | ConfigOption[Any]) -> str:
     """The key of an option given by key or as an option."""
-    return key.key if isinstance(key, ConfigOption) else key
+    if isinstance(key, ConfigOption):
+        return key.key
+    require(key, str, "the key of an option")
+    return key
 
 
 def text_of(value: object) -> str:
@@ -33,6 +37,7 @@ def text_of(value: object) -> str:
     >>> text_of(True), text_of(3)
     ('true', '3')
     """
+    require(value, object if value is not None else str, "the value of an option")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -64,6 +69,8 @@ class FormatDescriptor:
 
     @staticmethod
     def for_format(format: str) -> FormatDescriptorBuilder:  # noqa: A002 - PyFlink's name
+        """A builder of a descriptor of this format."""
+        require(format, str, "format")
         return FormatDescriptorBuilder(FormatDescriptor(format))
 
     def get_format(self) -> str:
@@ -124,6 +131,7 @@ class TableDescriptor:
     @staticmethod
     def for_connector(connector: str) -> TableDescriptorBuilder:
         """A builder of a descriptor of a table of this connector."""
+        require(connector, str, "connector")
         return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
 
     def to_builder(self) -> TableDescriptorBuilder:
@@ -190,6 +198,7 @@ class TableDescriptorBuilder:
 
     def schema(self, schema: Schema) -> TableDescriptorBuilder:
         """Set the schema."""
+        require(schema, Schema, "schema")
         return self._with(schema=schema)
 
     def option(self, key: str | ConfigOption[Any], value: object) -> TableDescriptorBuilder:
@@ -298,6 +307,7 @@ class ModelDescriptor:
     @staticmethod
     def for_provider(provider: str) -> ModelDescriptorBuilder:
         """A builder of a descriptor of a model of this provider."""
+        require(provider, str, "provider")
         return ModelDescriptorBuilder(ModelDescriptor()).option(PROVIDER, provider)
 
     def get_options(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from schema_core.catalog.functions import Definition, FunctionClass
 from schema_core.catalog.objects import CatalogFunction
+from schema_core.environment.arguments import require, takes
 from schema_core.environment.session import Session
 from schema_core.expressions.user_functions import (
     UserDefinedFunction,
@@ -31,6 +32,7 @@ class FunctionMethods:
         """Say what a class does that functions name: no class named in a text is ever imported."""
         self._session.functions.classes[class_name] = declaration
 
+    @takes(path=str, function_class_name=str)
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool = False
     ) -> None:
@@ -51,6 +53,7 @@ class FunctionMethods:
             functions.require_not_hidden(identifier)
             functions.create(identifier, function, ignore_if_exists)
 
+    @takes(name=str)
     def create_temporary_system_function(self, name: str, function: Given) -> None:
         """Keep a function for this session that hides built-in ones.
 
@@ -61,6 +64,7 @@ class FunctionMethods:
         definition = _definition(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
 
+    @takes(path=str)
     def create_temporary_function(self, path: str, function: Given) -> None:
         """Keep a function for this session.
 
@@ -79,6 +83,25 @@ class FunctionMethods:
         definition = _definition(function)
         self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
 
+    def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
+        """Keep a class as a function for this session that hides built-in ones.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-system-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        self.create_temporary_system_function(name, function_class_name)
+
+    def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
+        """Keep a class as a function for this session; `create_temporary_function` says where.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`.
+            SchemaError: with code `function-class` for a class that cannot be used.
+        """
+        self.create_temporary_function(path, function_class_name)
+
+    @takes(path=str)
     def drop_function(self, path: str) -> bool:
         """Drop a permanent function; tells whether there was one.
 
@@ -90,10 +113,12 @@ class FunctionMethods:
         self._session.functions.require_not_hidden(identifier)
         return self._session.functions.drop(identifier, ignore_if_not_exists=True)
 
+    @takes(name=str)
     def drop_temporary_system_function(self, name: str) -> bool:
         """Drop a temporary system function; tells whether there was one."""
         return self._session.functions.system.drop(name, ignore_if_not_exists=True)
 
+    @takes(path=str)
     def drop_temporary_function(self, path: str) -> bool:
         """Drop a temporary function; tells whether there was one.
 
@@ -132,10 +157,12 @@ class FunctionMethods:
 
     # --- modules -------------------------------------------------------------------------------
 
+    @takes(module_name=str)
     def load_module(self, module_name: str) -> None:
         """Load a module and use it after all others."""
         self._session.functions.modules.load(module_name)
 
+    @takes(module_name=str)
     def unload_module(self, module_name: str) -> None:
         """Forget a module."""
         self._session.functions.modules.unload(module_name)
@@ -159,5 +186,6 @@ def _definition(function: Given) -> Definition:
         return function
     if isinstance(function, str):
         return CatalogFunction.create_instance(function, "Java")
+    require(function, object if callable(function) else UserDefinedFunction, "function")
     declared = user_function(function)
     return FunctionClass(declared.signatures, declared.kind, deterministic=declared.deterministic)

@@ -149,6 +149,12 @@ ATOMICITY = ConfigOption(
     "whether CREATE TABLE AS leaves nothing behind when its job fails",
     former=("table.ctas.atomicity-enabled",),
 )
+SHADOWING = ConfigOption(
+    "table.temporary-objects.shadowing",
+    choice("ALLOW", "DENY"),
+    "ALLOW",
+    "whether a temporary object may lie where it hides another (FLIP-64), or is refused",
+)
 
 ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     RUNTIME_MODE,
@@ -157,4 +163,5 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     PLANNER,
     LOCAL_TIME_ZONE,
     ATOMICITY,
+    SHADOWING,
 )

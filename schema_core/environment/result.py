@@ -8,8 +8,18 @@ from enum import Enum
 from typing import Any, Self
 
 from schema_core.environment.planner import Job
+from schema_core.environment.table_schema import TableSchema
+from schema_core.environment.warning import replaced
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.types import DataTypes
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DataTypes,
+    MapType,
+    RowType,
+    StructuredType,
+)
+from schema_core.types.row_value import Row
 
 #: How many characters a column of a printed table is wide at most.
 WIDEST = 40
@@ -32,13 +42,36 @@ def _text(value: object) -> str | None:
             return str(value)
 
 
-class CloseableIterator(Iterator[tuple[Any, ...]]):
+def as_row(values: Iterable[Any], types: Sequence[DataType]) -> Row:
+    """Values of these types as PyFlink hands them out: rows within are rows too.
+
+    >>> as_row((1, [("x",)]), [DataTypes.INT(), DataTypes.of("ARRAY<ROW<a STRING>>")])
+    Row(1, [Row('x')])
+    """
+    return Row(*(_as_value(value, type_) for value, type_ in zip(values, types, strict=True)))
+
+
+def _as_value(value: Any, type_: DataType) -> Any:
+    match type_:
+        case _ if value is None:
+            return None
+        case RowType() | StructuredType():
+            return as_row(value, [one.data_type for one in type_.fields])
+        case ArrayType():
+            return [_as_value(one, type_.element_type) for one in value]
+        case MapType():
+            return {key: _as_value(one, type_.value_type) for key, one in value.items()}
+        case _:
+            return value
+
+
+class CloseableIterator(Iterator[Row]):
     """Rows that can be walked once, also in a ``with`` statement; closed ones are at their end."""
 
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+    def __init__(self, rows: Iterator[Row]) -> None:
         self._rows = rows
 
-    def __next__(self) -> tuple[Any, ...]:
+    def __next__(self) -> Row:
         return next(self._rows)
 
     def __enter__(self) -> Self:
@@ -80,9 +113,16 @@ class TableResult:
         """Do nothing: a statement that runs a job returns when the job has ended."""
         del timeout_ms
 
+    def get_table_schema(self) -> TableSchema:
+        """The names and types of the columns, as before `get_resolved_schema`."""
+        replaced("get_table_schema", "get_resolved_schema")
+        schema = self.schema
+        return TableSchema(schema.get_column_names(), schema.get_column_data_types())
+
     def collect(self) -> CloseableIterator:
-        """The rows as tuples of Python values."""
-        return CloseableIterator(iter(self.rows))
+        """The rows as `Row` objects of Python values."""
+        types = self.schema.get_column_data_types()
+        return CloseableIterator(as_row(values, types) for values in self.rows)
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """The rows as tuples of texts, None for NULL."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from schema_core.catalog.file_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog
@@ -27,10 +28,12 @@ from schema_core.catalog.resolve import (
     resolve_table,
     resolve_view,
 )
+from schema_core.catalog.shadowing import Shadowing
+from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
-from schema_core.environment.options import PLANNER
+from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.views import OpenViews, inline_views
@@ -78,8 +81,31 @@ class Session:
         )
         self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
         self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
+        self.shadowing = Shadowing(
+            self.registry,
+            self.temporary,
+            self.functions,
+            denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
+        )
         self._planner = planner
         self._opened = OpenViews()
+
+    @contextmanager
+    def temporary_scope(self) -> Iterator[None]:
+        """Within it temporary objects come and go; behind it they are what they were before it."""
+        shelves: tuple[Shelf[Any, Any], ...] = (
+            self.temporary.tables,
+            self.temporary.models,
+            self.temporary.types,
+            self.functions.temporary,
+            self.functions.system,
+        )
+        before = [shelf.items() for shelf in shelves]
+        try:
+            yield
+        finally:
+            for shelf, kept in zip(shelves, before, strict=True):
+                shelf.restore(kept)
 
     # --- what is meant -------------------------------------------------------------------------
 

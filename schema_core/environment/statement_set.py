@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.environment.arguments import require, takes
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.operations.data import as_said
 from schema_core.environment.result import OK, TableResult
@@ -19,6 +20,7 @@ class StatementSet:
         self._session = session
         self._pipelines: list[TablePipeline] = []
 
+    @takes(stmt=str)
     def add_insert_sql(self, stmt: str) -> StatementSet:
         """Add an INSERT statement.
 
@@ -40,6 +42,7 @@ class StatementSet:
         overwrite: bool = False,
     ) -> StatementSet:
         """Add a query that goes into a table."""
+        require(table, Table, "table")
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:

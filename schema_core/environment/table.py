@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
+from schema_core.environment.frames import frame_of
 from schema_core.environment.operations.data import Writing, run_query, write
 from schema_core.environment.operations.views import view_of
 from schema_core.environment.planner import BoundTable
@@ -16,7 +17,9 @@ from schema_core.environment.relational import require_shallow
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_methods import TableMethods
+from schema_core.environment.table_schema import TableSchema
 from schema_core.environment.views import tables_in
+from schema_core.environment.warning import replaced
 from schema_core.errors import UnsupportedError
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation, result_columns
@@ -25,6 +28,10 @@ from schema_core.schema.unresolved import unresolve
 from schema_core.sql.query_printer import print_query
 from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
 from schema_core.sql.syntax import Name, Star
+from schema_core.types import RowType
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Numbers the tables that have no path.
 _NUMBERS = count(1)
@@ -92,6 +99,11 @@ class Table(TableMethods):
     def get_resolved_schema(self) -> ResolvedSchema:
         return self._schema
 
+    def get_schema(self) -> TableSchema:
+        """The names and types of the columns, as before `get_resolved_schema`."""
+        replaced("get_schema", "get_resolved_schema")
+        return TableSchema(self.column_names(), self._schema.get_column_data_types())
+
     def print_schema(self) -> None:
         """Print the resolved schema."""
         print(self._schema)  # noqa: T201
@@ -104,6 +116,14 @@ class Table(TableMethods):
     def execute(self) -> TableResult:
         """Run the query; its rows come when they are collected."""
         return run_query(self._session, self._relation)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Run the query; its rows as a data frame of pandas.
+
+        Raises:
+            UnsupportedError: with code `not-loadable` where pandas is not installed.
+        """
+        return frame_of(self.column_names(), self.execute().rows)
 
     def execute_insert(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
@@ -127,13 +147,14 @@ class Table(TableMethods):
             target = self._session.bound(self._session.registry.qualify(path))
         return TablePipeline(self._session, self._relation, target, Writing(overwrite=overwrite))
 
-    def explain(self) -> str:
-        """How the engine would run the query."""
+    def explain(self, *extra_details: object) -> str:
+        """How the engine would run the query; `extra_details` are PyFlink's and of no use here."""
+        del extra_details
         return self._session.planner.explain(self._session.executable(self._relation))
 
-    def print_explain(self) -> None:
+    def print_explain(self, *extra_details: object) -> None:
         """Print how the engine would run the query."""
-        print(self.explain())  # noqa: T201
+        print(self.explain(*extra_details))  # noqa: T201
 
     # --- as a view -----------------------------------------------------------------------------
 
@@ -228,3 +249,10 @@ def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
     """All of the table that a descriptor describes."""
     bound = inline(session, descriptor)
     return _all_of(session, bound.identifier, bound.table.resolved_schema)
+
+
+def of_values(session: Session, query: Query, type_: RowType) -> Table:
+    """The table of rows that a query writes down, whose columns are those of the type."""
+    names, types = [one.name for one in type_.fields], [one.data_type for one in type_.fields]
+    schema = ResolvedSchema.physical(names, types)
+    return Table(session, query, session.query(query, None), schema)

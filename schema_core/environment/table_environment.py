@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
-from schema_core.catalog.api import Catalog
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.objects import TableKind
-from schema_core.catalog.store import CatalogDescriptor
+from schema_core.environment import elements, frames
 from schema_core.environment import table as tables
+from schema_core.environment.arguments import require, takes
+from schema_core.environment.catalog_methods import CatalogMethods
 from schema_core.environment.config import Configuration, TableConfig
-from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
+from schema_core.environment.description import Description, describe
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.former_methods import FormerMethods
 from schema_core.environment.function_methods import FunctionMethods
+from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.operations.show_create import table_statement
 from schema_core.environment.planner import Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
@@ -20,13 +27,16 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.statement_set import StatementSet
 from schema_core.environment.table import Table
 from schema_core.environment.type_methods import TypeMethods
-from schema_core.paths import ObjectIdentifier, parse_path
+from schema_core.paths import parse_path
 from schema_core.sql.query import parse_query
 from schema_core.sql.statement import parse_statement
 from schema_core.sql.statement_syntax import Statement
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class TableEnvironment(FunctionMethods, TypeMethods):
+
+class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMethods):
     """A session of tables: catalogs, temporary objects, queries and jobs.
 
     Nothing but a job needs an engine: definitions, listings and the types of queries are answered
@@ -66,6 +76,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
 
     # --- SQL -----------------------------------------------------------------------------------
 
+    @takes(stmt=str)
     def execute_sql(self, stmt: str) -> TableResult:
         """Do one statement.
 
@@ -79,6 +90,21 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         """Do one statement that has been parsed; `text` is where its spans point into."""
         return run(self._session, statement, text)
 
+    def explain_sql(self, stmt: str, *extra_details: object) -> str:
+        """How the engine would run a query or an INSERT, as text.
+
+        Args:
+            stmt: The statement, without EXPLAIN.
+            extra_details: What else to tell, as in PyFlink; an engine that has no more tells less.
+
+        Raises:
+            UnsupportedError: with code `not-explainable` for a statement without a query.
+        """
+        del extra_details
+        require(stmt, str, "stmt")
+        return explained_text(self._session, parse_statement(stmt), stmt)
+
+    @takes(query=str)
     def sql_query(self, query: str) -> Table:
         """The table of a query, resolved but not run."""
         return tables.of_query(self._session, parse_query(query), query)
@@ -89,9 +115,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
 
     # --- tables --------------------------------------------------------------------------------
 
-    def _identifier(self, path: str) -> ObjectIdentifier:
-        return self._session.registry.qualify(parse_path(path))
-
+    @takes(path=str)
     def from_path(self, path: str) -> Table:
         """All of a table or view.
 
@@ -100,10 +124,12 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         """
         return tables.of_path(self._session, path)
 
+    @takes(path=str)
     def find_table(self, path: str) -> FoundTable | None:
         """What lies at a path, temporary objects first, as it is kept; None if nothing does."""
         return self._session.tables.find(self._identifier(path))
 
+    @takes(descriptor=TableDescriptor)
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """All of the table that a descriptor describes, which gets no path.
 
@@ -112,6 +138,54 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         """
         return tables.of_descriptor(self._session, descriptor)
 
+    def from_elements(
+        self, elements: Iterable[Any], schema: object = None, verify_schema: bool = True
+    ) -> Table:
+        """The table of Python values.
+
+        Args:
+            elements: Rows: tuples, lists, dictionaries, `Row` objects.
+            schema: A row type or its text, or the names of the columns; types that are not given
+                are inferred from all rows.
+            verify_schema: Whether every value is compared with its type.
+
+        Raises:
+            SchemaError: with code `not-a-value`, `no-data-type`, `column-count`, `row-values` or
+                `too-many-rows`.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> print(environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]))
+        (
+          `id` BIGINT,
+          `name` STRING
+        )
+        """
+        require(elements, Iterable, "elements")
+        rows = list(elements)
+        return self._of_rows(rows, schema, verify_schema)
+
+    def from_pandas(self, pdf: pd.DataFrame, schema: object = None, split_num: int = 1) -> Table:
+        """The table of a data frame of pandas.
+
+        Args:
+            pdf: The frame.
+            schema: A row type, or names or types of the columns; else those of the frame.
+            split_num: Is of no use here; PyFlink has it.
+
+        Raises:
+            SchemaError: as `from_elements`.
+        """
+        del split_num
+        told = frames.schema_of(pdf, schema)
+        return self._of_rows(frames.rows_of(pdf), told, verify=True)
+
+    def _of_rows(self, rows: list[Any], schema: object, verify: bool) -> Table:
+        type_ = elements.row_type(rows, schema)
+        zone = self.get_config().get_local_timezone()
+        query = elements.query_of(rows, type_, zone, verify=verify)
+        return tables.of_values(self._session, query, type_)
+
+    @takes(path=str, descriptor=TableDescriptor)
     def create_table(
         self,
         path: str,
@@ -126,6 +200,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         table = descriptor.to_catalog_table()
         return self._session.tables.create(self._identifier(path), table, ignoreIfExists)
 
+    @takes(path=str, descriptor=TableDescriptor)
     def create_temporary_table(
         self,
         path: str,
@@ -140,6 +215,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         table = descriptor.to_catalog_table()
         return self._session.tables.create_temporary(self._identifier(path), table, ignoreIfExists)
 
+    @takes(view_path=str, table=Table)
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
         """Keep a query in a catalog; tells whether it is new.
 
@@ -150,6 +226,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)
 
+    @takes(view_path=str, table=Table)
     def create_temporary_view(
         self, view_path: str, table: Table, ignore_if_exists: bool = False
     ) -> bool:
@@ -162,6 +239,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         identifier, view = self._identifier(view_path), table.to_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
+    @takes(table_path=str)
     def drop_table(self, table_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent table; tells whether there was one.
 
@@ -172,6 +250,7 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         identifier = self._identifier(table_path)
         return self._session.tables.drop(TableKind.TABLE, identifier, ignore_if_not_exists)
 
+    @takes(view_path=str)
     def drop_view(self, view_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent view; tells whether there was one.
 
@@ -182,143 +261,65 @@ class TableEnvironment(FunctionMethods, TypeMethods):
         identifier = self._identifier(view_path)
         return self._session.tables.drop(TableKind.VIEW, identifier, ignore_if_not_exists)
 
+    @takes(table_path=str)
     def drop_temporary_table(self, table_path: str) -> bool:
         """Drop a temporary table; tells whether there was one."""
         identifier = self._identifier(table_path)
         return self._session.tables.drop_temporary(TableKind.TABLE, identifier, if_exists=True)
 
+    @takes(view_path=str)
     def drop_temporary_view(self, view_path: str) -> bool:
         """Drop a temporary view; tells whether there was one."""
         identifier = self._identifier(view_path)
         return self._session.tables.drop_temporary(TableKind.VIEW, identifier, if_exists=True)
 
-    # --- listings ------------------------------------------------------------------------------
+    # --- temporary objects ---------------------------------------------------------------------
 
-    def _current(self) -> tuple[str, str]:
-        return self._session.registry.qualify_database(())
+    def temporary_scope(self) -> AbstractContextManager[None]:
+        """A block that leaves no temporary object behind, and none changed.
 
-    def list_catalogs(self) -> list[str]:
-        """The names of all catalogs, sorted."""
-        return self._session.registry.names()
+        Tables, views, functions, models and types that are made within it are gone behind it, also
+        after an error; those that it dropped or replaced are there again. Blocks may be nested.
 
-    def list_databases(self) -> list[str]:
-        """The databases of the current catalog, sorted."""
-        return sorted(self._session.registry.current().list_databases())
-
-    def list_tables(
-        self, catalog_name: str | None = None, database_name: str | None = None
-    ) -> list[str]:
-        """The permanent tables, views and materialized tables of a database, sorted.
-
-        FLIP-64: temporary objects are listed by `list_temporary_tables`.
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> with environment.temporary_scope():
+        ...     _ = environment.execute_sql("CREATE TEMPORARY VIEW v AS SELECT 1 AS a")
+        ...     environment.list_temporary_views()
+        ['v']
+        >>> environment.list_temporary_views()
+        []
         """
-        catalog, database = self._place(catalog_name, database_name)
-        return sorted(self._session.registry.get(catalog).list_tables(database))
+        return self._session.temporary_scope()
 
-    def list_views(self) -> list[str]:
-        """The permanent views of the current database, sorted."""
-        catalog, database = self._current()
-        return sorted(self._session.registry.get(catalog).list_views(database))
-
-    def list_materialized_tables(self) -> list[str]:
-        """The materialized tables of the current database, sorted."""
-        catalog, database = self._current()
-        return sorted(self._session.registry.get(catalog).list_materialized_tables(database))
-
-    def list_temporary_tables(
-        self, catalog_name: str | None = None, database_name: str | None = None
-    ) -> list[str]:
-        """The temporary tables and views of a database, sorted."""
-        place = self._place(catalog_name, database_name)
-        return self._session.temporary.table_names(*place)
-
-    def list_temporary_views(self) -> list[str]:
-        """The temporary views of the current database, sorted."""
-        return self._session.temporary.table_names(*self._current(), TableKind.VIEW)
-
-    def list_models(self) -> list[str]:
-        """The permanent models of the current database, sorted."""
-        return self._session.models.list_models(*self._current())
-
-    def list_temporary_models(self) -> list[str]:
-        """The temporary models of the current database, sorted."""
-        return self._session.temporary.model_names(*self._current())
-
-    def _place(self, catalog: str | None, database: str | None) -> tuple[str, str]:
-        given = [name for name in (catalog, database) if name is not None]
-        return self._session.registry.qualify_database(tuple(given))
-
-    # --- catalogs and databases ----------------------------------------------------------------
-
-    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
-        """Make a catalog from its options.
+    @takes(path=str)
+    def describe(self, path: str) -> Description:
+        """What a path means here, and what it hides (FLIP-64).
 
         Raises:
-            AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `catalog-type` or `catalog-option`.
-        """
-        given = catalog_descriptor
-        descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)
-        self._session.registry.create(descriptor, ignore_if_exists=False)
+            NotFoundError: with code `table-not-found` where nothing lies there.
 
-    def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
-        """Use a catalog that exists as an object.
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE t (a INT)")
+        >>> _ = environment.execute_sql("CREATE TEMPORARY VIEW t AS SELECT 1 AS b")
+        >>> print(environment.describe("t"))
+        temporary view default_catalog.default_database.t, which hides a table
+        (
+          `b` INT NOT NULL
+        )
+        """
+        return describe(self._session, parse_path(path))
+
+    def list_hidden(self) -> list[str]:
+        """What temporary objects hide at the moment, a sentence each, sorted."""
+        return sorted(map(str, self._session.shadowing.hidden()))
+
+    @takes(path=str)
+    def get_create_statement(self, path: str) -> str:
+        """The statement that would make a table or view again, with its secrets.
+
+        SHOW CREATE masks them, as everything does that people see. This is for programs.
 
         Raises:
-            AlreadyExistsError: with code `catalog-exists`.
+            NotFoundError: with code `table-not-found`.
         """
-        self._session.registry.register(catalog_name, catalog)
-
-    def get_catalog(self, catalog_name: str) -> Catalog:
-        """The catalog of this name.
-
-        Raises:
-            NotFoundError: with code `catalog-not-found`.
-        """
-        return self._session.registry.get(catalog_name)
-
-    def use_catalog(self, catalog_name: str | None) -> None:
-        """Choose the current catalog, and its default database; None for none."""
-        self._session.registry.use_catalog(catalog_name)
-
-    def use_database(self, database_name: str | None) -> None:
-        """Choose the current database; None for none."""
-        self._session.registry.use_database(database_name)
-
-    def get_current_catalog(self) -> str | None:
-        return self._session.registry.current_catalog
-
-    def get_current_database(self) -> str | None:
-        return self._session.registry.current_database
-
-    # --- models --------------------------------------------------------------------------------
-
-    def create_model(
-        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
-    ) -> None:
-        """Keep a model in its catalog.
-
-        Raises:
-            AlreadyExistsError: with code `model-exists`.
-        """
-        model = model_descriptor.to_catalog_model()
-        self._session.models.create(self._identifier(model_path), model, ignore_if_exists)
-
-    def create_temporary_model(
-        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
-    ) -> None:
-        """Keep a model for this session, at any path.
-
-        Raises:
-            AlreadyExistsError: with code `temporary-model-exists`.
-        """
-        model = model_descriptor.to_catalog_model()
-        self._session.models.create_temporary(self._identifier(model_path), model, ignore_if_exists)
-
-    def drop_model(self, model_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent model; tells whether there was one."""
-        return self._session.models.drop(self._identifier(model_path), ignore_if_not_exists)
-
-    def drop_temporary_model(self, model_path: str) -> bool:
-        """Drop a temporary model; tells whether there was one."""
-        return self._session.models.drop_temporary(self._identifier(model_path), if_exists=True)
+        return table_statement(self._session.tables.get(self._identifier(path)), dict)

@@ -50,9 +50,13 @@ class TableMethods(ABC):
 
     def __getattr__(self, name: str) -> Expression:
         """``table.a`` is the column ``a``, as in PyFlink."""
-        if name.startswith("_") or name not in self.column_names():
-            hint = similar(name, self.column_names()) if not name.startswith("_") else None
-            raise AttributeError(f"the table has no column {name!r}; {hint or ''}".rstrip("; "))
+        if name.startswith("__") or "_schema" not in self.__dict__:
+            raise AttributeError(name)
+        if name not in self.column_names():
+            hint = similar(name, self.column_names())
+            raise AttributeError(
+                f"the table has no column {name!r}" + (f"; {hint}" if hint else "")
+            )
         return col(name)
 
     # --- columns -------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def files(folder: Path, name: str, form: str = "parquet") -> str:
 
 
 def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
-    return sorted(environment.execute_sql(query).collect(), key=str)
+    return sorted(map(tuple, environment.execute_sql(query).collect()), key=str)
 
 
 def tables(environment: TableEnvironment) -> list[str]:

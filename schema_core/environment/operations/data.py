@@ -23,6 +23,7 @@ from schema_core.sql.statement_syntax import (
     Explain,
     Insert,
     SelectStatement,
+    Statement,
     StatementSet,
     TruncateTable,
     Update,
@@ -206,22 +207,30 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
 
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """How the engine would run a query."""
-    return texts(["result"], [(explained(session, query_in(statement), text),)])
+    with placed(statement.span):
+        return texts(["result"], [(explained_text(session, statement.statement, text),)])
 
 
-def query_in(statement: Explain) -> Query:
+def explained_text(session: Session, statement: Statement, text: str) -> str:
+    """How the engine would run a statement, as text.
+
+    Raises:
+        UnsupportedError: with code `not-explainable` for a statement without a query.
+    """
+    return explained(session, query_in(statement), text)
+
+
+def query_in(statement: Statement) -> Query:
     """The query of the statement that is explained.
 
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without one.
     """
-    match statement.statement:
+    match statement:
         case SelectStatement(query) | Insert(query=query):
             return query
         case _:
-            raise UnsupportedError(
-                "EXPLAIN is for queries and INSERT", code="not-explainable", span=statement.span
-            )
+            raise UnsupportedError("EXPLAIN is for queries and INSERT", code="not-explainable")
 
 
 def explained(session: Session, query: Query, text: str) -> str:

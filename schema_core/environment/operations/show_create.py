@@ -1,19 +1,26 @@
-"""SHOW CREATE: the statement that would make an object again. Options are shown as they are."""
+"""SHOW CREATE: the statement that would make an object again, its secrets masked.
+
+Flink shows them. Whoever needs the statement itself asks `TableEnvironment.get_create_statement`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import assert_never
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias, assert_never
 
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.catalog.secrets import mask
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
+
+#: How options are shown: `mask`, or `dict` for programs.
+Shown: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
@@ -55,21 +62,21 @@ def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
 # --- tables and views ----------------------------------------------------------------------------
 
 
-def table_statement(found: FoundTable) -> str:
+def table_statement(found: FoundTable, shown: Shown = mask) -> str:
     """The statement that makes a table, a view or a materialized table."""
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
     match found.table:
         case ResolvedCatalogTable() as table:
             head = f"CREATE {temporary}TABLE {path} "
-            clauses = _table_clauses(table)
+            clauses = _table_clauses(table, shown)
         case ResolvedCatalogView() as view:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
             clauses = [block(names), *_comment(view.comment), f"AS {view.expanded_query}"]
         case ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
-            clauses = _materialized_clauses(materialized)
+            clauses = _materialized_clauses(materialized, shown)
         case _:
             assert_never(found.table)
     return head + "\n".join(clauses) + "\n"
@@ -86,23 +93,23 @@ def block(lines: Iterable[str]) -> str:
     return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
 
 
-def _table_clauses(table: ResolvedCatalogTable) -> list[str]:
+def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
-        *_with(table.options),
+        *_with(shown(table.options)),
     ]
 
 
-def _materialized_clauses(table: ResolvedCatalogMaterializedTable) -> list[str]:
+def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
-        *_with(table.options),
+        *_with(shown(table.options)),
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
@@ -159,7 +166,7 @@ def _with(options: Mapping[str, str]) -> list[str]:
 def catalog_statement(session: Session, name: str) -> str:
     """The statement that makes a catalog."""
     descriptor = session.registry.descriptor(name)
-    clauses = [*_comment(descriptor.comment), *_with(descriptor.configuration)]
+    clauses = [*_comment(descriptor.comment), *_with(mask(descriptor.configuration))]
     return "\n".join([f"CREATE CATALOG {quote_identifier(name)}", *clauses]) + "\n"
 
 
@@ -176,6 +183,6 @@ def model_statement(session: Session, statement: ShowCreate) -> str:
         )
         if schema.columns
     ]
-    clauses = [*sides, *_comment(model.comment), *_with(model.options)]
+    clauses = [*sides, *_comment(model.comment), *_with(mask(model.options))]
     head = f"CREATE {temporary}MODEL {identifier.as_serializable_string()}"
     return "\n".join([head, *clauses]) + "\n"

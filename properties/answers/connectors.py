@@ -1,0 +1,130 @@
+"""What stands in for the connectors of the recording Flink, which looks for them early.
+
+Flink makes the source of a table as soon as a query that reads it is typed, and refuses the query
+where that fails; the library looks for connectors when rows move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schema_core.environment.connector import IMPLICIT_OPTIONS
+from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.session import Session
+from schema_core.errors import SchemaError
+from schema_core.query.relation import Relation, Table
+from schema_core.schema.columns import MetadataColumn
+from schema_core.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """What a connector can do and which options it knows; ``fields.`` stands for all below it."""
+
+    can: frozenset[str]
+    options: frozenset[str] = frozenset()
+    required: frozenset[str] = frozenset()
+
+
+READ, WRITE = frozenset({"read"}), frozenset({"write"})
+
+#: Connectors that the recording Flink had.
+CONNECTORS = {
+    "datagen": Connector(
+        READ, frozenset({"rows-per-second", "number-of-rows", "scan.parallelism", "fields."})
+    ),
+    "blackhole": Connector(WRITE),
+    "print": Connector(
+        WRITE, frozenset({"print-identifier", "standard-error", "sink.parallelism"})
+    ),
+    "filesystem": Connector(
+        READ | WRITE,
+        frozenset({"path", "format", "partition.", "sink.", "source.", "auto-compaction",
+                   "compaction."}),
+        frozenset({"path"}),
+    ),
+}  # fmt: skip
+
+#: Formats of files that it had.
+FORMATS = ("raw", "json", "csv")
+
+
+def require_connector(target: BoundTable, purpose: str) -> None:
+    """What Flink checks when it makes a source or a sink.
+
+    Raises:
+        SchemaError: where the table cannot be used so.
+    """
+    table, options = target.table, target.table.options
+    known = CONNECTORS.get(options.get("connector", ""))
+    if known is None or purpose not in known.can:
+        raise SchemaError(f"no connector to {purpose} {target.identifier}", code="no-connector")
+    _require_options(known, set(options), options.get("format"))
+    metadata = [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
+    if purpose == "write" and table.distribution is not None:
+        raise SchemaError("the connector has no buckets", code="no-buckets")
+    if purpose == "write" and any(one.is_persisted() for one in metadata):
+        raise SchemaError("the connector writes no metadata", code="no-metadata")
+    if purpose == "read" and metadata and options["connector"] == "datagen":
+        raise SchemaError("the connector reads no metadata", code="no-metadata")
+
+
+def _require_options(known: Connector, given: set[str], file_format: str | None) -> None:
+    own = {*known.options, *IMPLICIT_OPTIONS}
+    groups = tuple(one for one in own if one.endswith("."))
+    if file_format is not None and "format" in own:
+        if file_format not in FORMATS:
+            raise SchemaError(f"no format {file_format}", code="unknown-format")
+        groups = (*groups, f"{file_format}.")
+    unknown = [key for key in given if key not in own and not key.startswith(groups or (" ",))]
+    if unknown or known.required - given:
+        raise SchemaError(f"options do not fit: {unknown}", code="unknown-option")
+
+
+class CheckedSession(Session):
+    """A session that looks for the connector of every table that a query in SQL reads."""
+
+    #: The Table API of Flink does not look for them.
+    checks = True
+
+    def table(self, path: tuple[str, ...], span: Span) -> Table:
+        found = super().table(path, span)
+        if self.checks and found.kind == "TABLE":
+            require_connector(self.bound(found.identifier), "read")
+        return found
+
+
+class Recorder(Rehearsal):
+    """A planner with the connectors of the recording Flink, which notes that a job would run."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        *,
+        columns: Sequence[str] | None = None,
+        overwrite: bool = False,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        require_connector(target, "write")
+        self.jobs += 1
+        return super().insert(query, target, columns=columns, overwrite=overwrite, hooks=hooks)
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        job = super().create_as(query, target, registration, columns=columns, hooks=hooks)
+        require_connector(target, "write")
+        self.jobs += 1
+        return job

@@ -1,0 +1,119 @@
+"""Shadowing: which temporary objects hide others, and whether they may.
+
+FLIP-64 lets a temporary object lie where something else lies already; whoever looks that path up
+then finds the temporary one. So that nobody is surprised, what is hidden can be told, and a session
+can refuse to hide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from schema_core.catalog.functions import FunctionCatalog
+from schema_core.catalog.objects import CatalogBaseTable
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.shelf import Shelf
+from schema_core.catalog.temporary import TemporaryObjects
+from schema_core.errors import SchemaError
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.paths import ObjectIdentifier
+
+#: What lies beneath a path, as a word, or None.
+Beneath = Callable[[Any], str | None]
+
+
+class Hidden(NamedTuple):
+    """A temporary object that hides another: of what kind both are, and where.
+
+    >>> print(Hidden("c.d.orders", "temporary view", "table"))
+    temporary view c.d.orders hides a table
+    """
+
+    path: str
+    by: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.by} {self.path} hides a {self.what}"
+
+
+class Shadowing:
+    """What the temporary objects of a session hide; where that is `denied`, they are refused."""
+
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        temporary: TemporaryObjects,
+        functions: FunctionCatalog,
+        denied: Callable[[], bool],
+    ) -> None:
+        self._registry = registry
+        self._denied = denied
+        #: a shelf of temporary objects -> what lies beneath one of its paths
+        self._beneath: tuple[tuple[Shelf[Any, Any], Beneath], ...] = (
+            (temporary.tables, self._table),
+            (temporary.models, self._model),
+            (temporary.types, self._type),
+            (functions.temporary, self._function),
+            (functions.system, built_in),
+        )
+        for shelf, beneath in self._beneath:
+            shelf.admit = self._admission(shelf.noun, beneath)
+
+    def _admission(self, noun: str, beneath: Beneath) -> Callable[[Any], None]:
+        def admit(path: Any) -> None:
+            if self._denied() and (what := beneath(path)):
+                raise SchemaError(
+                    f"a {noun} {shown(path)} would hide a {what}",
+                    code="shadowing-denied",
+                    hint="choose another name, or allow it: "
+                    "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
+                )
+
+        return admit
+
+    def hidden(self) -> Iterator[Hidden]:
+        """All temporary objects that hide something at the moment."""
+        for shelf, beneath in self._beneath:
+            for path, kept in shelf.items():
+                if what := beneath(path):
+                    yield Hidden(shown(path), called(kept, shelf.noun), what)
+
+    # --- what lies beneath ---------------------------------------------------------------------
+
+    def _table(self, path: ObjectIdentifier) -> str | None:
+        catalog = self._registry.find(path.catalog_name)
+        if catalog is None or not catalog.table_exists(path.to_object_path()):
+            return None
+        table: CatalogBaseTable = catalog.get_table(path.to_object_path())
+        return table.get_table_kind().value.replace("_", " ").lower()
+
+    def _model(self, path: ObjectIdentifier) -> str | None:
+        catalog = self._registry.find(path.catalog_name)
+        return "model" if catalog and catalog.model_exists(path.to_object_path()) else None
+
+    def _type(self, path: ObjectIdentifier) -> str | None:
+        catalog = self._registry.find(path.catalog_name)
+        return "type" if catalog and catalog.type_exists(path.to_object_path()) else None
+
+    def _function(self, path: ObjectIdentifier) -> str | None:
+        catalog = self._registry.find(path.catalog_name)
+        return "function" if catalog and catalog.function_exists(path.to_object_path()) else None
+
+
+def built_in(name: object) -> str | None:
+    """The built-in function that one of the session hides."""
+    return "built-in function" if str(name).upper() in BUILT_IN else None
+
+
+def shown(path: object) -> str:
+    """A path as messages have it."""
+    return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
+
+
+def called(kept: object, noun: str) -> str:
+    """What kind of temporary object this is."""
+    if isinstance(kept, CatalogBaseTable):
+        return f"temporary {kept.get_table_kind().value.lower()}"
+    return noun

@@ -1,0 +1,219 @@
+"""Tables of Python values: their types inferred or given, their rows written as SQL's VALUES.
+
+So such a table needs no connector, runs on every engine, and a view may be made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from schema_core.errors import SchemaError, at
+from schema_core.expressions.values import literal
+from schema_core.sql import syntax
+from schema_core.sql.query_syntax import Aliased, Derived, Query, Select, SelectItem, Values
+from schema_core.sql.syntax import Call, Literal, LiteralKind, Name
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DayTimeIntervalType,
+    LocalZonedTimestampType,
+    MapType,
+    NullType,
+    RowField,
+    RowType,
+    parse_type,
+)
+from schema_core.types.inference import infer_type
+from schema_core.types.row_value import Row
+from schema_core.types.values import named_values, reject_reason
+
+#: More rows than these belong into a file: an engine takes a statement apart before it runs.
+MOST = 10_000
+
+TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
+
+
+def row_type(rows: Sequence[object], schema: object) -> RowType:
+    """The type of the rows, by a schema or inferred.
+
+    Args:
+        rows: Tuples, lists, dictionaries, `Row`, or single values where the schema is no row.
+        schema: A type, its text, names of columns, or None.
+
+    Raises:
+        SchemaError: with code `no-data-type` where the values have no type in common,
+            `column-count` for another number of names than of values, `wrong-argument` for a
+            schema of another kind.
+
+    >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
+    ROW<`id` BIGINT, `name` VARCHAR(2147483647)> NOT NULL
+    """
+    if isinstance(schema, str):
+        schema = parse_type(schema)
+    if isinstance(schema, RowType):
+        return schema.not_null()
+    if isinstance(schema, DataType):
+        return RowType([RowField("value", schema)], nullable=False)
+    if schema is not None and not isinstance(schema, list | tuple):
+        raise SchemaError(
+            f"a schema is a row type or a list of names, not {schema!r}", code="wrong-argument"
+        )
+    return _inferred(rows, schema)
+
+
+def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
+    keys = list(dict.fromkeys(key for one in rows if isinstance(one, Mapping) for key in one))
+    found = infer_type([_as_row(one, keys) for one in rows])
+    inner = found.element_type if isinstance(found, ArrayType) else found
+    if not isinstance(inner, RowType):
+        raise SchemaError(
+            "rows are tuples, dictionaries or Row objects",
+            code="no-data-type",
+            hint='give a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
+        )
+    if names is not None and len(names) != len(inner.fields):
+        raise SchemaError(
+            f"{len(names)} names for {len(inner.fields)} columns", code="column-count"
+        )
+    given = names or [one.name for one in inner.fields]
+    fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
+    for one in fields:
+        if isinstance(one.data_type, NullType):
+            raise SchemaError(
+                f"column {one.name!r} has no value that would tell its type",
+                code="no-data-type",
+                hint="give a schema with types",
+            )
+    return RowType(fields, nullable=False)
+
+
+def _as_row(given: object, keys: Sequence[str]) -> object:
+    """A row as such: a list is one, and so is a dictionary, which may leave keys out."""
+    if isinstance(given, Mapping):
+        return Row(**{key: given.get(key) for key in keys})
+    return tuple(given) if isinstance(given, list) else given
+
+
+def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True) -> Query:
+    """The query that gives the rows.
+
+    Raises:
+        SchemaError: with code `not-a-value` for a value that is none of its column's type,
+            `row-values` for a row of more or fewer values, `too-many-rows`, and `no-literal` for
+            one that SQL cannot say.
+    """
+    if len(rows) > MOST:
+        raise SchemaError(
+            f"{len(rows):,} rows are more than {MOST:,}",
+            code="too-many-rows",
+            hint="write them to a file, and make a table of the connector 'filesystem'",
+        )
+    written = []
+    for place, one in enumerate(rows, 1):
+        with at(f"row {place}"):
+            written.append(_row(one, type_, zone, verify))
+    empty = not written
+    if empty:
+        written = [tuple(_null(one.data_type) for one in type_.fields)]
+    names = tuple(one.name for one in type_.fields)
+    values = Values((_nullable(written[0], type_), *written[1:]))
+    source = Aliased(Derived(values), "EXPR$0", names)
+    items = tuple(SelectItem(Name((name,))) for name in names)
+    nothing = Literal(LiteralKind.BOOLEAN, "FALSE") if empty else None
+    return Select(items, source, where=nothing)
+
+
+def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.Expression, ...]:
+    values = values_of(given, type_)
+    if len(values) != len(type_.fields):
+        raise SchemaError(
+            f"{len(values)} values for {len(type_.fields)} columns", code="row-values"
+        )
+    found = []
+    for value, one in zip(values, type_.fields, strict=True):
+        with at(f"column {one.name!r}"):
+            if verify and (reason := reject_reason(one.data_type, value)):
+                raise SchemaError(str(reason), code="not-a-value")
+            found.append(said(value, one.data_type, zone))
+    return tuple(found)
+
+
+def values_of(given: object, type_: RowType) -> Sequence[Any]:
+    """The values of a row in the order of its columns."""
+    if isinstance(given, Mapping):
+        return [given.get(one.name) for one in type_.fields]
+    if isinstance(given, tuple | list):
+        return given
+    named = named_values(given)
+    if named is not None:
+        return [named.get(one.name) for one in type_.fields]
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
+        return list(given)
+    return [given]
+
+
+def said(value: Any, type_: DataType, zone: str) -> syntax.Expression:
+    """A value as an expression of SQL of exactly this type, which may then be NOT NULL.
+
+    >>> from schema_core.sql.printer import print_expression
+    >>> print(print_expression(said([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
+    CAST(ARRAY[CAST(1 AS BIGINT), CAST(NULL AS BIGINT)] AS ARRAY< BIGINT >)
+    """
+    match type_:
+        case _ if value is None:
+            return _null(type_)
+        case RowType():
+            pairs = zip(values_of(value, type_), type_.fields, strict=True)
+            tree: syntax.Expression = Call(
+                "ROW", tuple(said(one, field.data_type, zone) for one, field in pairs)
+            )
+        case ArrayType() if not value:
+            tree = _empty(type_.element_type)
+        case ArrayType():
+            tree = Call("ARRAY", tuple(said(one, type_.element_type, zone) for one in value))
+        case MapType() if not value:
+            tree = Call("MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type)))
+        case MapType():
+            kinds = (type_.key_type, type_.value_type)
+            parts = (
+                (one, kind) for pair in value.items() for one, kind in zip(pair, kinds, strict=True)
+            )
+            tree = Call("MAP", tuple(said(one, kind, zone) for one, kind in parts))
+        case DayTimeIntervalType():
+            return literal(value)
+        case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
+            tree = literal(value.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+        case _ if isinstance(value, float) and value - value != 0:
+            tree = literal({1: "Infinity", -1: "-Infinity"}.get((value > 0) - (value < 0), "NaN"))
+        case _:
+            tree = literal(value)
+    return _cast(tree, type_)
+
+
+def _empty(type_: DataType) -> syntax.Expression:
+    """An empty array, for which SQL has no word of its own."""
+    return Call("ARRAY_REMOVE", (Call("ARRAY", (_null(type_),)), _null(type_)))
+
+
+def _null(type_: DataType) -> syntax.Expression:
+    return _cast(Literal(LiteralKind.NULL, "NULL"), type_)
+
+
+def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
+    text = type_.nullable().as_serializable_string()
+    return Call("CAST", (tree, cast_target(cursor_over(text))))
+
+
+def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[syntax.Expression, ...]:
+    """The row with its values nullable where their columns are: a CASE may have none."""
+    return tuple(
+        Call("CASE", (TRUE, value, Literal(LiteralKind.NULL, "NULL")))
+        if one.data_type.is_nullable
+        else value
+        for value, one in zip(row, type_.fields, strict=True)
+    )

@@ -1,0 +1,63 @@
+"""Methods that FLIP-64 replaced: they do what their replacements do, and say which these are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.function_methods import Given
+from schema_core.environment.result import TableResult
+from schema_core.environment.warning import replaced
+from schema_core.text import quote_identifier
+
+if TYPE_CHECKING:
+    from schema_core.environment.table import Table
+    from schema_core.environment.table_environment import TableEnvironment
+
+
+class FormerMethods:
+    """What a `TableEnvironment` still does under the names of before FLIP-64."""
+
+    @property
+    def _now(self) -> TableEnvironment:
+        return cast("TableEnvironment", self)
+
+    def register_table(self, name: str, table: Table) -> None:
+        """As `create_temporary_view`."""
+        replaced("register_table", "create_temporary_view")
+        self._now.create_temporary_view(quote_identifier(name), table)
+
+    def register_table_source(self, name: str, table_source: TableDescriptor) -> None:
+        """As `create_temporary_table`, of a descriptor: sources are found by their options."""
+        replaced("register_table_source", "create_temporary_table")
+        self._now.create_temporary_table(quote_identifier(name), table_source)
+
+    def register_table_sink(self, name: str, table_sink: TableDescriptor) -> None:
+        """As `create_temporary_table`, of a descriptor: sinks are found by their options."""
+        replaced("register_table_sink", "create_temporary_table")
+        self._now.create_temporary_table(quote_identifier(name), table_sink)
+
+    def scan(self, *table_path: str) -> Table:
+        """As `from_path`, with the names of the path one by one."""
+        replaced("scan", "from_path")
+        return self._now.from_path(".".join(map(quote_identifier, table_path)))
+
+    def insert_into(self, target_path: str, table: Table) -> TableResult:
+        """As `Table.execute_insert`."""
+        replaced("insert_into", "Table.execute_insert")
+        return table.execute_insert(target_path)
+
+    def register_function(self, name: str, function: Given) -> None:
+        """As `create_temporary_system_function`."""
+        replaced("register_function", "create_temporary_system_function")
+        self._now.create_temporary_system_function(name, function)
+
+    def register_java_function(self, name: str, function_class_name: str) -> None:
+        """As `create_java_temporary_system_function`."""
+        replaced("register_java_function", "create_java_temporary_system_function")
+        self._now.create_java_temporary_system_function(name, function_class_name)
+
+    def sql_update(self, stmt: str) -> TableResult:
+        """As `execute_sql`."""
+        replaced("sql_update", "execute_sql")
+        return self._now.execute_sql(stmt)

@@ -1,0 +1,171 @@
+"""Tables of Python values: what their types are, and what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.types import DataTypes
+from schema_core.types.row_value import Row
+
+ROW = DataTypes.ROW(
+    [DataTypes.FIELD("a", DataTypes.INT(False)), DataTypes.FIELD("b", DataTypes.STRING())]
+)
+MOMENT = dt.datetime(2020, 2, 29, 1, 2, 3, 4)  # noqa: DTZ001 - a moment of nowhere
+
+#: Without their types, for what a type checker would not let pass.
+DESCRIPTOR: Any = TableDescriptor
+FORMAT: Any = FormatDescriptor
+MODEL: Any = ModelDescriptor
+
+
+@pytest.fixture(scope="module")
+def environment() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema", "expected"),
+    [
+        ([(1, "a"), (2, None)], None, "`_1` BIGINT, `_2` STRING"),
+        ([(1, "a"), (2, None)], ["id", "name"], "`id` BIGINT, `name` STRING"),
+        ([(1, "a")], ROW, "`a` INT NOT NULL, `b` STRING"),
+        ([Row(b="x", a=1), {"a": 2}], ROW, "`a` INT NOT NULL, `b` STRING"),
+        ([], ROW, "`a` INT NOT NULL, `b` STRING"),
+        ([], "ROW<a INT NOT NULL>", "`a` INT NOT NULL"),
+        ([1, 2], DataTypes.INT(), "`value` INT"),
+        ([{"a": 1}, {"b": [1, 2]}, {"a": None, "b": []}], None, "`a` BIGINT, `b` ARRAY<BIGINT>"),
+        ([(1.5, Decimal("1.5"), True, b"x")], None,
+         "`_1` DOUBLE, `_2` DECIMAL(38, 18), `_3` BOOLEAN, `_4` BYTES"),
+        ([(MOMENT.date(), MOMENT)], None,
+         "`_1` DATE, `_2` TIMESTAMP_LTZ(6)"),
+        ([({"k": 1}, (1, "x"), {})],
+         "ROW<m MAP<STRING, INT>, r ROW<x INT, y STRING>, e MAP<INT, INT>>",
+         "`m` MAP<STRING, INT>, `r` ROW<`x` INT, `y` STRING>, `e` MAP<INT, INT>"),
+        ([(float("nan"),), (float("-inf"),)], ["x"], "`x` DOUBLE"),
+    ],
+)  # fmt: skip
+def test_types_of_elements(
+    environment: TableEnvironment, rows: list[Any], schema: object, expected: str
+) -> None:
+    table = environment.from_elements(rows, schema)
+    columns = table.get_resolved_schema().columns
+
+    assert expected == ", ".join(one.as_summary_string() for one in columns)
+    assert table.select(*map(table.__getattr__, table.column_names())).column_names()
+    assert (
+        columns == environment.sql_query(table.as_sql()).get_resolved_schema().columns or not rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "schema", "code"),
+    [
+        ([("x",)], "ROW<a INT>", "not-a-value"),
+        ([(None,)], "ROW<a INT NOT NULL>", "not-a-value"),
+        ([(1, 2)], "ROW<a INT>", "row-values"),
+        ([(None,)], None, "no-data-type"),
+        ([(1,), ("x",)], None, "no-data-type"),
+        ([1], None, "no-data-type"),
+        ([(1,)], ["a", "b"], "column-count"),
+        ([(1,)], 5, "wrong-argument"),
+        ([(1,)] * 10_001, None, "too-many-rows"),
+        (5, None, "wrong-argument"),
+    ],
+)
+def test_elements_that_are_refused(
+    environment: TableEnvironment, rows: Any, schema: object, code: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.from_elements(rows, schema)
+
+    assert code == caught.value.code
+
+
+def test_the_place_of_a_wrong_value_is_told(environment: TableEnvironment) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.from_elements([(1, "a"), (2, 3)], ROW)
+
+    assert ("row 2", "column 'b'") == caught.value.path
+
+
+def test_a_view_of_elements(environment: TableEnvironment) -> None:
+    with environment.temporary_scope():
+        table = environment.from_elements([(1, "a")], ["id", "name"])
+        environment.create_temporary_view("people", table)
+
+        assert ["id"] == environment.sql_query("SELECT id FROM people").column_names()
+
+
+def test_frames_of_pandas(environment: TableEnvironment) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"i": [1, 2], "f": [1.5, None], "s": ["x", None], "t": pandas.to_datetime([MOMENT, None])}
+    )
+
+    table = environment.from_pandas(frame)
+    expected = ["`i` BIGINT", "`f` DOUBLE", "`s` STRING", "`t` TIMESTAMP(6)"]
+    assert expected == [one.as_summary_string() for one in table.get_resolved_schema().columns]
+    named = environment.from_pandas(frame[["i"]], ["x"])
+    assert ["`x` BIGINT"] == [
+        one.as_summary_string() for one in named.get_resolved_schema().columns
+    ]
+    typed = environment.from_pandas(frame[["i"]], [DataTypes.INT()])
+    assert ["`i` INT"] == [one.as_summary_string() for one in typed.get_resolved_schema().columns]
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.from_pandas([1])
+    assert "wrong-argument" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda e: e.execute_sql(None),
+        lambda e: e.sql_query(5),
+        lambda e: e.explain_sql(None),
+        lambda e: e.from_path(None),
+        lambda e: e.find_table(None),
+        lambda e: e.describe(None),
+        lambda e: e.from_descriptor("t"),
+        lambda e: e.create_table("w", "descriptor"),
+        lambda e: e.create_table(None, None),
+        lambda e: e.create_temporary_table("w", {}),
+        lambda e: e.create_view("w", "SELECT 1"),
+        lambda e: e.create_temporary_view("w", "SELECT 1"),
+        lambda e: e.drop_table(None),
+        lambda e: e.use_catalog(5),
+        lambda e: e.use_database(5),
+        lambda e: e.get_catalog(None),
+        lambda e: e.create_catalog("c", "descriptor"),
+        lambda e: e.register_catalog("c", "catalog"),
+        lambda e: e.create_model("m", "descriptor"),
+        lambda e: e.create_temporary_function(None, "x"),
+        lambda e: e.create_temporary_function("f", None),
+        lambda e: e.create_temporary_system_function(None, "x"),
+        lambda e: e.create_java_function("f", None),
+        lambda e: e.drop_function(None),
+        lambda e: e.load_module(None),
+        lambda e: e.create_statement_set().add_insert_sql(None),
+        lambda e: e.create_statement_set().add_insert("t", "SELECT 1"),
+        lambda _: DESCRIPTOR.for_connector(None),
+        lambda _: DESCRIPTOR.for_connector("x").option("k", None),
+        lambda _: DESCRIPTOR.for_connector("x").option(5, "v"),
+        lambda _: DESCRIPTOR.for_connector("x").schema("a INT"),
+        lambda _: FORMAT.for_format(None),
+        lambda _: MODEL.for_provider(None),
+        lambda e: e.get_config().set("k", None),
+        lambda e: e.get_config().set(None, "v"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(environment: TableEnvironment, use: Any) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        use(environment)
+
+    assert "wrong-argument" == caught.value.code
