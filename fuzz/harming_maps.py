@@ -50,7 +50,7 @@ def added(draw: random.Random, found: Map, _: str) -> Map:
          "schema.primary-key.name", "schema.primary-key.columns", "schema.immutable.name",
          "schema.index.0.name", "schema.index.1.name", "schema.watermark.1.rowtime", "snapshot",
          "partition.keys.1.name", "distribution.keys.2.name", "distribution.buckets", "comment",
-         "schema.0.type", "schema.0.name.x", "schema.schema-core-1.comment", "definition-query")
+         "schema.0.type", "schema.0.name.x", "definition-query")
     )  # fmt: skip
     return found | {key: draw.choice(("1", "", "a", "a,b", "`a`", "true", ",", "HASH"))}
 

@@ -68,7 +68,7 @@ class Freshness:
         Raises:
             SchemaError: with code `freshness` unless the text is a whole number above zero.
         """
-        number = int(interval) if re.fullmatch(r"[+-]?[0-9]{1,10}", interval) else 0
+        number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
         if not 0 < number < 2**31:
             raise SchemaError(
                 f"the freshness {interval!r} is no whole number above zero", code="freshness"

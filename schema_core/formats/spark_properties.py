@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableDistribution
-from schema_core.errors import Diagnostic, Gathering, SchemaError, at
+from schema_core.errors import Diagnostic, Gathering, SchemaError, at, similar
 from schema_core.formats import spark_json
 from schema_core.formats.loss import Policy
 from schema_core.formats.property_keys import Properties, damaged
 from schema_core.formats.reading import raise_refused
+from schema_core.formats.spark_types import CHAR_VARCHAR
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.types import CharType, DataType, VarCharType
+from schema_core.types.base import MAX_LENGTH
 
 SOURCES = "spark.sql.sources."
 SCHEMA = f"{SOURCES}schema"
@@ -22,6 +27,10 @@ PROVIDER, PARTS, PART = f"{SOURCES}provider", f"{SCHEMA}.numParts", f"{SCHEMA}.p
 PARTITIONS, PARTITION = f"{SCHEMA}.numPartCols", f"{SCHEMA}.partCol."
 BUCKETS = f"{SCHEMA}.numBuckets"
 BUCKET_COLUMNS, BUCKET_COLUMN = f"{SCHEMA}.numBucketCols", f"{SCHEMA}.bucketCol."
+SORT_COLUMNS, SORT_COLUMN = f"{SCHEMA}.numSortCols", f"{SCHEMA}.sortCol."
+
+#: The lists of columns: how many, and how their keys begin.
+LISTS = ((PARTITIONS, PARTITION), (BUCKET_COLUMNS, BUCKET_COLUMN), (SORT_COLUMNS, SORT_COLUMN))
 
 #: ``spark.sql.sources.schemaStringLengthThreshold``: characters of one property.
 THRESHOLD = 4_000
@@ -55,7 +64,7 @@ def write_spark_table(
     >>> sorted(write_spark_table(ResolvedCatalogTable(Schema(), resolved_schema=schema)))
     ['spark.sql.sources.provider', 'spark.sql.sources.schema']
     """
-    text = spark_json.to_json(table.resolved_schema, on_loss=on_loss)
+    text = schema_json(table.resolved_schema, on_loss)
     properties = {PROVIDER: provider}
     if len(text) <= threshold:
         properties[SCHEMA] = text
@@ -69,6 +78,32 @@ def write_spark_table(
         properties[BUCKETS] = str(distribution.bucket_count)
         properties |= numbered(BUCKET_COLUMNS, BUCKET_COLUMN, distribution.bucket_keys)
     return properties
+
+
+def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
+    """The JSON of a schema as Spark keeps it: CHAR and VARCHAR are strings with its own note."""
+    tree = spark_json.parse_json(spark_json.to_json(schema, on_loss=on_loss))
+    types = {column.name: column.data_type for column in schema.columns}
+    for field in tree["fields"]:
+        if (told := bounded(types[field["name"]])) is not None:
+            field["metadata"][CHAR_VARCHAR] = told
+    return spark_json.print_json(tree)
+
+
+def bounded(type_: DataType) -> str | None:
+    """What Spark calls a string of limited length, or None.
+
+    >>> from schema_core.types import DataTypes
+    >>> bounded(DataTypes.VARCHAR(7)), bounded(DataTypes.STRING())
+    ('varchar(7)', None)
+    """
+    match type_:
+        case CharType(length=length):
+            return f"char({length})"
+        case VarCharType(length=length) if length < MAX_LENGTH:
+            return f"varchar({length})"
+        case _:
+            return None
 
 
 def numbered(count: str, prefix: str, texts: tuple[str, ...] | list[str]) -> Properties:
@@ -103,6 +138,9 @@ def read_spark_table(
     problem = "where Spark's table lies is not among its properties: it has no connector here"
     notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
     notes += [Diagnostic("spark-type", str(one)) for one in found.losses]
+    if int(properties.get(SORT_COLUMNS, "0")):
+        problem = "rows lie in order within a bucket, of which Flink's tables know nothing"
+        notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))
     return table, tuple(notes)
 
 
@@ -132,8 +170,7 @@ def check_spark_properties(properties: Mapping[str, str]) -> None:
 
 def spark_damage(properties: Mapping[str, str]) -> Iterator[SchemaError]:
     """What is wrong with the lists among Spark's properties."""
-    lists = ((PARTS, PART), (PARTITIONS, PARTITION), (BUCKET_COLUMNS, BUCKET_COLUMN))
-    for count, prefix in lists:
+    for count, prefix in ((PARTS, PART), *LISTS):
         yield from _list_damage(properties, count, prefix)
     if SCHEMA in properties and PARTS in properties:
         yield damaged(PARTS, "the schema stands in one piece and in parts", "duplicate-key")
@@ -142,6 +179,17 @@ def spark_damage(properties: Mapping[str, str]) -> Iterator[SchemaError]:
     buckets = properties.get(BUCKETS, "1")
     if not (buckets.isascii() and buckets.isdecimal() and 0 < int(buckets[:10]) < 2**31):
         yield damaged(BUCKETS, f"{buckets[:20]!r} is no number of buckets")
+
+
+def unknown_columns(properties: Mapping[str, str], schema: Schema) -> Iterator[Diagnostic]:
+    """Members of the lists of columns that the schema does not have."""
+    names = [column.name for column in schema.columns]
+    for count, prefix in LISTS:
+        for number, name in enumerate(numbered_texts(properties, count, prefix)):
+            if name not in names:
+                problem, key = f"there is no column {name!r}", f"{prefix}{number}"
+                hint = similar(name, names)
+                yield Diagnostic("unknown-column", problem, path=(key,), hint=hint)
 
 
 def _list_damage(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[SchemaError]:

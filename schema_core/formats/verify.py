@@ -33,7 +33,11 @@ from schema_core.formats.property_keys import Properties, Reader, require_texts
 from schema_core.formats.property_map import decode_distribution
 from schema_core.formats.property_map_materialized import decode_handler
 from schema_core.formats.property_schema import decode_column, decode_names, decode_watermark
-from schema_core.formats.spark_properties import is_of_spark, read_spark_table
+from schema_core.formats.spark_properties import (
+    is_of_spark,
+    read_spark_table,
+    unknown_columns,
+)
 from schema_core.formats.stored_map import (
     EXPANDED,
     ORIGINAL,
@@ -91,10 +95,10 @@ def verify(
 def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Every damage of the properties by which Spark keeps a schema."""
     try:
-        read_spark_table(stored)
+        table, _ = read_spark_table(stored)
     except SchemaCoreError as error:
         return error.diagnostics
-    return ()
+    return tuple(unknown_columns(stored, table.schema))
 
 
 #: What can be seen without reading the map.

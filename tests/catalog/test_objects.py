@@ -220,7 +220,7 @@ def test_full_refresh_runs_by_the_clock(given: tuple[int, str]) -> None:
     assert "freshness" == caught.value.code
 
 
-@pytest.mark.parametrize("interval", ["0", "-1", "x", "1.5", "", "99999999999"])
+@pytest.mark.parametrize("interval", ["0", "-1", "x", "1.5", "", "99999999999", "1" * 40])
 def test_freshness_is_a_whole_number_above_zero(interval: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Freshness.of(interval, FreshnessUnit.MINUTE)

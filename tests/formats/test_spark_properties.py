@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from schema_core.formats.spark_properties import (
     write_spark_table,
 )
 from schema_core.formats.stored_map import read_map
+from schema_core.formats.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 
@@ -99,6 +102,7 @@ CUT = write_spark_table(table(60))
         ("missing-key", f"{SCHEMA}.partCol.1", {f"{SCHEMA}.numPartCols": "2"}),
         ("key-value", f"{SCHEMA}.numBuckets", {f"{SCHEMA}.numBuckets": "0"}),
         ("duplicate-key", PARTS, {SCHEMA: "{}"}),
+        ("missing-key", f"{SCHEMA}.sortCol.0", {f"{SCHEMA}.numSortCols": "1"}),
     ],
 )
 def test_damaged_list_is_named(code: str, key: str, changes: dict[str, str | None]) -> None:
@@ -120,3 +124,33 @@ def test_cut_part_is_no_json() -> None:
 
 def test_count_of_parts_is_never_counted_up_to() -> None:
     assert len(list(spark_damage(CUT | {PARTS: "999999999"}))) < 9
+
+
+def test_order_within_buckets_is_told_as_dropped() -> None:
+    sorted_ = {f"{SCHEMA}.numSortCols": "1", f"{SCHEMA}.sortCol.0": "Id"}
+    _, notes = read_spark_table(WRITTEN_BY_SPARK | sorted_)
+
+    assert ("ignored-key", (f"{SCHEMA}.numSortCols",)) in {(one.code, one.path) for one in notes}
+
+
+def test_columns_that_are_not_there_are_named() -> None:
+    harmed = WRITTEN_BY_SPARK | {f"{SCHEMA}.partCol.0": "q", f"{SCHEMA}.bucketCol.0": "id"}
+
+    assert [(f"{SCHEMA}.partCol.0",), (f"{SCHEMA}.bucketCol.0",)] == [
+        one.path for one in verify(harmed) if one.code == "unknown-column"
+    ]
+    assert () == verify(WRITTEN_BY_SPARK)
+
+
+def test_lengths_of_strings_are_noted_as_spark_does() -> None:
+    builder = Schema.new_builder().column("c", "CHAR(3) NOT NULL").column("v", "VARCHAR(7)")
+    written = resolve_table(CatalogTable(builder.column("s", "STRING").build()), SchemaResolver())
+    properties = write_spark_table(written)
+    noted = [
+        field["metadata"].get("__CHAR_VARCHAR_TYPE_STRING")
+        for field in json.loads(properties[SCHEMA])["fields"]
+    ]
+    read, _ = read_spark_table(properties)
+
+    assert ["char(3)", "varchar(7)", None] == noted
+    assert written.resolved_schema == SchemaResolver().resolve(read.schema)
