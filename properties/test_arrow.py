@@ -16,8 +16,8 @@ from schema_core.formats.arrow import from_field, layout_of, read_schema, to_fie
 from schema_core.formats.arrow_kinds import KINDS
 from schema_core.formats.arrow_layout import build
 from schema_core.formats.loss import LossKind, carried, losses
-from schema_core.formats.notes import COMMENT, LAYOUT, NOTE
-from schema_core.testing.strategies import atomic_types, comments, names, types
+from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, notes_of
+from schema_core.testing.strategies import atomic_types, comments, names, types, user_defined_types
 from schema_core.testing.strategies import nested as nested_types
 from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast
 
@@ -35,7 +35,7 @@ def stripped(field: pa.Field) -> pa.Field:
     kept = {
         key: one
         for key, one in (field.metadata or {}).items()
-        if key not in (NOTE.encode(), LAYOUT.encode())
+        if key not in (NOTE.encode(), DEFINITIONS.encode(), LAYOUT.encode())
     }
     return pa.field(field.name, stripped_type(field.type), field.nullable, kept or None)
 
@@ -61,6 +61,16 @@ def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str
     assert (name, type_.is_nullable) == (field.name, field.nullable)
     assert layout_of(field) is None
     assert comment == (None if comment is None else field.metadata[COMMENT.encode()].decode())
+
+
+@given(user_defined_types(nested_types(user_defined_types(types(max_leaves=2)))).filter(held))
+def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
+    """Whoever reads a file need not have the catalog that its types are kept in."""
+    assume(DEFINITIONS in notes_of(type_))  # a path stands for one type
+    field = to_field("f", type_)
+
+    assert type_ == from_field(field)
+    assert carried(type_, "arrow") == from_field(stripped(field))
 
 
 @given(arrow_types_of_ours)

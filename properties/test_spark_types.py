@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyspark.sql.types import StructType
 
 from schema_core.errors import ParseError, SchemaCoreError
 from schema_core.formats.arrow_spark import to_schema, to_struct_type
 from schema_core.formats.loss import carried, losses
-from schema_core.formats.notes import NOTE
+from schema_core.formats.notes import DEFINITIONS, NOTE, notes_of
 from schema_core.formats.spark import from_struct_field, to_struct_field
 from schema_core.formats.spark_carriers import to_field_tree
 from schema_core.formats.spark_ddl import parse_ddl
 from schema_core.formats.spark_ddl_text import print_ddl
 from schema_core.formats.spark_json import parse_json, print_json
 from schema_core.formats.spark_types import from_field_tree
-from schema_core.testing.strategies import comments, names, types
+from schema_core.testing.strategies import comments, names, nested, types, user_defined_types
 from schema_core.types import DataType, RowField
 
 
@@ -35,6 +35,17 @@ def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str
     assert type_ == from_struct_field(field)
     assert (name, type_.is_nullable) == (field.name, field.nullable)
     assert comment == field.metadata.get("comment")
+
+
+@given(user_defined_types(nested(user_defined_types(types(max_leaves=2)))))
+def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
+    assume(carried(type_, "spark:4.3") is not None)
+    assume(DEFINITIONS in notes_of(type_))  # a path stands for one type
+    field = to_struct_field("f", type_, on_loss="note")
+    bare = to_struct_field("f", type_, on_loss="accept")
+
+    assert type_ == from_struct_field(field)
+    assert carried(type_, "spark:4.3") == from_struct_field(bare)
 
 
 @given(held("spark:4.3"))

@@ -17,8 +17,8 @@ from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.formats.arrow_carriers import EXTENSIONS, carrier_of, field_of, laid_out
 from schema_core.formats.arrow_kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
 from schema_core.formats.arrow_layout import Node, build, read_layout, tags, write_layout
-from schema_core.formats.loss import Loss, LossKind, Policy, check_depth, enforce, plain
-from schema_core.formats.notes import COMMENT, LAYOUT, NOTE, SPARK_METADATA, noted
+from schema_core.formats.loss import Loss, LossKind, Policy, enforce, plain
+from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA, noted
 from schema_core.formats.reading import Reading, gather, raise_refused
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -45,7 +45,7 @@ def to_field(
 
     Raises:
         UnsupportedError: with code `no-arrow-type` for types whose values never leave Flink
-            (symbols, descriptors, unresolved names), `too-deep` beyond `MAX_DEPTH` levels.
+            (symbols, descriptors, unresolved names).
         SchemaError: with code `layout` for a layout that is none or that cannot hold the type.
 
     >>> from schema_core.types import parse_type
@@ -54,7 +54,6 @@ def to_field(
     """
     enforce((), on_loss)
     with at(f"field {name!r}"):
-        check_depth(type_)
         field, notes = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
             return field_of(field, notes=notes)
@@ -63,7 +62,6 @@ def to_field(
 
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds the values of a type; nested fields carry their own notes."""
-    check_depth(type_)
     return carrier_of(type_, True)
 
 
@@ -190,7 +188,7 @@ def _is_usual(field: pa.Field, type_: DataType) -> bool:
 def _read(field: pa.Field) -> RowField:
     """Name, type and comment of a field at any level."""
     metadata = told(field)
-    type_ = _believed(field, metadata.get(NOTE))
+    type_ = _believed(field, metadata)
     if type_ is None:
         return _physical(field, notes=True)
     if not isinstance(type_, NullType):
@@ -198,9 +196,9 @@ def _read(field: pa.Field) -> RowField:
     return RowField(field.name, type_, metadata.get(COMMENT))
 
 
-def _believed(field: pa.Field, note: str | None) -> DataType | None:
+def _believed(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
     """What the note says, if there is one, it can be read and the field still fits it."""
-    type_ = None if note is None else noted(note)
+    type_ = noted(metadata)
     if type_ is None:
         return None
     try:
@@ -241,7 +239,7 @@ def told(field: pa.Field) -> dict[str, str]:
         return {}
     found = {
         key: metadata[key.encode()].decode("utf-8", "replace")
-        for key in (NOTE, LAYOUT, COMMENT)
+        for key in (NOTE, DEFINITIONS, LAYOUT, COMMENT)
         if key.encode() in metadata
     }
     if (spark := metadata.get(SPARK_METADATA.encode())) is None:

@@ -10,7 +10,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow_kinds import DIGITS, EXTENSION_METADATA, EXTENSION_NAME
 from schema_core.formats.arrow_layout import EXTENSION, build, tags
 from schema_core.formats.loss_targets import arrow_digits, has_fixed_size, is_null
-from schema_core.formats.notes import COMMENT, NOTE
+from schema_core.formats.notes import COMMENT, notes_of
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -92,7 +92,8 @@ def _carrier_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, di
 
 def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
     """The note, the comment, and the name of an extension."""
-    metadata = {NOTE.encode(): str(field.data_type).encode()} if notes else {}
+    told = notes_of(field.data_type) if notes else {}
+    metadata = {key.encode(): text.encode() for key, text in told.items()}
     if field.description is not None:
         metadata[COMMENT.encode()] = field.description.encode()
     if (extension := EXTENSIONS.get(type(field.data_type))) is not None:
@@ -107,10 +108,14 @@ def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
     Raises:
         UnsupportedError: with code `no-arrow-type`.
     """
+    return _carrier(type_, partial(field_of, notes=notes))
+
+
+def _carrier(type_: DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
         raise UnsupportedError(f"no Arrow type holds {type_}", code="no-arrow-type")
-    return row(type_, partial(field_of, notes=notes))
+    return row(type_, field)
 
 
 def laid_out(field: RowField, node: list[Any], *, notes: bool) -> pa.Field:
@@ -273,7 +278,7 @@ def _struct(type_: RowType | StructuredType, field: MakeField) -> Any:
 
 
 def _source(type_: DistinctType, field: MakeField) -> Any:
-    return TO_ARROW[type(type_.source_type)](type_.source_type, field)
+    return _carrier(type_.source_type, field)
 
 
 #: Class of type -> how its Arrow type is made.

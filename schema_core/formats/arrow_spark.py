@@ -24,7 +24,7 @@ from schema_core.formats.arrow import (
 from schema_core.formats.arrow_carriers import EXTENSIONS
 from schema_core.formats.arrow_kinds import EXTENSION_METADATA, EXTENSION_NAME
 from schema_core.formats.loss import Loss, Policy, losses
-from schema_core.formats.notes import COMMENT, LAYOUT, NOTE, SPARK_METADATA
+from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA
 from schema_core.formats.spark import from_struct_field, to_struct_field
 from schema_core.types import TimeType, VariantType
 
@@ -59,8 +59,12 @@ def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField
     comment = told(field).get(COMMENT)
     found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
     kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA.encode(), b"{}"))
-    found.metadata = {key: one for key, one in kept.items() if key != NOTE} | found.metadata
+    found.metadata = _without_notes(kept) | found.metadata
     return found
+
+
+def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in metadata.items() if key not in (NOTE, DEFINITIONS)}
 
 
 def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
@@ -156,7 +160,7 @@ def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
 
 def _tagged_inner(field: pa.Field) -> pa.Field:
     own = told(field)
-    return _tagged(field, {key: own[key] for key in (NOTE, COMMENT) if key in own})
+    return _tagged(field, {key: own[key] for key in (NOTE, DEFINITIONS, COMMENT) if key in own})
 
 
 def _as_spark_has_it(field: pa.Field) -> pa.Field:

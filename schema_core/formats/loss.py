@@ -32,7 +32,6 @@ from schema_core.types import (
     LengthType,
     MapType,
     NullType,
-    StructuredType,
     TimeType,
     YearMonthIntervalType,
     YearMonthResolution,
@@ -82,7 +81,6 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
 
     Raises:
         SchemaError: with code `unknown-target` for any other target.
-        UnsupportedError: with code `too-deep` for types nested deeper than `MAX_DEPTH`.
 
     >>> from schema_core.types import parse_type
     >>> for loss in losses(parse_type("ROW<code CHAR(3), at TIMESTAMP(9)>"), "spark:4.3"):
@@ -92,7 +90,6 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     """
     _target(target)
     if isinstance(what, DataType):
-        check_depth(what)
         return _of_type(what, target)
     found = [
         Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
@@ -109,7 +106,6 @@ def carried(type_: DataType, target: str) -> DataType | None:
     >>> print(carried(parse_type("MULTISET<CHAR(3)>"), "arrow"))
     MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
     """
-    check_depth(type_)
     return _carried(type_, _target(target).name, None)
 
 
@@ -156,21 +152,6 @@ def _error(loss: Loss) -> SchemaCoreError:
     )
     error.path = loss.path
     return error
-
-
-def check_depth(type_: DataType) -> None:
-    """Refuse a type nested deeper than `MAX_DEPTH`, before anything recursive meets it.
-
-    Raises:
-        UnsupportedError: with code `too-deep`.
-    """
-    level = type_.children()
-    depth = 1
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise too_deep()
-        level = tuple(child for one in level for child in one.children())
 
 
 def too_deep() -> UnsupportedError:
@@ -224,10 +205,8 @@ def _rows(type_: DataType, target: Target) -> list[Row]:
 
 
 def _has_text(type_: DataType) -> bool:
-    """Whether the text of the type alone says all of it, so that a note brings it back."""
-    is_named = isinstance(type_, DistinctType) or (isinstance(type_, StructuredType) and type_.path)
-    is_empty = isinstance(type_, LengthType) and not type_.length
-    return not is_named and not is_empty
+    """Whether a text says all of the type, so that a note brings it back."""
+    return not (isinstance(type_, LengthType) and not type_.length)
 
 
 @lru_cache(maxsize=4096)

@@ -1,29 +1,145 @@
-"""The notes that carry exact types through foreign metadata, and the comments beside them."""
+"""The notes that carry exact types through foreign metadata, and the comments beside them.
+
+The text of a user-defined type is its path in a catalog, which nobody who reads a file may have; so
+a note of such a type has a second one beside it, which says what the paths in it stand for.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from schema_core.errors import SchemaCoreError
-from schema_core.types import DataType, parse_type
+from schema_core.types import (
+    DataType,
+    DistinctType,
+    StructuredType,
+    UnresolvedType,
+    parse_type,
+    require_resolved,
+)
+from schema_core.types.unresolved import look_up
 
-#: Keys in the metadata of a field: the exact type, the physical layout in Arrow, the comment.
+#: Keys in the metadata of a field: the exact type and the user-defined types in it, the physical
+#: layout in Arrow, the comment.
 NOTE = "schema_core.type"
+DEFINITIONS = "schema_core.types"
 LAYOUT = "schema_core.layout"
 COMMENT = "comment"
 
 #: Where Spark keeps a field's metadata, as JSON, in the metadata of Arrow's fields.
 SPARK_METADATA = "SPARK::metadata::json"
 
+#: What a class is called in a definition that has none.
+NO_CLASS = "x"
+
+
+def notes_of(type_: DataType) -> dict[str, str]:
+    """The note of a type, and what the paths in it stand for if there are any.
+
+    >>> notes_of(parse_type("CHAR(3)"))
+    {'schema_core.type': 'CHAR(3)'}
+    >>> notes_of(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
+    '{"`c`.`d`.`money`": {"source": "INT", "description": null}}'
+    """
+    found = {NOTE: str(type_)}
+    definitions: dict[str, dict[str, str | None]] = {}
+    for one in filter(_is_named, type_.walk()):
+        told = _definition(one)
+        if definitions.setdefault(one.body(), told) != told:
+            return found  # a path that stands for two types: whoever reads it gets the physical one
+    if definitions:
+        found[DEFINITIONS] = json.dumps(definitions, ensure_ascii=False)
+    return found
+
+
+def _is_named(type_: DataType) -> bool:
+    return isinstance(type_, DistinctType) or (
+        isinstance(type_, StructuredType) and bool(type_.path)
+    )
+
+
+def _definition(type_: DataType) -> dict[str, str | None]:
+    match type_:
+        case DistinctType(source_type=source):
+            return {"source": str(source.nullable()), "description": type_.description}
+        case StructuredType(class_name=name, fields=fields):
+            inline = StructuredType(name or NO_CLASS, fields)
+            told = {"fields": str(inline), "class": name, "description": type_.description}
+            return dict(told)
+        case _:
+            return {}
+
+
+def noted(told: Mapping[str, Any]) -> DataType | None:
+    """The type that the notes in a field's metadata tell, or None where they cannot be read.
+
+    >>> noted({NOTE: "CHAR(3)"}), noted({NOTE: "CHAR("}), noted({})
+    (CharType(3), None, None)
+    """
+    note, definitions = told.get(NOTE), told.get(DEFINITIONS)
+    if not isinstance(note, str):
+        return None
+    return read_note(note, definitions if isinstance(definitions, str) else None)
+
 
 @lru_cache(maxsize=4096)
-def noted(text: str) -> DataType | None:
-    """The type that a note tells, or None where it cannot be read.
-
-    >>> noted("CHAR(3)"), noted("CHAR(")
-    (CharType(3), None)
-    """
+def read_note(note: str, definitions: str | None = None) -> DataType | None:
+    """The type that the text of a note tells, or None where it cannot be read."""
     try:
-        return parse_type(text)
+        type_ = parse_type(note)
+        if definitions is None:
+            return type_
+        return require_resolved(_Defined(definitions).resolved(type_))
     except SchemaCoreError:
         return None
+
+
+class _Defined:
+    """The user-defined types that a note tells, by their paths."""
+
+    def __init__(self, text: str) -> None:
+        self._told = _read_json(text)
+        self._open: set[str] = set()
+
+    def resolved(self, type_: DataType) -> DataType:
+        return look_up(type_, self._find)
+
+    def _find(self, name: UnresolvedType) -> DataType:
+        """What is told of a name; the name itself where nothing is, or where it is without end."""
+        path = name.body()
+        told = self._told.get(path)
+        if not isinstance(told, dict) or path in self._open:
+            return name
+        self._open.add(path)
+        try:
+            return self._built(name, told)
+        finally:
+            self._open.discard(path)
+
+    def _built(self, name: UnresolvedType, told: dict[str, Any]) -> DataType:
+        match told:
+            case {"source": str(source), "description": None | str() as description}:
+                inner = self.resolved(parse_type(source))
+                return DistinctType(name.path, inner, description=description)
+            case {
+                "fields": str(fields),
+                "class": None | str() as class_name,
+                "description": None | str() as description,
+            }:
+                inner = self.resolved(parse_type(fields))
+                if isinstance(inner, StructuredType):
+                    return StructuredType(
+                        class_name, inner.fields, path=name.path, description=description
+                    )
+        return name
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

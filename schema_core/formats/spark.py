@@ -41,7 +41,7 @@ def to_struct_field(
     Raises:
         UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
             `no-hive-type` for what no table of Hive's holds, `lossy` where values would change and
-            `on_loss` is `error`, `too-deep`.
+            `on_loss` is `error`.
 
     >>> from schema_core.types import parse_type
     >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))

@@ -8,12 +8,11 @@ from typing import Any, Literal, TypeAlias
 from schema_core.errors import UnsupportedError, at
 from schema_core.formats.loss import (
     Policy,
-    check_depth,
     enforce,
     losses,
     refuse,
 )
-from schema_core.formats.notes import COMMENT, LAYOUT, NOTE
+from schema_core.formats.notes import COMMENT, LAYOUT, notes_of
 from schema_core.formats.spark_ddl import Tree
 from schema_core.types import (
     ArrayType,
@@ -72,7 +71,7 @@ def to_field_tree(
     Raises:
         UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
             `no-hive-type` for those that Hive has not, `lossy` where values would change and
-            `on_loss` is `error`, `too-deep`.
+            `on_loss` is `error`.
     """
     with at(f"field {field.name!r}"):
         lost = losses(field.data_type, target)
@@ -105,13 +104,12 @@ def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
     >>> to_tree(ArrayType(DecimalType(5, 2, nullable=False)))
     {'type': 'array', 'elementType': 'decimal(5,2)', 'containsNull': False}
     """
-    check_depth(type_)
     return _tree(type_, notes)
 
 
 def _field(field: RowField, notes: bool) -> dict[str, Any]:
     type_ = field.data_type
-    metadata = {NOTE: str(type_)} if notes else {}
+    metadata = notes_of(type_) if notes else {}
     if field.description is not None:
         metadata[COMMENT] = field.description
     tree = _tree(type_, notes)

@@ -20,7 +20,7 @@ from schema_core.formats.loss import (
     too_deep,
 )
 from schema_core.formats.loss_targets import BYTES, STRING, without_null
-from schema_core.formats.notes import COMMENT, NOTE, noted
+from schema_core.formats.notes import COMMENT, noted
 from schema_core.formats.spark_carriers import TARGET
 from schema_core.formats.spark_ddl import Tree, parse_spark_type
 from schema_core.text import MAX_DEPTH
@@ -104,8 +104,7 @@ def _read(field: Mapping[str, Any]) -> RowField:
 
 def _believed(field: Mapping[str, Any]) -> DataType | None:
     """What the note says, if there is one, it can be read and the field still fits it."""
-    note = field["metadata"].get(NOTE)
-    type_ = noted(note) if isinstance(note, str) else None
+    type_ = noted(field["metadata"])
     if type_ is None:
         return None
     try:

@@ -21,6 +21,7 @@ from schema_core.types import (
     DayTimeIntervalType,
     DayTimeResolution,
     DecimalType,
+    DistinctType,
     MapType,
     MultisetType,
     NullType,
@@ -133,6 +134,22 @@ def nested(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataTyp
 def types(max_leaves: int = 8) -> st.SearchStrategy[DataType]:
     """Any type that a text can say, of at most about `max_leaves` types without children."""
     return st.recursive(atomic_types() | raw_types(), nested, max_leaves=max_leaves)
+
+
+def user_defined_types(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
+    """Types that a catalog keeps: other types under a path, and attributes under a path."""
+    identifiers = st.tuples(names(), names(), names())
+    return st.one_of(
+        st.builds(DistinctType, identifiers, data_types, description=comments()),
+        st.builds(
+            StructuredType,
+            st.none() | class_names(),
+            fields(data_types),
+            st.booleans(),
+            path=identifiers,
+            description=comments(),
+        ),
+    )
 
 
 def paths() -> st.SearchStrategy[UnresolvedPath]:

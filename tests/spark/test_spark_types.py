@@ -21,7 +21,14 @@ from schema_core.formats.spark_ddl import parse_ddl
 from schema_core.formats.spark_ddl_text import print_ddl
 from schema_core.formats.spark_json import parse_json, to_ddl, to_json
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.types import DataType, parse_type
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DistinctType,
+    RowField,
+    StructuredType,
+    parse_type,
+)
 from tests.support import cases
 
 if TYPE_CHECKING:
@@ -80,6 +87,20 @@ def test_files_and_tables_of_spark_keep_every_type(
     assert expected(IN_SPARK) == found_in(spark.table("kept_again"))
     for table in ("kept_types", "kept_again"):
         spark.sql(f"DROP TABLE {table}")
+
+
+def test_user_defined_types_go_through_files_and_arrow(spark: SparkSession, tmp_path: Path) -> None:
+    """Neither a file of Spark's nor an Arrow table needs the catalog that keeps the types."""
+    money = DistinctType(("c", "d", "money"), parse_type("DECIMAL(10, 2) NOT NULL"))
+    user = StructuredType("x.Y", [RowField("paid", money)], path=("c", "d", "user"))
+    types: list[DataType] = [money, user, ArrayType(user.not_null())]
+    struct = to_struct_type(ResolvedSchema.physical(["a", "b", "c"], types))
+    path = str(tmp_path / "parquet")
+    frame = spark.createDataFrame([], struct)
+    frame.write.parquet(path)
+
+    assert types == found_in(spark.read.parquet(path))
+    assert types == [from_field(field) for field in frame.toArrow().schema]
 
 
 def test_arrow_of_spark_is_read_and_is_what_we_say(spark: SparkSession) -> None:

@@ -23,7 +23,7 @@ from schema_core.formats.dialect.types import (
     write_type,
 )
 from schema_core.formats.loss import Loss
-from schema_core.formats.notes import noted
+from schema_core.formats.notes import read_note
 from schema_core.schema.resolved import (
     AnyColumn,
     ComputedColumn,
@@ -130,7 +130,7 @@ def split_note(comment: str | None) -> tuple[str | None, DataType | None]:
     """
     if comment is not None and comment.endswith("]"):
         for begin in islice(NOTE.finditer(comment), MAX_NOTES):
-            if (type_ := noted(comment[begin.end() : -1])) is not None:
+            if (type_ := read_note(comment[begin.end() : -1])) is not None:
                 before = comment[: begin.start()]
                 return before if begin[0].startswith(" ") else None, type_
     return comment, None

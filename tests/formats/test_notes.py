@@ -1,0 +1,78 @@
+"""Notes of user-defined types: what they say, and what comes of those that are damaged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from schema_core.errors import UnsupportedError
+from schema_core.formats.arrow import from_field, to_field
+from schema_core.formats.notes import DEFINITIONS, NOTE, noted, notes_of
+from schema_core.types import (
+    DataType,
+    DataTypes,
+    DistinctType,
+    RowField,
+    StructuredType,
+    parse_type,
+)
+
+MONEY = DistinctType(("c", "d", "money"), parse_type("DECIMAL(10, 2)"), description="in euros")
+USER = StructuredType(
+    "com.acme.User", [RowField("paid", MONEY.not_null(), "so far")], path=("c", "d", "user")
+)
+NESTED = DataTypes.MAP(DataTypes.STRING(), DataTypes.ARRAY(USER.not_null()))
+
+
+@pytest.mark.parametrize("type_", [MONEY, MONEY.not_null(), USER, NESTED], ids=str)
+def test_a_path_comes_back_with_what_it_stands_for(type_: DataType) -> None:
+    told = noted(notes_of(type_))
+
+    assert type_ == told
+    assert type_ == from_field(to_field("f", type_))
+
+
+def test_a_note_without_definitions_is_not_believed() -> None:
+    field = to_field("f", MONEY)
+    told = {NOTE.encode(): field.metadata[NOTE.encode()]}
+
+    assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        None,
+        [],
+        {},
+        {"source": "DECIMAL(", "description": None},
+        {"source": "`c`.`d`.`money`", "description": None},
+        {"source": 5, "description": None},
+        {"source": "DECIMAL(10, 2)", "description": 5},
+        {"fields": "INT", "class": None, "description": None},
+        {"fields": "STRUCTURED<'x'>", "class": "no class", "description": None},
+    ],
+)
+def test_a_damaged_definition_leaves_the_physical_type(definition: object) -> None:
+    field = to_field("f", MONEY)
+    damaged = json.dumps({"`c`.`d`.`money`": definition})
+    for text in (damaged, "{", "[]", "5", "[" * 100_000):
+        told = {**field.metadata, DEFINITIONS.encode(): text.encode()}
+
+        assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
+
+
+def test_what_nothing_holds_is_refused_under_a_path_too() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        to_field("f", DistinctType(MONEY.path, DataTypes.DESCRIPTOR()))
+
+    assert "no-arrow-type" == caught.value.code
+
+
+def test_a_path_that_stands_for_two_types_is_not_told() -> None:
+    other = DistinctType(MONEY.path, parse_type("INT"))
+    row = DataTypes.ROW([DataTypes.FIELD("a", MONEY), DataTypes.FIELD("b", other)])
+
+    assert [NOTE] == list(notes_of(row))
+    assert row == from_field(to_field("f", row))  # the fields within tell theirs
