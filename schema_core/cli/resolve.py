@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from enum import Enum
+from textwrap import indent
+from typing import Annotated, assert_never
 
 import typer
 from rich.console import Console
@@ -18,11 +19,27 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.statement import read_statements
 from schema_core.sql.statement_syntax import CreateTable, CreateView, Statement
+from schema_core.text import visible
+
+
+class Form(Enum):
+    """How the schema of a table is printed."""
+
+    LISTING = "listing"
+    EXPLAIN = "explain"
+    MERMAID = "mermaid"
 
 
 def resolve(
-    file: Annotated[Path, typer.Argument(help="SQL statements, separated by semicolons.")],
+    file: script.File,
     batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say where every type comes from.")
+    ] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Draw what is computed of what, for Mermaid.")
+    ] = False,
+    define: script.Define = None,
 ) -> None:
     """Check every statement of a script without running it, and print the resolved schemas.
 
@@ -30,12 +47,13 @@ def resolve(
     one did is not reported again. Exits with 1 when there is a mistake, with 2 when the file
     cannot be read.
     """
-    text = script.read(file)
+    text = script.read(file, define)
     settings = (
         EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     )
     console = Console(highlight=False)
-    mistakes = check(Session(settings, Rehearsal()), text, console)
+    form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
+    mistakes = check(Session(settings, Rehearsal()), text, console, form)
     script.show(console, file, [one for error in mistakes for one in error.diagnostics])
     if mistakes:
         count = sum(len(error.diagnostics) for error in mistakes)
@@ -43,7 +61,9 @@ def resolve(
         raise typer.Exit(WRONG)
 
 
-def check(session: Session, text: str, console: Console) -> list[SchemaCoreError]:
+def check(
+    session: Session, text: str, console: Console, form: Form = Form.LISTING
+) -> list[SchemaCoreError]:
     """Do every statement in the session, print what was created, and give back the mistakes."""
     mistakes: list[SchemaCoreError] = []
     missing: set[str] = set()
@@ -54,7 +74,7 @@ def check(session: Session, text: str, console: Console) -> list[SchemaCoreError
                 continue
             try:
                 run(session, statement, text)
-                described(session, statement, console)
+                described(session, statement, console, form)
             except SchemaCoreError as error:
                 missing |= created(statement)
                 if not follows(error, missing):
@@ -81,8 +101,19 @@ def follows(error: SchemaCoreError, missing: set[str]) -> bool:
     return any(name in named for name in missing)
 
 
-def described(session: Session, statement: Statement, console: Console) -> None:
+def described(session: Session, statement: Statement, console: Console, form: Form) -> None:
     """Print the resolved schema of what the statement made."""
-    if isinstance(statement, CreateTable | CreateView):
-        found = session.found(statement.path)
-        console.print(Text(f"{found.identifier.as_summary_string()} {found.table.resolved_schema}"))
+    if not isinstance(statement, CreateTable | CreateView):
+        return
+    found = session.found(statement.path)
+    name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
+    match form:
+        case Form.LISTING:
+            shown = f"{name} {schema}"
+        case Form.EXPLAIN:
+            shown = f"{name}\n{indent(str(schema.explain()), '  ')}"
+        case Form.MERMAID:
+            shown = f"%% {visible(name)}\n{schema.explain().to_mermaid()}"
+        case _:
+            assert_never(form)
+    console.print(Text(shown), soft_wrap=True)

@@ -1,10 +1,13 @@
-"""A file of SQL statements: read once, bounded, with the place of every mistake in the file."""
+"""A script of SQL statements: read once, bounded, with the place of every mistake in it."""
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated, BinaryIO
 
 import typer
 from rich.console import Console
@@ -12,24 +15,98 @@ from rich.text import Text
 
 from schema_core.cli.main import UNREADABLE
 from schema_core.errors import Diagnostic
-from schema_core.text import MAX_TEXT, caret
+from schema_core.text import MAX_TEXT, caret, is_blank
+
+#: What ``-`` is called in messages.
+STDIN = "<stdin>"
+
+File = Annotated[
+    Path, typer.Argument(help="SQL statements, separated by semicolons; - reads them from stdin.")
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option("--define", "-D", help="NAME=VALUE: what ${NAME} in the file stands for."),
+]
 
 
-def read(path: Path) -> str:
-    """The text of the file; the command ends with code 2 where it cannot be read."""
+def read(path: Path, definitions: list[str] | None = None) -> str:
+    """The text of a script, with what was defined put in.
+
+    The command ends with code 2 where it cannot be read, or where there is nothing in it.
+    """
     try:
-        with path.open(encoding="utf-8") as file:
-            return file.read(MAX_TEXT + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        print(f"schema-core: cannot read {path}: {reason}", file=sys.stderr)
-        raise typer.Exit(UNREADABLE) from None
+        text = _given() if is_stdin(path) else _opened(path)
+    except (OSError, ValueError) as error:
+        raise refused(path, _reason(error)) from None
+    if is_blank(text):
+        raise refused(path, "there is nothing in it")
+    return filled(text, definitions or [])
+
+
+def is_stdin(path: Path) -> bool:
+    """Whether it is what the shell gives."""
+    return str(path) == "-"
+
+
+def shown(path: Path) -> str:
+    """The path as messages call it."""
+    return STDIN if is_stdin(path) else str(path)
+
+
+def refused(path: Path, reason: str) -> typer.Exit:
+    """Say on stderr why the script cannot be used."""
+    print(f"schema-core: cannot read {shown(path)}: {reason}", file=sys.stderr)
+    return typer.Exit(UNREADABLE)
+
+
+def _given() -> str:
+    if sys.stdin is None:
+        raise ValueError("it is closed")
+    return _text(sys.stdin.buffer)
+
+
+def _opened(path: Path) -> str:
+    with path.open("rb") as file:
+        return _text(file)
+
+
+def _text(file: BinaryIO) -> str:
+    """At most so much of a file as is read; the mark of UTF-8 before it is left away."""
+    content = file.read(4 * MAX_TEXT + 8)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("it is UTF-16 text; save it as UTF-8")
+    decoded = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig")
+    return decoded.read(MAX_TEXT + 1)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def filled(text: str, definitions: list[str]) -> str:
+    """The text with ``${NAME}`` replaced; what is not defined stays as it is.
+
+    >>> filled("'${folder}/a' ${other}", ["folder=data"])
+    "'data/a' ${other}"
+    """
+    pairs = dict(one.split("=", 1) for one in definitions if "=" in one)
+    if len(pairs) < len(definitions):
+        print("schema-core: --define takes NAME=VALUE, each name once", file=sys.stderr)
+        raise typer.Exit(UNREADABLE)
+    return re.sub(r"\$\{(\w+)\}", lambda found: pairs.get(found[1], found[0]), text)
 
 
 def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print mistakes as compilers do: place, code, sentence, the line with carets, a hint."""
+    """Print mistakes as compilers do: place, code, sentence, the line with carets, a hint.
+
+    At the end stands the command that says more about their codes.
+    """
+    codes: dict[str, None] = {}
     for one in diagnostics:
-        place = f"{path}:{one.line}:{one.column}" if one.line else str(path)
+        codes[one.code] = None
+        place = f"{shown(path)}:{one.line}:{one.column}" if one.line else shown(path)
         console.print(Text.assemble((place, "bold"), ": ", (f"error[{one.code}]", "bold red"), ": ",
                                     one.message), soft_wrap=True)  # fmt: skip
         if one.path:
@@ -40,3 +117,6 @@ def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> Non
             console.print(Text(f"    {marks}", "red"), soft_wrap=True)
         if one.hint:
             console.print(Text.assemble(("  hint: ", "cyan"), one.hint), soft_wrap=True)
+    if codes:
+        code = next(iter(codes)) if len(codes) == 1 else "CODE"
+        console.print(Text(f"more about it: schema-core explain {code}", "dim"), soft_wrap=True)

@@ -1,0 +1,52 @@
+"""``schema-core explain CODE``: what the code of a mistake means, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from schema_core.cli.main import UNREADABLE
+from schema_core.codes.pages import page, summaries
+from schema_core.errors import NotFoundError
+
+
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(help="What stands in the brackets behind 'error'.")
+    ] = None,
+) -> None:
+    """Print the page of a code: what it means, an example, what to do. Without one, list all.
+
+    Exits with 2 when there is no such code.
+    """
+    console = Console(highlight=False)
+    if code is None:
+        tell_all(console)
+        return
+    try:
+        text = page(code)
+    except NotFoundError as error:
+        print(f"schema-core: {error.problem}", file=sys.stderr)
+        print(f"  hint: {error.hint or 'list all with: schema-core explain'}", file=sys.stderr)
+        raise typer.Exit(UNREADABLE) from None
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        print(text, end="")
+
+
+def tell_all(console: Console) -> None:
+    """Every code with what it says: a line each, or a table that fits the terminal."""
+    if not console.is_terminal:
+        print("\n".join(f"{code}: {sentence}" for code, sentence in summaries()))
+        return
+    table = Table("code", "what it says", box=None, pad_edge=False)
+    for code, sentence in summaries():
+        table.add_row(Text(code, "bold", no_wrap=True), Text(sentence))
+    console.print(table)

@@ -1,0 +1,154 @@
+"""``schema-core explain`` and what all commands share: input, output, version."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
+from schema_core.codes.pages import codes, page, summary
+
+TABLE = "CREATE TABLE t (id INT, b AS id + 1, PRIMARY KEY (id) NOT ENFORCED)"
+
+
+def invoke(*arguments: str, given: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(application(), list(arguments), input=given)
+
+
+def command(arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """The command as a shell runs it, with its redirections."""
+    program = f"'{sys.executable}' -m schema_core.cli {arguments}"
+    return subprocess.run(
+        ["/bin/sh", "-c", program], input=given, capture_output=True, text=True, check=False
+    )
+
+
+# --- explain -------------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_code_is_printed() -> None:
+    result = invoke("explain", "duplicate-column")
+
+    assert (GOOD, page("duplicate-column")) == (result.exit_code, result.output)
+
+
+def test_all_codes_are_listed_with_what_they_say() -> None:
+    result = invoke("explain")
+
+    assert GOOD == result.exit_code
+    assert [f"{code}: {summary(code)}" for code in codes()] == result.output.splitlines()
+
+
+def test_an_unknown_code_is_met_with_the_one_that_was_meant() -> None:
+    result = invoke("explain", "duplicate-colum")
+
+    assert UNREADABLE == result.exit_code
+    assert "there is no code 'duplicate-colum'" in result.output
+    assert "did you mean 'duplicate-column'?" in result.output
+
+
+def test_mistakes_name_the_command_that_says_more(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.sql", tmp_path / "two.sql"
+    one.write_text("SELECT 1, FROM t")
+    two.write_text("SELECT 1, FROM t; SELECT UPER('x')")
+
+    assert "schema-core explain syntax" in invoke("resolve", str(one)).output
+    assert "schema-core explain CODE" in invoke("resolve", str(two)).output
+
+
+# --- resolve -------------------------------------------------------------------------------------
+
+
+def test_resolve_says_where_types_come_from() -> None:
+    result = invoke("resolve", "--explain", "-", given=TABLE)
+
+    assert GOOD == result.exit_code
+    assert "promoted: to NOT NULL, by the primary key `PK_id`" in result.output
+    assert "comes from: `id`" in result.output
+
+
+def test_resolve_draws_what_is_computed_of_what() -> None:
+    result = invoke("resolve", "--mermaid", "-", given=TABLE)
+
+    assert GOOD == result.exit_code
+    assert ["flowchart LR", "    c0 --> c1"] == [
+        line for line in result.output.splitlines() if line in ("flowchart LR", "    c0 --> c1")
+    ]
+
+
+# --- input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["resolve", "run"])
+@pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
+def test_nothing_is_said_to_be_nothing(name: str, text: str) -> None:
+    result = invoke(name, "-", given=text.encode())
+
+    assert UNREADABLE == result.exit_code
+    assert "cannot read <stdin>: there is nothing in it" in result.output
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (TABLE.encode("utf-16"), "it is UTF-16 text"),
+        (b"SELECT '\xff'", "it is not UTF-8 text"),
+    ],
+)
+def test_text_in_another_encoding_is_refused(content: bytes, reason: str) -> None:
+    result = invoke("resolve", "-", given=content)
+
+    assert UNREADABLE == result.exit_code
+    assert reason in result.output
+
+
+def test_the_mark_of_utf_8_is_left_away(tmp_path: Path) -> None:
+    path = tmp_path / "marked.sql"
+    path.write_bytes(b"\xef\xbb\xbf" + b"SELECT 1, FROM t")
+
+    assert f"{path}:1:11: error[syntax]" in invoke("resolve", str(path)).output
+
+
+def test_names_are_put_in() -> None:
+    text = "CREATE TABLE t (a INT) WITH ('path' = '${folder}/${rest}'); SHOW CREATE TABLE ${t}"
+
+    assert GOOD == invoke("resolve", "-D", "t=t", "-", given=text).exit_code
+    assert WRONG == invoke("resolve", "-", given=text).exit_code
+    assert UNREADABLE == invoke("resolve", "-D", "t", "-", given=text).exit_code
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+def test_the_version_is_told() -> None:
+    result = invoke("--version")
+
+    assert (GOOD, "schema-core") == (result.exit_code, result.output.split()[0])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_is_told_in_a_line() -> None:
+    result = command("explain > /dev/full")
+
+    assert UNREADABLE == result.returncode
+    assert ["schema-core: cannot write to stdout: No space left on device"] == (
+        result.stderr.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "told"),
+    [
+        (">&-", UNREADABLE, ["schema-core: cannot write to stdout: it is closed"]),
+        ("<&-", UNREADABLE, ["schema-core: cannot read <stdin>: it is closed"]),
+        ("| :", 0, []),
+    ],
+)
+def test_closed_streams_are_told_in_a_line(redirection: str, code: int, told: list[str]) -> None:
+    result = command(f"resolve - {redirection}", given=TABLE * 2_000)
+
+    assert (code, told) == (result.returncode, result.stderr.splitlines())
