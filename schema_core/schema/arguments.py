@@ -117,10 +117,10 @@ def several(values: Iterable[T], what: str) -> tuple[T, ...]:
     return tuple(values)
 
 
-def column_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
-    """The columns of a key or an index, of which there is at least one.
+def some_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
+    """Names of columns.
 
-    >>> column_names((["id", "day"],), "the primary key")
+    >>> some_names((["id", "day"],), "the primary key")
     Traceback (most recent call last):
         ...
     schema_core.errors.SchemaError: a column of the primary key is ['id', 'day'], not a text
@@ -131,6 +131,12 @@ def column_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
         if not isinstance(name, str):
             hint = "a list of names is spread out: *names" if isinstance(name, Iterable) else None
             raise wrong(f"a column of {what} is {show(name)}, not a text", hint)
+    return names
+
+
+def column_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
+    """The columns of a key or an index as the builder takes them: at least one."""
+    names = some_names(columns, what)
     if not names:
         raise SchemaError(f"{what} names no column", code="no-key-columns")
     return names

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from schema_core.schema import listing
-from schema_core.schema.arguments import a_name, column_names
+from schema_core.schema.arguments import a_name, some_names
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
 
@@ -97,12 +97,10 @@ class UniqueConstraint(Constraint):
         """A primary key of these columns.
 
         Raises:
-            SchemaError: with code `wrong-argument` for names that are no texts, `no-key-columns`
-                where there is none.
+            SchemaError: with code `wrong-argument` for names that are no texts.
         """
-        return UniqueConstraint(
-            a_name(name, "the primary key"), column_names(columns, "the primary key")
-        )
+        what = "the primary key"
+        return UniqueConstraint(a_name(name, what), some_names(columns, what))
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.PRIMARY_KEY

@@ -143,7 +143,6 @@ def untyped(thing: object) -> Any:
         ("wrong-argument", lambda: untyped(Column).metadata("a", DataTypes.INT(), None, None)),
         ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key("pk", "ab")),
         ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key(None, ["a"])),
-        ("no-key-columns", lambda: untyped(UniqueConstraint).primary_key("pk", [])),
         ("wrong-argument", lambda: untyped(ResolvedSchema)("a")),
         ("wrong-argument", lambda: untyped(ResolvedSchema)(["a"])),
         ("wrong-argument", lambda: untyped(ResolvedSchema)([], ["a"])),
@@ -159,6 +158,12 @@ def test_wrong_arguments_are_told(code: str, write: Callable[[], object]) -> Non
         write()
 
     assert code == caught.value.code
+
+
+def test_a_key_of_no_columns_is_printed_as_in_flink() -> None:
+    key = UniqueConstraint.primary_key("A", [])
+
+    assert "CONSTRAINT `A` PRIMARY KEY () NOT ENFORCED" == str(key)
 
 
 def test_none_means_no_members_as_in_pyflink() -> None:
