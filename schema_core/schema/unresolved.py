@@ -26,6 +26,7 @@ from schema_core.schema.arguments import (
 )
 from schema_core.schema.arguments import column_names as name_columns
 from schema_core.schema.expression import SqlExpression
+from schema_core.schema.foreign import DeclaredElsewhere
 from schema_core.schema.members import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -314,7 +315,7 @@ class SchemaBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(DeclaredElsewhere):
     """What was written: columns and watermarks in order, a key, indexes, immutable columns.
 
     `Schema.new_builder()` makes one, `SchemaResolver` says what it means (FLIP-164).
