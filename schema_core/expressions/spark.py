@@ -14,7 +14,16 @@ from schema_core.expressions.forms import FORMS
 from schema_core.expressions.forms.casts import convert, require_micros
 from schema_core.expressions.forms.literals import constant
 from schema_core.expressions.forms.temporal import is_coarse
-from schema_core.expressions.forms.words import Called, quote, say, unsupported
+from schema_core.expressions.forms.words import (
+    PREFIX,
+    Called,
+    Form,
+    bind_all,
+    is_hidden,
+    quote,
+    say,
+    unsupported,
+)
 from schema_core.expressions.typed import (
     Access,
     Apply,
@@ -127,7 +136,10 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
         require_micros(apply.type)
     others = apply.arguments[len(first) :]
     arguments = (*first, *(_say(argument, speaker) for argument in others))
-    said = say(form, Called(apply, arguments, speaker.zone, _suffix(apply, speaker)))
+    called = Called(apply, arguments, speaker.zone, _suffix(apply, speaker))
+    said = say(form, called)
+    if PREFIX in said and is_hidden(said):
+        said = _outside(form, called)
     if len(said) > MAX_SAID:
         raise unsupported(
             "the expression is too large to run",
@@ -136,9 +148,25 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
     return said
 
 
+def _outside(form: Form, called: Called) -> str:
+    """A call whose arguments are computed in Python, outside of the lambdas that read them."""
+    places = [place for place, text in enumerate(called.arguments) if PREFIX in text]
+
+    def body(*names: str) -> str:
+        words = dict(enumerate(called.arguments)) | dict(zip(places, names, strict=True))
+        return say(form, replace(called, arguments=tuple(words.values())))
+
+    said = bind_all([called.arguments[place] for place in places], body)
+    if is_hidden(said):
+        raise unsupported("it is computed in Python, which Spark does not do within a collection")
+    return said
+
+
 def _suffix(apply: Apply, speaker: Speaker) -> str:
     """What stands behind an aggregate: which rows it reads."""
     parts = []
+    if apply.nulls is not None:
+        raise unsupported(f"{apply.nulls} is not run on Spark")
     if apply.filter is not None:
         parts.append(f" FILTER (WHERE {_say(apply.filter, speaker)})")
     if apply.over is not None:
@@ -155,6 +183,8 @@ def _window(over: Over, speaker: Speaker) -> str:
         keys = (sort_key(_say(key.value, speaker), key) for key in over.order_by)
         parts.append(f"ORDER BY {', '.join(keys)}")
     if over.frame is not None:
+        if over.frame.whole:
+            raise unsupported("DISALLOW PARTIAL is not run on Spark")
         bounds = [_bound(one, speaker) for one in (over.frame.lower, over.frame.upper) if one]
         between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
         parts.append(f"{over.frame.unit} {between}")

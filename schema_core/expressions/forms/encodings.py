@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.forms.words import CHARACTERS, Called, Form, bind, unsupported
+from schema_core.expressions.computed.texts import CHARSETS
+from schema_core.expressions.forms.words import CHARACTERS, Called, Form, computed, unsupported
 
 
 def hexadecimal(called: Called) -> str:
@@ -10,15 +11,6 @@ def hexadecimal(called: Called) -> str:
     if isinstance(called.types[0], CHARACTERS):
         return f"hex({called[0]})"
     return f"hex(CAST({called[0]} AS BIGINT))"
-
-
-def unhex(called: Called) -> str:
-    """UNHEX; of an odd number of digits the first one counts for nothing."""
-    return bind(called[0], lambda v: f"if(length({v}) % 2 = 1, {_odd(v)}, unhex({v}))")
-
-
-def _odd(text: str) -> str:
-    return f"concat(X'00', unhex(substring({text}, 2)))"
 
 
 def hashed(called: Called) -> str:
@@ -29,22 +21,31 @@ def hashed(called: Called) -> str:
 
 
 def decoded(called: Called) -> str:
-    """DECODE(bytes, charset), of charsets in which all bytes are text."""
-    charset = called[1].strip("'").upper()
-    if charset in {"UTF-8", "UTF8"}:
+    """DECODE(bytes, charset)."""
+    if called[1].strip("'").upper() in {"UTF-8", "UTF8"}:
         return f"make_valid_utf8(CAST({called[0]} AS STRING))"
-    if charset in {"ISO-8859-1", "US-ASCII"}:
-        return f"decode({called[0]}, '{charset}')"
-    raise unsupported(f"DECODE of {called[1]} is not run on Spark")
+    return computed("decode", _charset(called)[0], called[1])
 
 
 def encoded(called: Called) -> str:
-    """ENCODE(text, charset), of charsets that have all characters."""
-    charset = called[1].strip("'").upper()
-    names = {"UTF-8", "UTF8", "UTF-16BE", "UTF-16LE", "UTF-16"}
-    if charset not in names:
-        raise unsupported(f"ENCODE to {called[1]} is not run on Spark")
-    return f"encode({called[0]}, '{'UTF-8' if charset == 'UTF8' else charset}')"
+    """ENCODE(text, charset)."""
+    if called[1].strip("'").upper() in {"UTF-8", "UTF8"}:
+        return f"CAST({called[0]} AS BINARY)"
+    return computed("encode", *_charset(called))
+
+
+def _charset(called: Called) -> tuple[str, ...]:
+    """The arguments, if the charset is none that is known not to be known."""
+    name = called[1]
+    if name.startswith("'") and name.strip("'").lower() not in CHARSETS:
+        raise unsupported(f"the charset {name} is not known here", "use UTF-8")
+    return called.arguments
+
+
+def parsed_url(called: Called) -> str:
+    """PARSE_URL(url, part [, key])."""
+    name = "parse_url" if len(called.arguments) == 2 else "parse_url_key"
+    return computed(name, *called.arguments)
 
 
 FORMS: dict[str, Form] = {
@@ -56,11 +57,14 @@ FORMS: dict[str, Form] = {
     "SHA512": "sha2({0}, 512)",
     "SHA2": hashed,
     "TO_BASE64": "replace(base64({0}), '\\r\\n', '')",
-    "FROM_BASE64": "make_valid_utf8(CAST(unbase64({0}) AS STRING))",
+    "FROM_BASE64": lambda called: computed("from_base64", called[0]),
     "HEX": hexadecimal,
-    "UNHEX": unhex,
+    "UNHEX": lambda called: computed("unhex", called[0]),
     "ENCODE": encoded,
     "DECODE": decoded,
+    "PARSE_URL": parsed_url,
+    "INET_ATON": lambda called: computed("inet_aton", called[0]),
+    "INET_NTOA": lambda called: computed("inet_ntoa", f"CAST({called[0]} AS BIGINT)"),
     "URL_ENCODE": "url_encode({0})",
     "URL_DECODE": "make_valid_utf8(try_url_decode({0}))",
 }

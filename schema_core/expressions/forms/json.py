@@ -1,7 +1,7 @@
-"""JSON: texts of it made of values, and tests of texts.
+"""JSON: texts of it made of values, tested, and taken apart by paths.
 
-Taking values out of JSON (JSON_VALUE, JSON_QUERY) is not here: Spark writes numbers anew and
-takes the first of two equal keys, where Flink keeps the digits and takes the last.
+What looks into JSON is computed in Python: Spark's own functions write numbers anew and take the
+first of two equal keys, where Flink keeps the digits and takes the last.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from json import dumps
 
+from schema_core.expressions.computed.failure import ComputedError
+from schema_core.expressions.computed.json_paths import NoSuchPathError, compile_path
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import (
     BYTES,
@@ -19,24 +21,32 @@ from schema_core.expressions.forms.words import (
     Called,
     Form,
     bind,
+    computed,
     null_or,
     quote,
+    sql_type,
     string,
     unsupported,
 )
-from schema_core.expressions.typed import Apply, Typed
+from schema_core.expressions.typed import Apply, Constant, Typed, Word
+from schema_core.sql.syntax import Literal
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
     BooleanType,
+    CharType,
     DataType,
     DecimalType,
+    DoubleType,
+    IntType,
     MapType,
     RowType,
     TimestampType,
     VarCharType,
+    VariantType,
 )
 
+MODE = re.compile(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
 TEXT = VarCharType(MAX_LENGTH)
 
 #: Functions that give JSON, which goes into other JSON as it is.
@@ -52,6 +62,8 @@ def written(text: str, type_: DataType) -> str:
     match type_:
         case BooleanType():
             return f"CAST({text} AS STRING)"
+        case VariantType():
+            return f"to_json({text})"
         case DecimalType():
             return convert(text, type_, TEXT)
         case TimestampType():
@@ -175,28 +187,94 @@ def array(called: Called) -> str:
     return f"concat('[', array_join(array({', '.join(values)}), ','), ']')" if values else "'[]'"
 
 
+# --- texts taken apart ---------------------------------------------------------------------------
+
+
 def is_json(kind: str, *, negated: bool) -> Form:
-    """IS JSON, of a kind that the first character tells."""
-    starts = {"VALUE": ".", "OBJECT": "[{]", "ARRAY": "[\\\\[]", "SCALAR": "[^{\\\\[\\\\s]"}
+    """IS JSON, of a kind."""
 
-    def body(text: str) -> str:
-        valid = f"get_json_object({text}, '$') IS NOT NULL"
-        found = f"({valid} AND rlike({text}, '(?s)^\\\\s*{starts[kind]}'))"
-        return f"(NOT coalesce({found}, FALSE))" if negated else f"coalesce({found}, FALSE)"
+    def form(called: Called) -> str:
+        found = computed("is_json", called[0], string(kind))
+        return f"(NOT {found})" if negated else found
 
-    return lambda called: bind(called[0], body)
+    return form
 
 
-_PATH = re.compile(r"(?:(?:lax|strict)\s+)?(\$(?:\.\w+|\[\d+\])*)")
+def _path(called: Called) -> str:
+    """The path, which is read at once if it is a constant.
+
+    Raises:
+        UnsupportedError: with code `not-executable` for what paths may hold, but not here.
+    """
+    tree = called.apply.arguments[1]
+    if isinstance(tree, Constant) and isinstance(tree.literal, Literal):
+        path = MODE.sub("", tree.literal.text)
+        try:
+            compile_path(path)
+        except NoSuchPathError:
+            pass
+        except ComputedError as failure:
+            raise unsupported(str(failure), "take the value out by names and places") from None
+    return called[1]
+
+
+def _clause(called: Called, ending: str) -> tuple[str, str]:
+    """What ``NULL ON EMPTY`` or its kin says, and the default that it names."""
+    for place, tree in enumerate(called.apply.arguments):
+        if isinstance(tree, Word) and tree.symbol.word.endswith(ending):
+            return string(tree.symbol.word.removesuffix(ending).strip()), _NOTHING
+        if isinstance(tree, Apply) and tree.function.name == f"DEFAULT {ending}":
+            return "'DEFAULT'", convert(called[place], tree.type, TEXT, called.zone)
+    return "'NULL'", _NOTHING
+
+
+_NOTHING = "CAST(NULL AS STRING)"
+
+#: Types that JSON_VALUE returns, by the words for them in `computed`.
+RETURNED: dict[type[DataType], str] = {
+    VarCharType: "STRING",
+    CharType: "STRING",
+    IntType: "INTEGER",
+    DoubleType: "DOUBLE",
+    BooleanType: "BOOLEAN",
+}
+
+
+def value(called: Called) -> str:
+    """JSON_VALUE(text, path, what it returns, what else)."""
+    returned = RETURNED.get(type(called.type))
+    if returned is None:
+        raise unsupported(f"JSON_VALUE returns no {called.type.as_summary_string()} on Spark")
+    clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
+    found = computed("json_value", called[0], _path(called), string(returned), *clauses)
+    return found if returned == "STRING" else f"CAST({found} AS {sql_type(called.type)})"
+
+
+def query(called: Called) -> str:
+    """JSON_QUERY(text, path, what it returns, what else)."""
+    name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
+    words = " ".join(one.symbol.word for one in called.apply.arguments if isinstance(one, Word))
+    wrapper = re.search(r"WITH (UNCONDITIONAL|CONDITIONAL)|WITHOUT", words)
+    kind = string((wrapper and wrapper[1]) or "WITHOUT")
+    behaviors = _clause(called, "ON EMPTY")[0], _clause(called, "ON ERROR")[0]
+    return computed(name, called[0], _path(called), kind, *behaviors)
 
 
 def exists(called: Called) -> str:
     """JSON_EXISTS(text, path): whether something is there that is not null."""
-    path = _PATH.fullmatch(called[1][1:-1])
-    if path is None or (len(called.arguments) > 2 and called[2] != "FALSE ON ERROR"):
-        raise unsupported("JSON_EXISTS with this path or clause is not run on Spark")
-    found = f"get_json_object({called[0]}, '{path[1]}') IS NOT NULL"
-    return null_or(f"{called[0]} IS NULL", found)
+    behavior = _clause(called, "ON ERROR")[0] if len(called.arguments) > 2 else "'FALSE'"
+    return computed("json_exists", called[0], _path(called), behavior)
+
+
+def parsed(name: str) -> Form:
+    """PARSE_JSON(text): a VARIANT."""
+
+    def form(called: Called) -> str:
+        if len(called.arguments) > 1:
+            raise unsupported("equal keys are not kept on Spark", "leave the second argument out")
+        return f"{name}({called[0]})"
+
+    return form
 
 
 FORMS: dict[str, Form] = {
@@ -204,6 +282,14 @@ FORMS: dict[str, Form] = {
     "JSON_ARRAY": array,
     "JSON_STRING": lambda called: _value(called, 0),
     "JSON_EXISTS": exists,
+    "JSON_VALUE": value,
+    "JSON_QUERY": query,
+    "DEFAULT ON EMPTY": "{0}",
+    "DEFAULT ON ERROR": "{0}",
+    "JSON_QUOTE": lambda called: computed("json_quote", called[0]),
+    "JSON_UNQUOTE": lambda called: computed("json_unquote", called[0]),
+    "PARSE_JSON": parsed("parse_json"),
+    "TRY_PARSE_JSON": parsed("try_parse_json"),
     **{
         f"IS {'NOT ' if negated else ''}JSON {kind}": is_json(kind, negated=negated)
         for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")

@@ -7,6 +7,7 @@ zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ show the same clock.
 
 from __future__ import annotations
 
+from schema_core.expressions.computed.zones import standard_offset
 from schema_core.expressions.forms.words import (
     MAX_PRECISION,
     bind,
@@ -100,6 +101,29 @@ def clock(text: str, type_: DataType, zone: str) -> str:
             return text
 
 
+def util_local(text: str, zone: str) -> str:
+    """What a clock shows at an instant as java.util has it: before 1900 it knows no local times."""
+    if zone == "UTC":
+        return local(text, zone)
+    offset = standard_offset(zone) * 1_000_000
+    early = f"timestamp_micros(unix_micros({{0}}) + {offset}L)"
+    late = f"from_utc_timestamp({{0}}, {string(zone)})"
+    shown = bind(text, f"if({{0}} < TIMESTAMP'1900-01-01 00:00:00', {early}, {late})".format)
+    return f"CAST({shown} AS TIMESTAMP_NTZ)"
+
+
+def util_clock(text: str, type_: DataType, zone: str) -> str:
+    """`clock`, but of an instant as java.util has it."""
+    if isinstance(type_, LocalZonedTimestampType):
+        return util_local(text, zone)
+    return clock(text, type_, zone)
+
+
+def nano_part(text: str) -> str:
+    """The nanoseconds of the last second."""
+    return f"CAST(pmod({micros(text)}, 1000000) * 1000 AS INT)"
+
+
 # --- casts -------------------------------------------------------------------------------------
 
 
@@ -166,7 +190,7 @@ def _micro_part(text: str, shape: str, group: int) -> str:
     return f"CAST(rpad(regexp_extract({text}, '{shape}', {group}), 6, '0') AS INT)"
 
 
-def date_of_text(text: str) -> str:
+def date_of_text(text: str, *, strict: bool = True) -> str:
     """A text as a date: a year, maybe with month and day; NULL for anything else."""
     parts = ", ".join(_part(text, _DATE, group, "1") for group in (1, 2, 3))
     return f"if(rlike({text}, '{_DATE}'), make_date({parts}), NULL)"

@@ -1,20 +1,23 @@
 """Regular expressions, which are Java's on both sides, and texts taken apart.
 
-A pattern that cannot be read gives NULL in Flink and ends a job in Spark; so the forms take only
-constant patterns, and refuse those that are not well formed.
+A pattern that cannot be read gives NULL in Flink and ends a job in Spark; so whether Java can read
+it is asked first, of a constant at once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from schema_core.expressions.computed.java_patterns import group_count, may_miss
 from schema_core.expressions.forms.words import (
     ELEMENT,
     Called,
     Form,
     bind,
     bind_all,
+    computed,
     null_or,
     sql_type,
     string,
@@ -22,129 +25,143 @@ from schema_core.expressions.forms.words import (
 )
 
 
+def is_constant(text: str) -> bool:
+    """Whether a text of Spark's is a literal."""
+    return re.fullmatch(r"'(?:[^'\\]|\\.)*'", text, re.DOTALL) is not None
+
+
 def constant(text: str) -> str:
-    """The content of a constant text.
+    """The content of a literal."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text[1:-1])
 
-    Raises:
-        UnsupportedError: with code `not-executable` for anything else.
+
+_ESCAPED = {"n": "\n", "r": "\r", "0": "\x00"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A text and a pattern that Java can read, in Spark's words.
+
+    `groups` is how many groups it has, and `known` the pattern itself if it is a constant.
     """
-    if not (text.startswith("'") and text.endswith("'") and len(text) > 1):
-        raise unsupported("a regular expression must be a constant on Spark")
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
+
+    text: str
+    pattern: str
+    groups: str
+    known: str | None
+    others: tuple[str, ...] = ()
+
+    def or_if_empty(self, empty: str, said: str) -> str:
+        """What is said, or something else for the empty pattern."""
+        if self.known is not None:
+            return said if self.known else empty
+        return f"if({self.pattern} = '', {empty}, {said})"
 
 
-def is_broken(text: str) -> bool:
-    """Whether a constant pattern can be read by nobody, for it ends too early.
+def where_readable(
+    form: Callable[[Pattern], str], otherwise: str = "NULL"
+) -> Callable[[Called], str]:
+    """A form of a text and a pattern, with the result for a pattern that Java cannot read.
 
-    Raises:
-        UnsupportedError: with code `not-executable` where that cannot be told.
+    Whether it can is found out beforehand, for Spark ends the job at such a pattern.
     """
-    try:
-        re.compile(constant(text))
-    except re.error as error:
-        if error.msg.startswith(("missing )", "unterminated", "nothing to repeat")):
-            return True
-        raise unsupported(f"the pattern {text} is not run on Spark: {error}") from None
-    return False
-
-
-def where_readable(form: Callable[[Called], str], otherwise: str = "NULL") -> Form:
-    """A form whose second argument is a pattern, with the result for a broken one."""
 
     def said(called: Called) -> str:
-        return (
-            f"CAST({otherwise} AS {sql_type(called.type)})"
-            if is_broken(called[1])
-            else form(called)
-        )
+        type_ = sql_type(called.type)
+        text, pattern, *others = called.arguments
+        if is_constant(pattern):
+            known = constant(pattern)
+            count = group_count(known)
+            if count < 0:
+                return null_or(f"{text} IS NULL", f"CAST({otherwise} AS {type_})")
+            return bind(text, lambda v: form(Pattern(v, pattern, str(count), known, tuple(others))))
+
+        def body(text: str, pattern: str, groups: str, *others: str) -> str:
+            fitting = form(Pattern(text, pattern, groups, None, others))
+            unknown = f"{text} IS NULL OR {pattern} IS NULL"
+            return null_or(unknown, f"if({groups} < 0, CAST({otherwise} AS {type_}), {fitting})")
+
+        return bind_all([text, pattern, computed("group_count", pattern), *others], body)
 
     return said
 
 
-def groups(text: str) -> int:
-    """How many groups a pattern has."""
-    return re.compile(constant(text)).groups
-
-
-def matches(called: Called) -> str:
+def matches(given: Pattern) -> str:
     """REGEXP: whether a part of the text fits; nothing fits the empty pattern."""
-    if constant(called[1]) == "":
-        return null_or(f"{called[0]} IS NULL", "FALSE")
-    return f"rlike({called[0]}, {called[1]})"
+    return given.or_if_empty(
+        null_or(f"{given.text} IS NULL", "FALSE"), f"rlike({given.text}, {given.pattern})"
+    )
 
 
 def extracted(called: Called) -> str:
     """REGEXP_EXTRACT(text, pattern [, group]): NULL where nothing fits, or no such group is."""
-    group = called[2] if len(called.arguments) > 2 else "0"
-    pattern = called[1]
-    if not group.lstrip("-").isdigit():
-        raise unsupported("the group of REGEXP_EXTRACT must be a constant on Spark")
-    if not 0 <= int(group) <= groups(pattern):
+    text, pattern, *groups = called.arguments
+    group = groups[0] if groups else "0"
+    if is_constant(pattern) and group.isdigit() and not may_miss(constant(pattern), int(group)):
+        return _EXTRACTED(called)
+    return computed("group_text", text, pattern, f"CAST({group} AS INT)")
+
+
+def _extracted(given: Pattern) -> str:
+    """A group that is there wherever the pattern fits."""
+    group = given.others[0] if given.others else "0"
+    if int(group) > int(given.groups):
         return "CAST(NULL AS STRING)"
-    whole = f"regexp_extract_all({{0}}, {string(f'({constant(pattern)})')}, {int(group) + 1})"
-    if group != "0":
-        return bind(called[0], lambda v: _group(v, pattern, group))
-    return bind(called[0], lambda v: f"get({whole.format(v)}, 0)")
+    found = f"regexp_extract({given.text}, {given.pattern}, {group})"
+    return f"if(rlike({given.text}, {given.pattern}), {found}, NULL)"
 
 
-def _group(text: str, pattern: str, group: str) -> str:
-    found = f"regexp_extract({text}, {pattern}, {group})"
-    return f"if(rlike({text}, {pattern}), {found}, NULL)"
+_EXTRACTED = where_readable(_extracted)
 
 
-def every(called: Called) -> str:
+def every(given: Pattern) -> str:
     """REGEXP_EXTRACT_ALL(text, pattern [, group]): of all places that fit, the first group."""
-    group = called[2] if len(called.arguments) > 2 else "1"
-    pattern = called[1]
-    if not group.lstrip("-").isdigit():
-        raise unsupported("the group of REGEXP_EXTRACT_ALL must be a constant on Spark")
-    if not 0 <= int(group) <= groups(pattern):
-        return "CAST(NULL AS ARRAY<STRING>)"
-    return f"regexp_extract_all({called[0]}, {pattern}, {group})"
+    group = given.others[0] if given.others else "1"
+
+    def body(group: str) -> str:
+        found = f"regexp_extract_all({given.text}, {given.pattern}, {group})"
+        return f"if({group} BETWEEN 0 AND {given.groups}, {found}, NULL)"
+
+    return bind(group, body)
 
 
-def replaced(called: Called) -> str:
+def replaced(given: Pattern) -> str:
     """REGEXP_REPLACE; the replacement is what it is, without references to groups."""
-    pattern = called[1]
-    new = f"replace(replace({called[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-    if constant(pattern) == "":
-        return bind_all(
-            [called[0], called[2]],
-            lambda text, word: (
-                f"concat({word}, regexp_replace({text}, '(?s)(.)', concat('$1', "
-                f"replace(replace({word}, '\\\\', '\\\\\\\\'), '$', '\\\\$'))))"
-            ),
-        )
-    return f"regexp_replace({called[0]}, {pattern}, {new})"
+    new = given.others[0]
+    quoted = f"replace(replace({new}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    return f"regexp_replace({given.text}, {given.pattern}, {quoted})"
 
 
-def first(called: Called) -> str:
+def first(given: Pattern) -> str:
     """REGEXP_SUBSTR: the first part that fits, or NULL."""
-    pattern = called[1]
-    if constant(pattern) == "":
-        return null_or(f"{called[0]} IS NULL", "''")
-    return f"regexp_substr({called[0]}, {pattern})"
+    return given.or_if_empty(
+        null_or(f"{given.text} IS NULL", "''"), f"regexp_substr({given.text}, {given.pattern})"
+    )
 
 
-def place(called: Called) -> str:
-    """REGEXP_INSTR: where the first part that fits begins, counted from 1; 0 where none does."""
-    pattern = called[1]
-    if constant(pattern) == "":
-        return null_or(f"{called[0]} IS NULL", "1")
-    return f"regexp_instr({called[0]}, {pattern})"
+def place(given: Pattern) -> str:
+    """REGEXP_INSTR: where the first part that fits begins, in UTF-16 units from 1; or 0."""
+    before = f"left({given.text}, {{0}} - 1)"
+    wide = f"CAST(length(encode({before}, 'UTF-16BE')) DIV 2 AS INT) + 1"
+    found = f"regexp_instr({given.text}, {given.pattern})"
+    return given.or_if_empty(
+        null_or(f"{given.text} IS NULL", "1"),
+        bind(found, f"if({{0}} > 0, {wide}, {{0}})".format),
+    )
 
 
 def split(called: Called) -> str:
-    """SPLIT at a plain text; into characters at an empty one."""
+    """SPLIT at a plain text; into UTF-16 units at an empty one."""
 
-    def body(text: str, mark: str) -> str:
-        letters = f"regexp_extract_all({text}, '(?s)(.)', 1)"
+    def body(text: str, mark: str, letters: str) -> str:
         parts = f"split({text}, concat('\\\\Q', {mark}, '\\\\E'), -1)"
         unknown = f"{text} IS NULL OR {mark} IS NULL"
         chosen = f"if({text} = '', slice(array(''), 1, 0), if({mark} = '', {letters}, {parts}))"
         return null_or(unknown, chosen)
 
-    return bind_all([called[0], called[1]], body)
+    if is_constant(called[1]) and called[1] != "''":
+        return bind(called[0], lambda v: body(v, called[1], "array('')"))
+    return bind_all([called[0], called[1], computed("letters", called[0])], body)
 
 
 def to_map(called: Called) -> str:
@@ -166,11 +183,14 @@ def similar(*, negated: bool) -> Form:
     def form(called: Called) -> str:
         if len(called.arguments) > 2:
             raise unsupported("SIMILAR TO with ESCAPE is not run on Spark")
+        if not is_constant(called[1]):
+            raise unsupported("SIMILAR TO takes a constant pattern on Spark")
         content = constant(called[1])
         if re.search(r"[\\^$.]|\[\[:|\(\?", content):
             raise unsupported(f"the pattern {called[1]} is not run on Spark")
-        pattern = re.sub(r"%", ".*", re.sub(r"_", ".", content))
-        said = f"rlike({called[0]}, {string(f'(?s)^(?:{pattern})$')})"
+        pattern = content.replace("_", ".").replace("%", "(?s:.*)")
+        whole = string(rf"\A(?:{pattern})\z")
+        said = f"rlike({called[0]}, {whole})"
         return f"(NOT {said})" if negated else said
 
     return form
@@ -178,10 +198,10 @@ def similar(*, negated: bool) -> Form:
 
 FORMS: dict[str, Form] = {
     "REGEXP": where_readable(matches, "FALSE"),
-    "REGEXP_EXTRACT": where_readable(extracted),
+    "REGEXP_EXTRACT": extracted,
     "REGEXP_EXTRACT_ALL": where_readable(every),
     "REGEXP_REPLACE": where_readable(replaced),
-    "REGEXP_COUNT": where_readable(lambda called: f"regexp_count({called[0]}, {called[1]})"),
+    "REGEXP_COUNT": where_readable(lambda given: f"regexp_count({given.text}, {given.pattern})"),
     "REGEXP_SUBSTR": where_readable(first),
     "REGEXP_INSTR": where_readable(place),
     "SPLIT": split,

@@ -8,6 +8,7 @@ from schema_core.expressions.forms.words import (
     Called,
     Form,
     bind,
+    bind_all,
     sql_type,
     unsupported,
 )
@@ -46,7 +47,7 @@ def _step(called: Called, *, up: bool) -> str:
 
 def _step_instant(unit: str, text: str, zone: str, *, up: bool) -> str:
     """An instant by the clock of a zone, whose distance from UTC is taken where it starts."""
-    clock = moments.local(text, zone)
+    clock = moments.util_local(text, zone)
     step = stepped(unit, clock, TimestampType(3), up=up)
     distance = f"({moments.micros(clock)} - {moments.micros(text)})"
     return f"timestamp_micros({moments.micros(step)} - {distance})"
@@ -73,12 +74,35 @@ def stepped(unit: str, text: str, type_: DataType, *, up: bool) -> str:
     if unit == "DAY" and isinstance(type_, DateType):
         return text
     day = moments.convert(text, type_, DateType(), "UTC")
-    start = bind(day, lambda d: _start(unit, d))
+
+    def body(text: str, day: str) -> str:
+        return bind(_reread(day), lambda shown: _stepped_day(unit, text, type_, day, shown, up=up))
+
+    return bind_all([text, day], body)
+
+
+def _stepped_day(unit: str, text: str, type_: DataType, day: str, shown: str, *, up: bool) -> str:
+    """The start of the unit of a day, which before 1582 is shown as another one."""
+    start = _start(unit, shown, day)
     if up:
-        start = _ceiling(unit, start, text, type_)
-    if isinstance(type_, DateType):
-        return start
+        exact = f"{{0}} = {shown} AND {moments.convert(day, DateType(), type_, 'UTC')} = {text}"
+        start = bind(start, f"if({exact}, {{0}}, {_following(unit, '{0}')})".format)
     return moments.convert(start, DateType(), type_, "UTC")
+
+
+#: The first day of the Gregorian calendar, counted from 1970.
+CUTOVER = -141_427
+
+
+def _reread(day: str) -> str:
+    """A date before 1582 by its name in the Julian calendar, as Flink takes it apart here.
+
+    The name is read in the Gregorian calendar again, so that the date moves by some days.
+    """
+    count = moments.days(day)
+    year = f"CAST(floor((4L * ({count} + 719470) + 3) / 1461D) AS INT)"  # from March on
+    moved = f"{count} + 2 - CAST(floor({year} / 100D) AS INT) + CAST(floor({year} / 400D) AS INT)"
+    return f"if({count} < {CUTOVER}, {moments.of_days(moved)}, {day})"
 
 
 def _stepped_time(size: int, text: str, type_: DataType, *, up: bool) -> str:
@@ -93,36 +117,28 @@ def _stepped_time(size: int, text: str, type_: DataType, *, up: bool) -> str:
     return bind(count, body)
 
 
-def _start(unit: str, day: str) -> str:
-    """The first day of a unit."""
+def _start(unit: str, shown: str, day: str) -> str:
+    """The first day of a unit; the day of the week is that of the day itself."""
     match unit:
         case "WEEK":
-            return f"date_sub({day}, dayofweek({day}) - 1)"
+            return f"date_sub({shown}, dayofweek({day}) - 1)"
         case "MONTH" | "QUARTER" | "YEAR":
-            return f"trunc({day}, '{unit}')"
+            return f"trunc({shown}, '{unit}')"
         case "DECADE":
-            return f"make_date(floor(year({day}) / 10) * 10, 1, 1)"
+            return f"make_date(floor(year({shown}) / 10) * 10, 1, 1)"
         case "CENTURY":
-            return f"make_date(floor((year({day}) - 1) / 100) * 100 + 1, 1, 1)"
+            return f"make_date(floor((year({shown}) - 1) / 100) * 100 + 1, 1, 1)"
         case "MILLENNIUM":
-            return f"make_date(floor((year({day}) - 1) / 1000) * 1000 + 1, 1, 1)"
+            return f"make_date(floor((year({shown}) - 1) / 1000) * 1000 + 1, 1, 1)"
         case _:
             raise unsupported(f"FLOOR to {unit} is not run on Spark")
 
 
-def _ceiling(unit: str, start: str, text: str, type_: DataType) -> str:
-    """The start if the moment stands on it, else the start of the unit that follows."""
-
-    def body(day: str) -> str:
-        back = (
-            day if isinstance(type_, DateType) else moments.convert(day, DateType(), type_, "UTC")
-        )
-        following = f"add_months({day}, {MONTHS.get(unit, 0)})"
-        if unit == "WEEK":
-            following = f"date_add({day}, 7)"
-        return f"if({back} = {text}, {day}, {following})"
-
-    return bind(start, body)
+def _following(unit: str, start: str) -> str:
+    """The start of the next unit."""
+    if unit == "WEEK":
+        return f"date_add({start}, 7)"
+    return f"add_months({start}, {MONTHS.get(unit, 0)})"
 
 
 FORMS: dict[str, Form] = {

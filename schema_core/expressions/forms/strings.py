@@ -11,10 +11,12 @@ from schema_core.expressions.forms.words import (
     Form,
     bind,
     bind_all,
+    computed,
+    fail,
     null_or,
-    unsupported,
 )
-from schema_core.types import VarCharType
+from schema_core.expressions.typed import Constant
+from schema_core.types import CharType, VarCharType
 
 SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
@@ -62,48 +64,37 @@ def trim(called: Called) -> str:
     words = [argument for argument in called.arguments if argument in SIDES]
     side = words[0] if words else "BOTH"
     rest = [argument for argument in called.arguments if argument not in words]
-    if len(rest) == 1:
-        return f"trim({side} ' ' FROM {rest[0]})"
-    characters, text = rest
-    return f"trim({side} {characters} FROM {text})"
+    return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else "' '")
 
 
 def one_sided(side: str) -> Form:
     """LTRIM, RTRIM and BTRIM: the text, then maybe the characters."""
+    return lambda called: _trimmed(side, called[0], (*called.arguments, "' '")[1])
 
-    def form(called: Called) -> str:
-        characters = called[1] if len(called.arguments) > 1 else "' '"
-        return f"trim({side} {characters} FROM {called[0]})"
 
-    return form
+def _trimmed(side: str, text: str, characters: str) -> str:
+    """A text without some characters at its ends; without any there is nothing to be done."""
+    if characters == "' '":
+        return f"trim({side} ' ' FROM {text})"
+    problem = fail("there are no characters to trim")
+
+    def body(text: str, characters: str) -> str:
+        trimmed = f"trim({side} {characters} FROM {text})"
+        return f"if({characters} = '' AND {text} IS NOT NULL, {problem}, {trimmed})"
+
+    return bind_all([text, characters], body)
 
 
 def padded(name: str) -> Form:
-    """LPAD and RPAD: NULL for a negative length, or where there is nothing to fill up with."""
-
-    def form(called: Called) -> str:
-        def body(text: str, length: str, filler: str) -> str:
-            empty = f"{length} < 0 OR {filler} = ''"
-            return null_or(empty, f"{name}({text}, {length}, {filler})")
-
-        return bind_all(called.arguments, body)
-
-    return form
+    """LPAD and RPAD, of UTF-16 units."""
+    return lambda called: computed(name, called[0], f"CAST({called[1]} AS INT)", called[2])
 
 
 def overlay(called: Called) -> str:
-    """OVERLAY(text PLACING new FROM place FOR length)."""
-
-    def body(text: str, new: str, place: str, *lengths: str) -> str:
-        length = lengths[0] if lengths else f"char_length({new})"
-        outside = f"{place} < 1 OR {place} > char_length({text})"
-        tail = f"substring({text}, {place} + {length})"
-        beyond = f"{length} <= 0 OR {place} + {length} > char_length({text}) + 1"
-        kept = f"concat(left({text}, {place} - 1), {new}, if({beyond}, '', {tail}))"
-        unknown = " OR ".join(f"{one} IS NULL" for one in (text, new, place, *lengths))
-        return null_or(unknown, f"if({outside}, {text}, {kept})")
-
-    return bind_all(called.arguments, body)
+    """OVERLAY(text PLACING new FROM place [FOR length]), in UTF-16 units."""
+    text, new, place, *lengths = called.arguments
+    length = lengths[0] if lengths else f"CAST(length(encode({new}, 'UTF-16BE')) DIV 2 AS INT)"
+    return computed("overlay", text, new, f"CAST({place} AS INT)", f"CAST({length} AS INT)")
 
 
 #: Escapes where nobody asked for an escape: stands in no text that people write.
@@ -182,22 +173,30 @@ def position(called: Called) -> str:
 
 
 def in_text(called: Called) -> str:
-    """INSTR(text, part)."""
-    if len(called.arguments) > 2:
-        raise unsupported("INSTR with a start is not run on Spark")
-    return f"instr({called[0]}, {called[1]})"
+    """INSTR(text, part [, start [, occurrence]])."""
+    if len(called.arguments) == 2:
+        return f"instr({called[0]}, {called[1]})"
+    text, part, start, count = (*called.arguments, "1")[:4]
+    return computed("instr", text, part, f"CAST({start} AS INT)", f"CAST({count} AS INT)")
 
 
 def locate(called: Called) -> str:
-    """LOCATE(part, text, start): 0 for a start before the first character."""
+    """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
         return f"locate({called[0]}, {called[1]})"
-    return bind_all(
-        called.arguments,
-        lambda part, text, start: null_or(
-            f"{start} IS NULL", f"locate({part}, {text}, if({start} < 1, 1, {start}))"
-        ),
-    )
+    return computed("locate", called[0], called[1], f"CAST({called[2]} AS INT)")
+
+
+def cased(name: str) -> Form:
+    """UPPER and LOWER; of a constant the result has the length of its type."""
+
+    def form(called: Called) -> str:
+        said = f"{name}({called[0]})"
+        if isinstance(called.type, CharType) and isinstance(called.apply.arguments[0], Constant):
+            return f"rpad({said}, {called.type.length}, ' ')"
+        return said
+
+    return form
 
 
 def starts(name: str) -> Form:
@@ -227,10 +226,10 @@ def elt(called: Called) -> str:
 
 
 FORMS: dict[str, Form] = {
-    "UPPER": "upper({0})",
-    "LOWER": "lower({0})",
-    "UCASE": "upper({0})",
-    "LCASE": "lower({0})",
+    "UPPER": cased("upper"),
+    "LOWER": cased("lower"),
+    "UCASE": cased("upper"),
+    "LCASE": cased("lower"),
     "CHAR_LENGTH": "char_length({0})",
     "CHARACTER_LENGTH": "char_length({0})",
     "REVERSE": "reverse({0})",
@@ -261,6 +260,7 @@ FORMS: dict[str, Form] = {
     "STARTSWITH": starts("startswith"),
     "ENDSWITH": starts("endswith"),
     "IS_DIGIT": matches("^\\\\p{Nd}+$"),
+    "IS_DECIMAL": lambda called: computed("is_decimal", texts(called)[0]),
     "IS_ALPHA": matches("^\\\\p{L}+$"),
     "TRANSLATE3": "translate({0}, {1}, {2})",
     "ELT": elt,

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from zoneinfo import available_timezones
 
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.numbers import months_between, shifted
 from schema_core.expressions.forms.words import (
     CHARACTERS,
+    FLOATS,
     MAX_PRECISION,
     Called,
     Form,
     bind,
-    null_or,
+    computed,
+    fail,
     sql_type,
     string,
     unsupported,
 )
-from schema_core.expressions.typed import Apply, Word
+from schema_core.expressions.typed import Apply, Constant, Typed, Word
+from schema_core.sql.syntax import Literal
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -66,7 +68,9 @@ def _days(text: str, type_: DataType, zone: str) -> str:
     """The date of a moment as Flink sees it: before 1970 that of the end of the day."""
     if isinstance(type_, DateType):
         return text
-    return moments.convert(moments.clock(text, type_, zone), TimestampType(3), DateType(), zone)
+    return moments.convert(
+        moments.util_clock(text, type_, zone), TimestampType(3), DateType(), zone
+    )
 
 
 def _time(text: str, type_: DataType, zone: str) -> str:
@@ -75,7 +79,7 @@ def _time(text: str, type_: DataType, zone: str) -> str:
         return moments.time_millis(text)
     if isinstance(type_, DateType):  # Flink takes the number of days for one of milliseconds
         return f"unix_date({text})"
-    return f"{moments.millis(moments.clock(text, type_, zone))} % {moments.DAY}"
+    return f"{moments.millis(moments.util_clock(text, type_, zone))} % {moments.DAY}"
 
 
 def field(unit: str, text: str, type_: DataType, zone: str) -> str:
@@ -92,7 +96,7 @@ def field(unit: str, text: str, type_: DataType, zone: str) -> str:
         count = (
             f"unix_date({text}) * 86400L"
             if isinstance(type_, DateType)
-            else f"{moments.millis(moments.clock(text, type_, zone))} DIV 1000"
+            else f"{moments.millis(moments.util_clock(text, type_, zone))} DIV 1000"
         )
         return f"({count})"
     if unit in TIME_FIELDS:
@@ -167,80 +171,89 @@ def timestamp_diff(called: Called) -> str:
 def date_format(called: Called) -> str:
     """DATE_FORMAT(moment, pattern); a text is read as a timestamp first."""
     text, type_ = called[0], called.types[0]
-    pattern = _pattern(called[1])
     if isinstance(type_, CHARACTERS):
-        text = bind(text, _second_of_text)
-        type_ = TimestampType(0)
+        return computed("simple_text", text, called[1])
     clock = moments.clock(text, type_, called.zone)
-    return f"date_format({clock}, {pattern})"
+    if _PLAIN.fullmatch(called[1]):
+        return f"date_format({clock}, {called[1]})"
+    seconds = f"unix_seconds(CAST({clock} AS TIMESTAMP))"
+    return computed("date_format", seconds, moments.nano_part(clock), called[1])
 
 
-def _second_of_text(text: str) -> str:
-    """A text with date and time as a timestamp to the second."""
-    read = moments.timestamp_of_text(text, TimestampType(0))
-    return f"if({text} LIKE '% %:%:%', {read}, NULL)"
-
+#: Constant patterns that mean the same to Spark: parts of fixed width with marks between.
+_PLAIN = re.compile(
+    r"'(?:(?:yyyy|MM|dd|HH|mm|ss|S{1,6})(?![a-zA-Z])|(?:yyyy|MM|dd)(?=MM|dd)|[-/:., ])*'"
+)
 
 #: Patterns that TO_TIMESTAMP reads as it reads a text without one.
-STANDARD = frozenset({"'yyyy-MM-dd HH:mm:ss'", "'yyyy-MM-dd'"})
-
-#: Pattern letters that mean the same to Java's formatter and to Spark.
-_LETTERS = frozenset("yMdHhmsSaEDGkKnNQ")
-
-
-def _pattern(text: str) -> str:
-    """A constant pattern of letters on which both agree."""
-    if not (text.startswith("'") and text.endswith("'")):
-        raise unsupported("a date pattern must be a constant on Spark")
-    letters = {letter for letter in text if letter.isalpha()}
-    if not letters <= _LETTERS | set("T"):
-        raise unsupported(f"the date pattern {text} has letters that Spark reads otherwise")
-    return text
+STANDARD = "'yyyy-MM-dd HH:mm:ss'"
 
 
 def to_timestamp(called: Called) -> str:
     """TO_TIMESTAMP(text [, pattern]): NULL for a text that is none."""
-    if len(called.arguments) == 1 or called[1] in STANDARD:
+    if len(called.arguments) == 1:
         return bind(called[0], lambda v: moments.timestamp_of_text(v, TimestampType(3)))
-    pattern = _pattern(called[1])
-    read = f"CAST(try_to_timestamp({called[0]}, {pattern}) AS TIMESTAMP_NTZ)"
-    return moments.truncated(read, 6, 3, TimestampType(3))
+    return moments.of_micros(computed("to_timestamp", called[0], called[1]), TimestampType(3))
 
 
 def to_date(called: Called) -> str:
-    """TO_DATE(text)."""
+    """TO_DATE(text [, pattern]): with a pattern any text is a date."""
     if len(called.arguments) > 1:
-        raise unsupported("TO_DATE with a pattern answers any text in Flink; Spark cannot")
-    return bind(called[0], moments.date_of_text)
+        return moments.of_days(computed("to_date", called[0], called[1]))
+    return bind(called[0], lambda v: moments.date_of_text(v, strict=False))
+
+
+#: The first and the last instant that TO_TIMESTAMP_LTZ gives, in microseconds.
+_RANGE = "-62135596800000000L AND 253402300799999999L"
 
 
 def to_instant(called: Called) -> str:
-    """TO_TIMESTAMP_LTZ(number, precision), of seconds or milliseconds."""
+    """TO_TIMESTAMP_LTZ(number, digits of a second); NULL beyond the years 1 to 9999."""
     type_ = called.types[0]
     if isinstance(type_, CHARACTERS):
         return _instant_of_text(called)
     digits = called[1] if len(called.arguments) > 1 else "3"
-    scale = {"0": 1000, "3": 1}.get(digits)
-    if scale is None:
-        raise unsupported("TO_TIMESTAMP_LTZ takes the precision 0 or 3")
-    count = f"CAST({called[0]} AS BIGINT)"
-    return f"timestamp_millis({count} * {scale})"
+    if not digits.isdigit() or is_fine(called.type):
+        raise unsupported(f"TO_TIMESTAMP_LTZ of the precision {digits} is not run on Spark")
+    scale = 10 ** (6 - int(digits))
+    if isinstance(type_, FLOATS):
+        count = f"CAST({called[0]} AS DOUBLE) * {scale}D"
+        unit = 1000 if int(digits) <= 3 else scale
+        micros = f"CAST(floor({count} / {unit}D) AS DECIMAL(38, 0)) * {unit}"
+    else:
+        micros = f"CAST(CAST({called[0]} AS BIGINT) AS DECIMAL(30, 0)) * {scale}"
+    return bind(
+        micros, lambda v: f"if({v} BETWEEN {_RANGE}, timestamp_micros(CAST({v} AS BIGINT)), NULL)"
+    )
 
 
 def _instant_of_text(called: Called) -> str:
-    """A text of a standard pattern, read by the clock of a zone, which is UTC unless given."""
-    if len(called.arguments) < 2 or called[1] not in STANDARD:
-        raise unsupported("TO_TIMESTAMP_LTZ of a text with this pattern is not run on Spark")
+    """A text by a pattern, read by the clock of a zone, which is UTC unless given."""
+    if is_fine(called.type):
+        raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not run on Spark")
+    if len(called.arguments) < 2:
+        problem = fail("the text is no timestamp")
+
+        def body(text: str) -> str:
+            read = moments.timestamp_of_text(text, TimestampType(3))
+            return f"coalesce({read}, if({text} IS NULL, NULL, {problem}))"
+
+        return moments.instant(bind(called[0], body), "UTC")
+    read = moments.of_micros(computed("to_timestamp", called[0], called[1]), TimestampType(3))
     zone = called[2][1:-1] if len(called.arguments) > 2 else "UTC"
-    read = bind(called[0], lambda v: moments.timestamp_of_text(v, TimestampType(3)))
     return moments.instant(read, zone)
 
 
 def unix_date_text(called: Called) -> str:
     """FROM_UNIXTIME(seconds [, pattern]) in the session's zone."""
-    pattern = _pattern(called[1]) if len(called.arguments) > 1 else string("yyyy-MM-dd HH:mm:ss")
-    clock = moments.local(f"timestamp_seconds(CAST({called[0]} AS BIGINT))", called.zone)
-    return f"date_format({clock}, {pattern})"
+    pattern = called[1] if len(called.arguments) > 1 else STANDARD
+    seconds = f"CAST({called[0]} AS BIGINT)"
+    return computed("simple_format", seconds, pattern, string(called.zone))
+
+
+def is_fine(type_: DataType) -> bool:
+    """Whether a timestamp has digits of a second that Spark does not keep."""
+    return isinstance(type_, AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
 def is_moment(type_: DataType) -> bool:
@@ -255,6 +268,13 @@ COARSE = frozenset(
 )
 
 
+def _is_coarse_pattern(pattern: Typed) -> bool:
+    """Whether a pattern shows no more than six digits of a second."""
+    if not isinstance(pattern, Constant) or not isinstance(pattern.literal, Literal):
+        return False
+    return re.search("SSSSSSS|[nN]", pattern.literal.text) is None
+
+
 def is_coarse(apply: Apply) -> bool:
     """Whether a call gives the same for timestamps that differ beyond their microseconds."""
     words = [one.symbol.word for one in apply.arguments if isinstance(one, Word)]
@@ -264,7 +284,7 @@ def is_coarse(apply: Apply) -> bool:
         case "FLOOR":
             return bool(words)
         case "DATE_FORMAT":
-            return "SSSSSSS" not in str(apply.arguments[1])
+            return _is_coarse_pattern(apply.arguments[1])
         case "CAST" | "TRY_CAST":
             target = apply.type
             fine = isinstance(target, AnyTimestampType) and target.precision > MAX_PRECISION
@@ -277,35 +297,13 @@ def unix_time(called: Called) -> str:
     """UNIX_TIMESTAMP: seconds since 1970, now or of a text; the least number for a bad text."""
     if not called.arguments:
         return "unix_timestamp()"
-    if len(called.arguments) > 1 and called[1] not in STANDARD - {"'yyyy-MM-dd'"}:
-        raise unsupported("UNIX_TIMESTAMP with this pattern is not run on Spark")
-
-    def body(text: str) -> str:
-        seconds = f"unix_seconds({moments.instant(_second_of_text(text), called.zone)})"
-        least = "-9223372036854775807L - 1L"
-        return null_or(f"{text} IS NULL", f"coalesce({seconds}, {least})")
-
-    return bind(called[0], body)
+    pattern = called[1] if len(called.arguments) > 1 else STANDARD
+    return computed("unix_timestamp", called[0], pattern, string(called.zone))
 
 
 def moved_clock(called: Called) -> str:
     """CONVERT_TZ(text, zone, zone): what the second clock shows when the first shows the text."""
-    zones = [_zone(one) for one in called.arguments[1:]]
-
-    def body(text: str) -> str:
-        moment = moments.instant(_second_of_text(text), zones[0])
-        return f"date_format({moments.local(moment, zones[1])}, 'yyyy-MM-dd HH:mm:ss')"
-
-    return bind(called[0], body)
-
-
-def _zone(text: str) -> str:
-    """The name of a zone; a name that nobody has is taken for GMT, as Java does."""
-    if not (text.startswith("'") and text.endswith("'")):
-        raise unsupported("a time zone must be a constant on Spark")
-    name = text[1:-1]
-    offset = re.fullmatch(r"GMT[+-]\d{1,2}:\d\d", name)
-    return name if offset or name in available_timezones() else "UTC"
+    return computed("convert_tz", *called.arguments)
 
 
 FORMS: dict[str, Form] = {

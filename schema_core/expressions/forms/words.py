@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import UnsupportedError
+from schema_core.expressions.computed import COMPUTED
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -125,11 +126,26 @@ def bind(text: str, body: Callable[[str], str]) -> str:
 
 
 def bind_all(texts: Sequence[str], body: Callable[..., str]) -> str:
-    """`bind` for several texts at once."""
-    if not texts:
-        return body()
-    first, *rest = texts
-    return bind(first, lambda name: bind_all(rest, lambda *others: body(name, *others)))
+    """`bind` for several texts at once, which one lambda sees as fields of a row.
+
+    >>> bind_all(["f(a)", "b", "g(c)"], lambda x, y, z: x + y + z)[:36]
+    'transform(array(struct(f(a) AS `0`, '
+    """
+    wide = [place for place, text in enumerate(texts) if not is_simple(text)]
+    if len(wide) < 2:
+
+        def placed(name: str) -> str:
+            return body(*(name if place in wide else text for place, text in enumerate(texts)))
+
+        return bind(texts[wide[0]], placed) if wide else body(*texts)
+    fields = ", ".join(f"{texts[place]} AS `{place}`" for place in wide)
+
+    def named(row: str) -> str:
+        return body(
+            *(f"{row}.`{place}`" if place in wide else text for place, text in enumerate(texts))
+        )
+
+    return bind(f"struct({fields})", named)
 
 
 _PLACE = re.compile(r"\{(\d+|\*|type)\}")
@@ -166,6 +182,47 @@ def null_or(condition: str, value: str) -> str:
 def fail(message: str) -> str:
     """An expression that ends the job with a message."""
     return f"raise_error({string(message)})"
+
+
+# --- functions in Python -------------------------------------------------------------------------
+
+#: How the functions of `schema_core.expressions.computed` are called in a session of ours.
+PREFIX = "schema_core_"
+
+
+def computed(name: str, *arguments: str) -> str:
+    """A function that is computed in Python, over texts that stand in no lambda.
+
+    >>> computed("inet_ntoa", "a")
+    'schema_core_inet_ntoa(a)'
+    """
+    call = f"{PREFIX}{name}({', '.join(arguments)})"
+    if not COMPUTED[name].fails:
+        return call
+    checked = "if({0}.`problem` IS NULL, {0}.`value`, raise_error({0}.`problem`))"
+    return bind(call, checked.format)
+
+
+_LAMBDA = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`]|``)*`|[(\[]|[)\]]|->|,|\b" + PREFIX)
+
+
+def is_hidden(text: str) -> bool:
+    """Whether a function that is computed in Python stands in a lambda, where Spark cannot call it.
+
+    >>> is_hidden("transform(a, x -> schema_core_f(x))"), is_hidden("g(x -> x, schema_core_f(b))")
+    (True, False)
+    """
+    lambdas = [False]
+    for match in _LAMBDA.finditer(text):
+        if match[0] in ("(", "["):
+            lambdas.append(False)
+        elif match[0] in (")", "]"):
+            lambdas.pop()
+        elif match[0] in ("->", ","):
+            lambdas[-1] = match[0] == "->"
+        elif match[0] == PREFIX and any(lambdas):
+            return True
+    return False
 
 
 # --- types -------------------------------------------------------------------------------------

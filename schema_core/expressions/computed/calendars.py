@@ -1,0 +1,82 @@
+"""Days as dates: of today's calendar however far back, and of Java's, Julian until 1582."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: The day 1582-10-15, the first of the Gregorian calendar, counted from 1970.
+CUTOVER = -141427
+
+
+class Date(NamedTuple):
+    """A day of a year; the year before 1 is 0."""
+
+    year: int
+    month: int
+    day: int
+
+
+def days_of(year: int, month: int, day: int) -> int:
+    """Days since 1970 of a day of the Gregorian calendar; any month and day will do.
+
+    >>> days_of(1970, 1, 1), days_of(1969, 13, 32)
+    (0, 31)
+    """
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    y = year - (month <= 2)
+    months = 153 * ((month + 9) % 12) + 2
+    return 365 * y + y // 4 - y // 100 + y // 400 + months // 5 + day - 1 - 719468
+
+
+def date_of(days: int) -> Date:
+    """The day of the Gregorian calendar.
+
+    >>> date_of(-719528)
+    Date(year=0, month=1, day=1)
+    """
+    cycles, day = divmod(days + 719468, 146097)
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    day -= 365 * year + year // 4 - year // 100
+    return _from_march(year + 400 * cycles, day)
+
+
+def _from_march(year: int, day: int) -> Date:
+    """A day counted from the 1st of March of a year."""
+    month = (5 * day + 2) // 153
+    return Date(year + (month >= 10), (month + 2) % 12 + 1, day - (153 * month + 2) // 5 + 1)
+
+
+def julian_days_of(year: int, month: int, day: int) -> int:
+    """Days since 1970 of a day of the Julian calendar."""
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    y = year - (month <= 2)
+    return 365 * y + y // 4 + (153 * ((month + 9) % 12) + 2) // 5 + day - 1 - 719470
+
+
+def julian_date_of(days: int) -> Date:
+    """The day of the Julian calendar."""
+    cycles, day = divmod(days + 719470, 1461)
+    year = min(day // 365, 3)
+    return _from_march(year + 4 * cycles, day - 365 * year)
+
+
+def java_days_of(year: int, month: int, day: int) -> int:
+    """Days since 1970 of a day of Java's calendar; the ten days that never were count on.
+
+    >>> java_days_of(1582, 10, 14) == days_of(1582, 10, 24), java_days_of(1, 1, 1)
+    (True, -719164)
+    """
+    days = days_of(year, month, day)
+    if days >= CUTOVER and days_of(year, month, 1) >= CUTOVER:
+        return days
+    julian = julian_days_of(year, month, day)
+    return days if julian >= CUTOVER and days >= CUTOVER else julian
+
+
+def java_date_of(days: int) -> Date:
+    """The day of Java's calendar.
+
+    >>> java_date_of(-719162)
+    Date(year=1, month=1, day=3)
+    """
+    return date_of(days) if days >= CUTOVER else julian_date_of(days)

@@ -1,0 +1,112 @@
+"""Time zones as java.util.TimeZone has them, which knows no local times before 1900."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+#: Java's names of three letters which stand for other zones than elsewhere, or for none there.
+SHORT = {
+    "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "AGT": "America/Argentina/Buenos_Aires",
+    "ART": "Africa/Cairo", "AST": "America/Anchorage", "BET": "America/Sao_Paulo",
+    "BST": "Asia/Dhaka", "CAT": "Africa/Harare", "CNT": "America/St_Johns",
+    "CST": "America/Chicago", "CTT": "Asia/Shanghai", "EAT": "Africa/Addis_Ababa",
+    "ECT": "Europe/Paris", "IET": "America/Indiana/Indianapolis", "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo", "MIT": "Pacific/Apia", "NET": "Asia/Yerevan", "NST": "Pacific/Auckland",
+    "PLT": "Asia/Karachi", "PNT": "America/Phoenix", "PRT": "America/Puerto_Rico",
+    "PST": "America/Los_Angeles", "SST": "Pacific/Guadalcanal", "VST": "Asia/Ho_Chi_Minh",
+}  # fmt: skip
+
+_FIXED = re.compile(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
+
+#: 1900-01-01, before which java.util.TimeZone knows no changes.
+FIRST = -2_208_988_800
+_CYCLE = 146_097 * 86_400
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+@lru_cache(maxsize=200)
+def util_zone(name: str) -> dt.tzinfo:
+    """The zone of a name as java.util.TimeZone takes it; a name that nobody has is GMT.
+
+    >>> util_zone("GMT+8").utcoffset(None)
+    datetime.timedelta(seconds=28800)
+    """
+    if fixed := _FIXED.fullmatch(name):
+        hours, minutes = int(fixed[2]), int(fixed[3] or 0)
+        if hours > 23:
+            return dt.UTC
+        size = dt.timedelta(hours=hours, minutes=minutes)
+        return dt.timezone(-size if fixed[1] == "-" else size)
+    try:
+        return ZoneInfo(SHORT.get(name, name)) if name else dt.UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC
+
+
+def _shown(seconds: int) -> dt.datetime:
+    """The clock after so many seconds since 1970, moved by cycles of 400 years into Python's."""
+    cycles = 0
+    if not -62_000_000_000 < seconds < 253_000_000_000:
+        cycles = (seconds - 951_782_400) // _CYCLE
+    return (_EPOCH + dt.timedelta(seconds=seconds - cycles * _CYCLE)).replace(tzinfo=None)
+
+
+def _seconds(moment: dt.datetime) -> int:
+    """How far a clock is from UTC."""
+    return int((moment.utcoffset() or dt.timedelta()).total_seconds())
+
+
+def _offset(zone: dt.tzinfo, moment: dt.datetime) -> int:
+    return _seconds(moment.replace(tzinfo=zone))
+
+
+@lru_cache(maxsize=200)
+def standard_offset(name: str) -> int:
+    """Seconds from UTC of a zone's standard time as it is today.
+
+    >>> standard_offset("America/New_York")
+    -18000
+    """
+    zone = util_zone(name)
+    for month in (1, 7):
+        moment = dt.datetime(2035, month, 1, tzinfo=zone)
+        if not moment.dst():
+            break
+    return _seconds(moment)
+
+
+def util_offset(name: str, seconds: int) -> int:
+    """Seconds from UTC at an instant, as java.util.TimeZone has it: standard time before 1900.
+
+    >>> util_offset("America/New_York", -5_000_000_000), util_offset("Europe/Berlin", 1594000000)
+    (-18000, 7200)
+    """
+    if seconds < FIRST:
+        return standard_offset(name)
+    return _seconds(_shown(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name)))
+
+
+def util_name(name: str, seconds: int) -> str:
+    """The short name of a zone at an instant.
+
+    >>> util_name("America/New_York", 1594000000)
+    'EDT'
+    """
+    moment = _shown(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name))
+    return moment.tzname() or name
+
+
+def util_instant(name: str, seconds: int) -> int:
+    """The instant at which a clock shows so many seconds since 1970; of two, that of standard time.
+
+    >>> util_instant("America/New_York", 1604194200) - 1604194200  # 2020-11-01 01:30, twice
+    18000
+    """
+    zone = util_zone(name)
+    if seconds < FIRST + standard_offset(name):
+        return seconds - standard_offset(name)
+    shown = _shown(seconds)
+    return seconds - min(_offset(zone, shown), _offset(zone, shown.replace(fold=1)))
