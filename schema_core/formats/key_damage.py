@@ -135,7 +135,7 @@ def carried_twice(properties: Properties) -> Iterator[Diagnostic]:
 
 
 def _number(text: str) -> str:
-    return str(int(text)) if re.fullmatch(r"[+-]?[0-9]{1,30}", text) else text
+    return str(int(text)) if re.fullmatch(r"[+-]?\d{1,30}", text) else text
 
 
 def _flag(text: str) -> str:

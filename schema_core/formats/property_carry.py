@@ -227,9 +227,10 @@ def restored_schema(reader: Reader, schema: Schema, prefix: str) -> Schema:
 
 
 def _with_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
-    if isinstance(column, UnresolvedMetadataColumn) and column.name in same:
-        return replace(column, metadata_key=column.name)
-    return column
+    """The column with its name as its key, unless Flink's key says another one."""
+    if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
+        return column
+    return replace(column, metadata_key=column.name) if column.name in same else column
 
 
 def restored_options(reader: Reader) -> Properties:

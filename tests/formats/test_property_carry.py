@@ -83,6 +83,13 @@ def test_what_is_lost_stands_under_our_own_keys(
     assert (table.options, table.comment) == (read.options, read.comment)
 
 
+def test_key_of_metadata_that_was_changed_is_not_taken_for_the_name() -> None:
+    changed = carried(CatalogTable(NAMED)) | {"schema.0.metadata": "tz"}
+    (column,) = decode_table(changed).schema.columns
+
+    assert "`ts` [BIGINT] METADATA FROM 'tz'" == str(column)
+
+
 def test_flinks_keys_do_not_tell_of_a_key_on_other_columns() -> None:
     properties = carried(CatalogTable(FIXED))
 

@@ -98,6 +98,7 @@ def test_sound_maps_have_no_damage() -> None:
         ("odd-value", "schema.primary-key.columns", "id,"),
         ("odd-value", "distribution.buckets", "+4"),
         ("odd-value", "snapshot", "042"),
+        ("odd-value", "distribution.buckets", "\uff14"),
         ("odd-value", "refresh-handler-bytes", "AQI"),
         ("odd-value", "schema.schema-core-1.options", '{ "comment": "" }'),
         ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
