@@ -77,9 +77,9 @@ def placed_elements(cursor: Cursor) -> Gathered:
 
 
 def columns(cursor: Cursor) -> tuple[Column, ...]:
-    """``(columns)`` and nothing else, as INPUT and OUTPUT of a model have them."""
+    """The columns of INPUT and OUTPUT of a model; what a table has besides means nothing there."""
     gathered = Gathered()
-    listed(cursor, lambda inner: _column(inner, gathered))
+    listed(cursor, lambda inner: _element(inner, gathered))
     return tuple(placed.column for placed in gathered.columns)
 
 

@@ -15,11 +15,19 @@ def _function(statement: CreateFunction | AlterFunction) -> CatalogFunction:
     """The function of a statement.
 
     Raises:
-        SchemaError: with code `function-class` without the name of a class.
+        SchemaError: with code `function-class` without the name of a class, `function-language`
+            for a language that the grammar has but nothing runs: SQL.
     """
     if is_blank(statement.class_name):
         raise SchemaError("a function needs the name of a class", code="function-class")
-    language = FunctionLanguage[statement.language or "JAVA"]
+    word = statement.language or "JAVA"
+    if word not in FunctionLanguage.__members__:
+        raise SchemaError(
+            f"no function is written in {word}",
+            code="function-language",
+            hint=f"write {' or '.join(FunctionLanguage.__members__)}",
+        )
+    language = FunctionLanguage[word]
     if isinstance(statement, AlterFunction):
         return CatalogFunction(statement.class_name, language)
     resources = tuple(ResourceUri(one.kind, one.path) for one in statement.resources)

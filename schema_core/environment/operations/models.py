@@ -69,7 +69,7 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
         catalog = session.registry.find(identifier.catalog_name)
         hidden = session.models.is_temporary(identifier)
         if catalog is None or hidden or not catalog.model_exists(path):
-            if statement.if_exists:
+            if statement.if_exists and not hidden:
                 return OK
             raise NotFoundError(f"there is no permanent model {shown}", code="model-not-found")
         old = catalog.get_model(path)

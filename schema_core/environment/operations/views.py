@@ -10,7 +10,7 @@ from schema_core.environment.operations.alter_table import renamed
 from schema_core.environment.operations.definitions import options_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, placed
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
 from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
@@ -22,24 +22,21 @@ from schema_core.sql.syntax import Name
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
-    """Keep a query under a name.
+    """Keep a query under a name; OR REPLACE replaces nothing, as in Flink.
 
     Raises:
-        UnsupportedError: with code `statement-not-supported` for OR REPLACE.
+        AlreadyExistsError: with code `view-exists`.
     """
     identifier = session.identifier(statement.path)
-    if statement.or_replace:
-        raise UnsupportedError(
-            "a view cannot be replaced",
-            code="statement-not-supported",
-            span=statement.path.span,
-            hint="write ALTER VIEW ... AS",
-        )
     view = view_of(session, statement.query, text, statement.columns)
     view = replace(view, comment=statement.comment, options=options_of(statement.options))
     with placed(statement.path.span):
         keep = session.tables.create_temporary if statement.temporary else session.tables.create
-        keep(identifier, view, statement.if_not_exists)
+        try:
+            keep(identifier, view, statement.if_not_exists)
+        except AlreadyExistsError as error:
+            error.hint = error.hint or "to give a view another query write ALTER VIEW ... AS"
+            raise
     return OK
 
 

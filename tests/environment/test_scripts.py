@@ -1,0 +1,30 @@
+"""Statements that the library once took or refused otherwise than Flink does."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.sql.statement import read_statements
+from tests.support import cases
+
+
+@pytest.mark.parametrize(("statements", "expected"), cases("scripts"))
+def test_statements(statements: str, expected: str) -> None:
+    settings = EnvironmentSettings.in_streaming_mode()
+    environment = TableEnvironment.create(settings, planner=Rehearsal())
+    *before, last = read_statements(statements)
+    for one in before:
+        assert not isinstance(one, SchemaCoreError)
+        environment.execute_statement(one, statements)
+    try:
+        if isinstance(last, SchemaCoreError):
+            raise last
+        environment.execute_statement(last, statements)
+    except SchemaCoreError:
+        assert "refused" == expected
+    else:
+        assert "taken" == expected
