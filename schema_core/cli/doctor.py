@@ -11,6 +11,7 @@ from rich.text import Text
 
 from schema_core.environment.discovery import CONNECTORS, PLANNERS, discover
 from schema_core.errors import SchemaCoreError
+from schema_core.pipeline.hive import hive_support
 from schema_core.pipeline.java import find_java
 
 #: Extra -> the packages it brings.
@@ -47,6 +48,7 @@ def doctor() -> None:
         hint = f"pip install 'schema-core[{extra}]'" if missing else ""
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
+    table.add_row("Hive", *map(Text, hive_support()))
     for group, what in ((PLANNERS, "planner"), (CONNECTORS, "connector")):
         for one in discover(group):
             state = "ready" if one.problem is None else "not loaded"

@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 from schema_core.cli import doctor
 from schema_core.cli.main import GOOD, application
 from schema_core.errors import NotFoundError
+from schema_core.pipeline import hive
+from schema_core.pipeline.hive import hive_support
 
 
 def test_it_names_versions_extras_planners_and_connectors() -> None:
@@ -33,3 +35,16 @@ def test_without_java_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "find_java", nothing)
 
     assert ("none", "no Java 17, 21, 25 found; install one") == doctor.java()
+
+
+def test_it_says_whether_spark_has_hive() -> None:
+    version, place = hive_support()
+
+    assert version.startswith("2.3.")
+    assert f"hive-metastore-{version}.jar" in place
+
+
+def test_without_spark_there_is_no_hive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hive, "find_spec", lambda name: None)
+
+    assert ("none", "pip install 'schema-core[spark]'") == hive_support()
