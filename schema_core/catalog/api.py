@@ -32,7 +32,7 @@ class Capability(Enum):
     MODELS = "models"
     TYPES = "types"
     MATERIALIZED_TABLES = "materialized tables"
-    #: what was expected is compared and altered in one step: of many writers none loses
+    #: what was expected is compared and altered in one step: for tables and views at least
     VERSIONS = "versions"
 
 
@@ -50,7 +50,8 @@ class Catalog(ABC):
 
     Whoever alters may hand over as `expected` what was read. If something else is there now, or
     nothing, a `ConflictError` shows both and nothing is altered. A catalog without
-    `Capability.VERSIONS` refuses `expected`.
+    `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected` with the code
+    `catalog-capability`.
     """
 
     #: What this catalog keeps beyond databases, tables and views.

@@ -109,6 +109,8 @@ class InMemoryCatalog(Catalog):
 
     @alone
     def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        if is_blank(name):
+            raise SchemaError("a database needs a name", code="blank-name")
         self._databases.create(name, database, ignore_if_exists)
 
     @alone

@@ -204,6 +204,10 @@ class Store:
             raise ExternalError(
                 f"the store of the catalog failed: {words}", code="catalog-store"
             ) from None
+        except UnicodeEncodeError:
+            raise ExternalError(
+                "the store of the catalog holds no text with half a character", code="catalog-store"
+            ) from None
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:

@@ -17,7 +17,7 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
-from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
+from schema_core.catalog.resolve import ORIGINS, require_resolved_model, require_resolved_table
 from schema_core.catalog.sql_shelf import Expected, Kind, Place, Written
 from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -221,7 +221,10 @@ class SqlCatalog(Catalog):
             ConflictError: if `expected` is given and another one is there.
         """
         written = self._write_table(new_table)
-        read = Expected(expected, self._read_table)
+        content = None
+        if expected is not None and type(expected) in ORIGINS:
+            content = self._write_table(expected).content
+        read = Expected(expected, self._read_table, content)
         self._alter(Kind.TABLE, table_path, written, ignore_if_not_exists, read)
 
     def _write_table(self, table: CatalogBaseTable) -> Written:

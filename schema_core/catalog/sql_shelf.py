@@ -39,10 +39,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What somebody has read, and how it is read again."""
+    """What somebody has read, and how it is read again; its text, if it is resolved."""
 
     value: object
     read: Callable[[Entry], object]
+    content: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def alter(
     """
     if entry.form != written.form:
         raise SchemaError(f"{shown} is no {written.form}", code="table-kind")
-    if expected.value is not None:
+    if expected.value is not None and expected.content != entry.content:
         require_expected(shown, expected.value, expected.read(entry))
     if not entries.alter(entry, written.content):
         raise ConflictError(f"{shown} was changed by someone else")

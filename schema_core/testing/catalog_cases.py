@@ -19,6 +19,7 @@ from schema_core.testing.catalog_samples import (
     PARTITIONED,
     PLAIN,
     TABLES,
+    TYPES,
 )
 
 Call: TypeAlias = Callable[[Any], object]
@@ -26,6 +27,7 @@ Call: TypeAlias = Callable[[Any], object]
 # What `furnished` holds, and paths where nothing is.
 ORDERS, RECENT, EVENTS = ObjectPath("db", "t"), ObjectPath("db", "v"), ObjectPath("db", "p")
 MODEL_PATH, FUNCTION_PATH = ObjectPath("db", "m"), ObjectPath("db", "f")
+TYPE_PATH, MONEY = ObjectPath("db", "money"), TYPES["distinct"]
 NOTHING, NOWHERE = ObjectPath("db", "nothing"), ObjectPath("nowhere", "t")
 DATABASE = CatalogDatabase.create_instance({"k": "v", "": " a: 'b'\n"}, 'it\'s "the" one')
 PARTITION = CatalogPartition.create_instance({"k": "v", "path": "s3://b/x=1"}, "a part")
@@ -35,9 +37,17 @@ VIEW = TABLES["view"]
 
 # What a row needs a catalog to keep; tables need nothing.
 PARTS, CALLS, LEARNT = Capability.PARTITIONS, Capability.FUNCTIONS, Capability.MODELS
+KINDS, REFRESHED = Capability.TYPES, Capability.MATERIALIZED_TABLES
 
 #: What is refused: what it takes to ask for it, its name, the call, the code of the error.
 REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
+    (
+        None,
+        "create a database without name",
+        lambda c: c.create_database(" ", DATABASE, True),
+        "blank-name",
+    ),
+    (None, "rename to no name", lambda c: c.rename_table(ORDERS, "", True), "blank-name"),
     (None, "get a database", lambda c: c.get_database("nowhere"), "database-not-found"),
     (
         None,
@@ -206,6 +216,16 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
     (LEARNT, "alter no model", lambda c: c.alter_model(NOTHING, MODEL, False), "model-not-found"),
     (LEARNT, "drop no model", lambda c: c.drop_model(NOTHING, False), "model-not-found"),
     (LEARNT, "rename no model", lambda c: c.rename_model(NOTHING, "x", False), "model-not-found"),
+    (KINDS, "list types nowhere", lambda c: c.list_types("nowhere"), "database-not-found"),
+    (KINDS, "get no type", lambda c: c.get_type(NOTHING), "type-not-found"),
+    (KINDS, "create a type twice", lambda c: c.create_type(TYPE_PATH, MONEY, False), "type-exists"),
+    (
+        KINDS,
+        "create a type nowhere",
+        lambda c: c.create_type(NOWHERE, MONEY, True),
+        "database-not-found",
+    ),
+    (KINDS, "drop no type", lambda c: c.drop_type(NOTHING, False), "type-not-found"),
 )
 
 #: What a flag turns into nothing.
@@ -232,6 +252,8 @@ IGNORED: tuple[tuple[Capability | None, str, Call], ...] = (
     (LEARNT, "alter a model", lambda c: c.alter_model(NOTHING, MODEL, True)),
     (LEARNT, "drop a model", lambda c: c.drop_model(NOTHING, True)),
     (LEARNT, "rename a model", lambda c: c.rename_model(NOTHING, "x", True)),
+    (KINDS, "create a type", lambda c: c.create_type(TYPE_PATH, TYPES["structured"], True)),
+    (KINDS, "drop a type", lambda c: c.drop_type(NOTHING, True)),
 )
 
 #: What a catalog without a capability refuses.
@@ -242,6 +264,9 @@ WITHOUT: tuple[tuple[Capability, str, Call], ...] = (
     (CALLS, "create a function", lambda c: c.create_function(NOTHING, FUNCTION, True)),
     (LEARNT, "get a model", lambda c: c.get_model(MODEL_PATH)),
     (LEARNT, "create a model", lambda c: c.create_model(NOTHING, MODEL, True)),
+    (KINDS, "get a type", lambda c: c.get_type(TYPE_PATH)),
+    (KINDS, "create a type", lambda c: c.create_type(NOTHING, MONEY, True)),
+    (REFRESHED, "list materialized tables", lambda c: c.list_materialized_tables("db")),
 )
 
 

@@ -6,18 +6,14 @@ with the code that `Catalog` names and leaves everything as it was.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.objects import CatalogDatabase, CatalogTable
+from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
-from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
+from schema_core.errors import UnsupportedError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import (
     DATABASE,
@@ -36,6 +32,10 @@ from schema_core.testing.catalog_cases import (
     Call,
     kind_of,
 )
+from schema_core.testing.catalog_contract_base import by_name, need, state
+from schema_core.testing.catalog_contract_shared import LimitChecks, SharingChecks
+from schema_core.testing.catalog_contract_types import TypeChecks
+from schema_core.testing.catalog_contract_versions import VersionChecks
 from schema_core.testing.catalog_samples import (
     FUNCTION,
     FUNCTIONS,
@@ -45,80 +45,13 @@ from schema_core.testing.catalog_samples import (
     PARTITIONED,
     PLAIN,
     TABLES,
-    columns,
     understood,
     understood_model,
 )
 
 
-def by_name(rows: tuple[Any, ...]) -> list[Any]:
-    """The rows as parameters of a test, each under the name in its second place."""
-    return [pytest.param(row[0], *row[2:], id=row[1]) for row in rows]
-
-
-def need(catalog: Catalog, capability: Capability | None) -> None:
-    """Skip the test where the catalog does not keep such things."""
-    if capability is not None and capability not in catalog.capabilities:
-        pytest.skip(f"{type(catalog).__name__} keeps no {capability.value}")
-
-
-def state(catalog: Catalog) -> dict[str, object]:
-    """All that the catalog holds, by what it means."""
-    found: dict[str, object] = {}
-    for name in catalog.list_databases():
-        database = catalog.get_database(name)
-        found[f"database {name}"] = (database.get_properties(), database.get_comment())
-        for table in catalog.list_tables(name):
-            path = ObjectPath(name, table)
-            found[f"table {path}"] = understood(catalog.get_table(path))
-        if Capability.FUNCTIONS in catalog.capabilities:
-            for function in catalog.list_functions(name):
-                path = ObjectPath(name, function)
-                found[f"function {path}"] = catalog.get_function(path)
-        if Capability.MODELS in catalog.capabilities:
-            for model in catalog.list_models(name):
-                path = ObjectPath(name, model)
-                found[f"model {path}"] = understood_model(catalog.get_model(path))
-    if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
-        for spec in catalog.list_partitions(EVENTS):
-            found[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
-    return found
-
-
-class CatalogContract(ABC):
+class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     """The tests of a catalog. Databases other than the default one and `db` are not expected."""
-
-    #: Whether a catalog that is made again in the same directory knows what the first one kept.
-    durable = False
-    #: Whether tables, views and models without types are refused, as FLIP-164 wants it.
-    refuses_unresolved = True
-
-    @abstractmethod
-    def make_catalog(self, directory: Path) -> Catalog:
-        """A catalog that keeps what it keeps in this directory; an empty one in an empty one."""
-
-    @pytest.fixture
-    def catalog(self, tmp_path: Path) -> Iterator[Catalog]:
-        """A catalog with an empty database `db`."""
-        catalog = self.make_catalog(tmp_path)
-        catalog.open()
-        catalog.create_database("db", DATABASE, False)
-        yield catalog
-        catalog.close()
-
-    @pytest.fixture
-    def furnished(self, catalog: Catalog) -> Catalog:
-        """A catalog with one of everything that it can keep."""
-        catalog.create_table(ORDERS, PLAIN, False)
-        catalog.create_table(RECENT, TABLES["view"], False)
-        catalog.create_table(EVENTS, PARTITIONED, False)
-        if Capability.PARTITIONS in catalog.capabilities:
-            catalog.create_partition(EVENTS, SPEC, PARTITION, False)
-        if Capability.FUNCTIONS in catalog.capabilities:
-            catalog.create_function(FUNCTION_PATH, FUNCTION, False)
-        if Capability.MODELS in catalog.capabilities:
-            catalog.create_model(MODEL_PATH, MODEL, False)
-        return catalog
 
     # --- refused and ignored -------------------------------------------------------------------
 
@@ -158,17 +91,6 @@ class CatalogContract(ABC):
             call(furnished)
 
         assert caught.value.code == "catalog-capability"
-
-    def test_unresolved_table_is_refused(self, catalog: Catalog) -> None:
-        """Only what is resolved goes in (FLIP-164)."""
-        if not self.refuses_unresolved:
-            pytest.skip("this catalog takes tables without types")
-
-        with pytest.raises(SchemaError) as caught:
-            catalog.create_table(NOTHING, CatalogTable(columns(a="INT")), False)
-
-        assert caught.value.code == "unresolved-object"
-        assert not catalog.table_exists(NOTHING)
 
     # --- databases -----------------------------------------------------------------------------
 
@@ -403,42 +325,3 @@ class CatalogContract(ABC):
         furnished.drop_model(path, False)
         assert not furnished.model_exists(path)
         assert furnished.table_exists(path)
-
-    # --- kept, and shared ----------------------------------------------------------------------
-
-    def test_everything_is_there_when_opened_again(
-        self, furnished: Catalog, tmp_path: Path
-    ) -> None:
-        """A second catalog on the same store sees the same, while the first one is open."""
-        if not self.durable:
-            pytest.skip("this catalog forgets with the process")
-        again = self.make_catalog(tmp_path)
-        again.open()
-
-        assert state(furnished) == state(again)
-        again.drop_table(ORDERS, False)
-        again.close()
-        assert not furnished.table_exists(ORDERS)
-
-    def test_one_of_many_creates_a_table(self, catalog: Catalog, tmp_path: Path) -> None:
-        """Of eight writers one wins, and all others are told that there is one."""
-        if not self.durable:
-            pytest.skip("this catalog forgets with the process")
-
-        def create(number: int) -> int | None:
-            mine = self.make_catalog(tmp_path)
-            mine.open()
-            try:
-                mine.create_table(ObjectPath("db", f"own {number}"), PLAIN, False)
-                mine.create_table(ORDERS, PLAIN.copy({"writer": str(number)}), False)
-            except AlreadyExistsError:
-                return None
-            finally:
-                mine.close()
-            return number
-
-        with ThreadPoolExecutor(8) as pool:
-            won = [number for number in pool.map(create, range(8)) if number is not None]
-
-        assert [str(number) for number in won] == [catalog.get_table(ORDERS).options["writer"]]
-        assert 9 == len(catalog.list_tables("db"))

@@ -29,9 +29,11 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.temporary import ResolvedTable
+from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
+from schema_core.types import DataTypes
 
 #: Names that differ from each other, and that someone will give.
 ODD_NAMES = {
@@ -194,4 +196,19 @@ FUNCTION = CatalogFunction(
 FUNCTIONS = {
     "every clause": FUNCTION,
     "Python": CatalogFunction("package.module.function"),
+}
+
+#: User-defined types by what makes them: a source, or attributes.
+TYPES = {
+    "distinct": CatalogType(DataTypes.DECIMAL(10, 2), 'money; it\'s in "euros"\n'),
+    "distinct without more": CatalogType(DataTypes.STRING()),
+    "structured": CatalogType(
+        DataTypes.ROW(
+            [
+                DataTypes.FIELD("street", DataTypes.STRING().not_null(), "with `number`"),
+                DataTypes.FIELD("at", DataTypes.ARRAY(DataTypes.DOUBLE()).not_null()),
+            ]
+        ),
+        "an address",
+    ),
 }

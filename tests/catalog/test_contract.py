@@ -22,6 +22,7 @@ class TestInMemoryCatalog(CatalogContract):
 
 class TestSqlCatalog(CatalogContract):
     durable = True
+    killable = True
 
     def make_catalog(self, directory: Path) -> Catalog:
         return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db", PropertyMaps())
@@ -31,6 +32,7 @@ class TestSqlCatalogOnPostgreSQL(CatalogContract):
     """Each directory is a schema of one database."""
 
     durable = True
+    killable = True
     server: Server
 
     @pytest.fixture(autouse=True)

@@ -1,0 +1,68 @@
+"""The contract itself: a newcomer's catalog keeps it in five lines, and no wrong one gets by."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schema_core.catalog.api import Catalog
+from schema_core.testing.catalog_contract import CatalogContract
+from tests.catalog.toy_catalog import ToyCatalog
+from tests.catalog.wrong_catalogs import WRONG
+
+ROOT = Path(__file__).parents[2]
+
+#: What runs every wrong catalog until its first failed check, and prints which check that was.
+RUN = """
+import sys, pytest
+from schema_core.catalog.memory import InMemoryCatalog
+from tests.catalog.wrong_catalogs import WRONG
+
+class Noted:
+    def __init__(self): self.failed = None
+    def pytest_runtest_logreport(self, report):
+        if report.failed: self.failed = report.nodeid.rsplit("::", 1)[1]
+
+for wrong in WRONG:
+    noted = Noted()
+    place = f"{sys.argv[1]}::Test{wrong.__name__}"
+    options = ["-x", "-q", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
+    pytest.main([*options, "-c", sys.argv[2], place], plugins=[noted])
+    print(f"noticed {wrong.__name__} {noted.failed}")
+"""
+
+
+class TestToyCatalog(CatalogContract):
+    def make_catalog(self, directory: Path) -> Catalog:
+        return ToyCatalog()
+
+
+@pytest.fixture(scope="module")
+def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Wrong catalog -> the first check that it failed."""
+    file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
+    lines = [
+        "from schema_core.testing.catalog_contract import CatalogContract",
+        "from schema_core.catalog.memory import InMemoryCatalog",
+        "from tests.catalog import wrong_catalogs as wrong",
+    ]
+    for one in WRONG:
+        arguments = "" if issubclass(one, ToyCatalog) else "'mine'"
+        lines += [
+            f"class Test{one.__name__}(CatalogContract):",
+            "    def make_catalog(self, directory):",
+            f"        return wrong.{one.__name__}({arguments})",
+        ]
+    file.write_text("\n".join(lines))
+    command = [sys.executable, "-c", RUN, str(file), str(ROOT / "pyproject.toml")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = [line.split(" ", 2)[1:] for line in done.stdout.splitlines() if "noticed " in line]
+    return dict(found)
+
+
+@pytest.mark.parametrize("wrong", [one.__name__ for one in WRONG])
+def test_wrong_catalog_is_noticed(noticed: dict[str, str], wrong: str) -> None:
+    assert noticed[wrong].startswith("test_")

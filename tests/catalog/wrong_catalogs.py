@@ -1,0 +1,192 @@
+"""Catalogs that are wrong in one way each: the contract must notice every one of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from schema_core.catalog.conflicts import require_expected
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.errors import ConflictError, NotFoundError
+from schema_core.paths import ObjectPath
+from schema_core.testing.catalog_samples import understood
+from tests.catalog.toy_catalog import ToyCatalog
+
+
+class IgnoresCase(ToyCatalog):
+    def table_exists(self, table_path: ObjectPath) -> bool:
+        return str(table_path).lower() in {str(path).lower() for path in self.tables}
+
+
+class ForgetsComments(ToyCatalog):
+    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        super().create_database(name, replace(database, comment=None), ignore_if_exists)
+
+
+class ForgetsOptions(ToyCatalog):
+    def alter_table(self, *args: Any, **more: Any) -> None:
+        path, table, ignore = args
+        super().alter_table(path, table.copy({}), ignore, **more)
+
+
+class GivesResolved(ToyCatalog):
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+        super().get_table(table_path)
+        return self.tables[table_path]
+
+
+class TakesUnresolved(ToyCatalog):
+    def create_table(self, *args: Any) -> None:
+        path, table, ignore = args
+        super().create_table(path, understood(table), ignore)
+
+
+class OverwritesTables(ToyCatalog):
+    def create_table(self, *args: Any) -> None:
+        if args[2]:
+            self.tables.pop(args[0], None)
+        super().create_table(*args)
+
+
+class DropsFullDatabases(ToyCatalog):
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        super().drop_database(name, ignore_if_not_exists, True)
+
+
+class LeavesTablesBehind(ToyCatalog):
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        kept = self.tables
+        super().drop_database(name, ignore_if_not_exists, cascade)
+        self.tables = kept
+
+
+class RenamesOverOthers(ToyCatalog):
+    def rename_table(self, table_path: ObjectPath, *more: Any) -> None:
+        if table_path in self.tables:
+            self.tables.pop(ObjectPath(table_path.database_name, more[0]), None)
+        super().rename_table(table_path, *more)
+
+
+class ListsNoViewsAmongTables(ToyCatalog):
+    def list_tables(self, database_name: str) -> list[str]:
+        names = super().list_tables(database_name)
+        paths = [ObjectPath(database_name, name) for name in names]
+        return [p.object_name for p in paths if self._kind(p) is TableKind.TABLE]
+
+    def list_views(self, database_name: str) -> list[str]:
+        names = super().list_tables(database_name)
+        paths = [ObjectPath(database_name, name) for name in names]
+        return [p.object_name for p in paths if self._kind(p) is TableKind.VIEW]
+
+
+class AltersKinds(ToyCatalog):
+    def _kind(self, path: ObjectPath) -> TableKind:
+        return TableKind.TABLE
+
+
+class RefusesWithoutCode(ToyCatalog):
+    def get_database(self, database_name: str) -> CatalogDatabase:
+        if database_name not in self.databases:
+            raise NotFoundError(f"no database {database_name}")
+        return super().get_database(database_name)
+
+
+class IgnoresExpectations(ToyCatalog):
+    def alter_table(self, *args: Any, **more: Any) -> None:
+        super().alter_table(*args)
+
+
+class TrimsNames(ToyCatalog):
+    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        super().create_database(name.strip(), database, ignore_if_exists)
+
+
+class HandsOutWhatItKeeps(ToyCatalog):
+    def list_databases(self) -> Any:
+        return self.databases
+
+
+class AltersWhatIsNotThere(ToyCatalog):
+    def alter_database(self, *args: Any, **more: Any) -> None:
+        self.databases.setdefault(args[0], args[1])
+        super().alter_database(*args, **more)
+
+
+class ComparesTooLate(InMemoryCatalog):
+    """Two threads that read the same both win."""
+
+    def alter_table(self, *args: Any, expected: Any = None) -> None:
+        if expected is not None:
+            require_expected(args[0], expected, self.get_table(args[0]))
+        time.sleep(0.002)
+        super().alter_table(*args)
+
+
+class ShowsOnlyOne(InMemoryCatalog):
+    def alter_table(self, *args: Any, **more: Any) -> None:
+        try:
+            super().alter_table(*args, **more)
+        except ConflictError as error:
+            error.found = None
+            raise
+
+
+class TellsSecrets(InMemoryCatalog):
+    def alter_table(self, *args: Any, **more: Any) -> None:
+        try:
+            super().alter_table(*args, **more)
+        except ConflictError as error:
+            error.hint = str(more["expected"].get_options().get("password"))
+            raise
+
+
+class ForgetsConflictsOfDropped(InMemoryCatalog):
+    def alter_table(self, *args: Any, **more: Any) -> None:
+        if self.table_exists(args[0]):
+            super().alter_table(*args, **more)
+
+
+class ForgetsDescriptions(InMemoryCatalog):
+    def create_type(self, *args: Any) -> None:
+        path, type_, ignore = args
+        super().create_type(path, replace(type_, description=None), ignore)
+
+
+class KeepsTypesOfDropped(InMemoryCatalog):
+    def drop_database(self, name: str, *more: Any) -> None:
+        paths = [ObjectPath(name, one) for one in self.list_types(name)] if name == "db" else []
+        kept = {path: self.get_type(path) for path in paths}
+        super().drop_database(name, *more)
+        for path, type_ in kept.items():
+            self._types.create(path, type_, True)
+
+
+class LosesPartitions(InMemoryCatalog):
+    def rename_table(self, table_path: ObjectPath, *more: Any) -> None:
+        super().rename_table(table_path, *more)
+        self._partitions.clear()
+
+
+class SplitsPartitions(InMemoryCatalog):
+    """Values are told apart by a text that others may give as well."""
+
+    def create_partition(self, path: ObjectPath, spec: CatalogPartitionSpec, *more: Any) -> None:
+        super().create_partition(path, _split(spec), *more)
+
+
+def _split(spec: CatalogPartitionSpec) -> CatalogPartitionSpec:
+    pairs = spec.get_partition_spec().items()
+    return CatalogPartitionSpec({key: value.split("/")[0] for key, value in pairs})
+
+
+#: One mistake each.
+WRONG = (
+    IgnoresCase, ForgetsComments, ForgetsOptions, GivesResolved, TakesUnresolved, OverwritesTables,
+    DropsFullDatabases, LeavesTablesBehind, RenamesOverOthers, ListsNoViewsAmongTables, AltersKinds,
+    RefusesWithoutCode, IgnoresExpectations, TrimsNames, HandsOutWhatItKeeps, AltersWhatIsNotThere,
+    ComparesTooLate, ShowsOnlyOne, TellsSecrets, ForgetsConflictsOfDropped, ForgetsDescriptions,
+    KeepsTypesOfDropped, LosesPartitions, SplitsPartitions,
+)  # fmt: skip
