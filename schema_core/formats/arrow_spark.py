@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
@@ -26,7 +27,7 @@ from schema_core.formats.arrow_kinds import EXTENSION_METADATA, EXTENSION_NAME
 from schema_core.formats.loss import Loss, Policy, losses
 from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA
 from schema_core.formats.spark import from_struct_field, to_struct_field
-from schema_core.types import TimeType, VariantType
+from schema_core.types import DataType, TimeType, VariantType
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,17 +86,27 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
 
 def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     """The Arrow field of one of Spark's, with all of its metadata under Spark's key as well."""
+    import pyarrow as pa
+
     type_, comment = from_struct_field(field), field.metadata.get(COMMENT)
-    plain = to_field(field.name, type_, comment)
-    if not layouts:
-        return _tagged(_as_spark_has_it(plain), field.metadata)
-    layout = field.metadata.get(LAYOUT)
-    if not isinstance(layout, str):
-        return _tagged(plain, field.metadata)
-    try:
-        return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
-    except SchemaCoreError:  # the type has changed since, so the hint is void
-        return _tagged(plain, field.metadata)
+    layout = field.metadata.get(LAYOUT) if layouts else None
+    if isinstance(layout, str):
+        try:
+            return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
+        except SchemaCoreError:
+            pass  # the type has changed since, so the hint is void
+    usual = _usual(type_, layouts)
+    metadata = {**usual.metadata, SPARK_METADATA.encode(): json.dumps(field.metadata).encode()}
+    if comment is not None:
+        metadata[COMMENT.encode()] = comment.encode()
+    return pa.field(field.name, usual.type, type_.is_nullable, metadata)
+
+
+@lru_cache(maxsize=4096)
+def _usual(type_: DataType, is_ours: bool) -> pa.Field:
+    """What all fields of a type have in common, in our forms or in Spark's own."""
+    ours = to_field("", type_)
+    return _tagged(ours if is_ours else _as_spark_has_it(ours), {})
 
 
 def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from schema_core.errors import UnsupportedError, at
@@ -105,6 +106,16 @@ def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
     {'type': 'array', 'elementType': 'decimal(5,2)', 'containsNull': False}
     """
     return _tree(type_, notes)
+
+
+@lru_cache(maxsize=4096)
+def usual_tree(type_: DataType) -> Tree:
+    """As `to_tree`, for comparison alone: it is the same object whenever it is asked for.
+
+    Raises:
+        UnsupportedError: with code `no-spark-type`.
+    """
+    return _tree(type_, notes=True)
 
 
 def _field(field: RowField, notes: bool) -> dict[str, Any]:

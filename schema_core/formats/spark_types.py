@@ -21,7 +21,7 @@ from schema_core.formats.loss import (
 )
 from schema_core.formats.loss_targets import BYTES, STRING, without_null
 from schema_core.formats.notes import COMMENT, noted
-from schema_core.formats.spark_carriers import TARGET
+from schema_core.formats.spark_carriers import TARGET, usual_tree
 from schema_core.formats.spark_ddl import Tree, parse_spark_type
 from schema_core.text import MAX_DEPTH
 from schema_core.types import (
@@ -108,6 +108,8 @@ def _believed(field: Mapping[str, Any]) -> DataType | None:
     if type_ is None:
         return None
     try:
+        if field["type"] == usual_tree(type_):
+            return type_
         physical = _physical(field, _read_bare).data_type
     except SchemaCoreError:
         return None
