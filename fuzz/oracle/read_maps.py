@@ -2,40 +2,78 @@
 
     python -m fuzz.oracle.read_maps [--tables 2000] [--seed 1] [--oracle .oracle]
 
-Tables are drawn from `schema_core.testing.schemas`. Each is written with ``on_loss="carry"``, so
-that none is left out but those with types that have no text or name Java classes (RAW), which Flink
-would have to load. Flink must resolve the schema that its keys tell,
+Tables are drawn from `schema_core.testing.schemas` and, two for each of these, from
+`fuzz.drawing_maps`; then come the recorded maps of all older versions, upgraded. Each is written
+with ``on_loss="carry"``, so that none is left out but those with types that have no text or name
+Java classes (RAW), which Flink would have to load. Flink must resolve the schema that its keys say,
 find the options, and write the same keys again (how expressions were once written is not in a map,
-and not compared). Prints the figure, and the first differences.
+and not compared). Prints the figures, and the first differences.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import random
 import subprocess
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from fuzz.drawing_maps import MapDrawing
+from fuzz.map_damage import table as table_of
 from properties.answers.schema import resolved_answer
 from properties.scoring import exact
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.property_carry import VERSION
-from schema_core.formats.property_keys import is_reserved
-from schema_core.formats.property_map import encode_table, told_of
+from schema_core.formats.property_keys import Properties, is_reserved
+from schema_core.formats.property_map import decode_table, encode_table, told_of
+from schema_core.formats.stored_map import MapKind, kind_of, upgrade
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.schemas import tables
 from schema_core.types import RawType
 
 ASK = Path(__file__).parent / "ask.sh"
+MAPS = Path(__file__).parents[2] / "properties" / "corpus" / "maps"
 
 
 def drawn(count: int, number: int) -> list[ResolvedCatalogTable]:
-    """So many resolved tables that Flink can read; some of those that are drawn it cannot."""
+    """So many resolved tables that Flink can read, from both sources."""
+    few = by_strategies(count // 3, number)
+    return few + list(islice(by_drawing(number), count - len(few)))
+
+
+def by_drawing(number: int) -> Iterator[ResolvedCatalogTable]:
+    """Tables of odd names, comments and options without end."""
+    drawing = MapDrawing(random.Random(number))
+    while True:
+        try:
+            resolved = resolve_table(table_of(drawing.table()), SchemaResolver())
+        except SchemaCoreError:
+            continue
+        if not needs_a_class(resolved):
+            yield resolved
+
+
+def recorded() -> Iterator[ResolvedCatalogTable]:
+    """The tables that older versions wrote, as their upgraded maps tell them."""
+    for file in sorted(MAPS.glob("*.jsonl.gz")):
+        for line in gzip.decompress(file.read_bytes()).decode("utf-8").rstrip("\n").split("\n"):
+            properties = upgrade(json.loads(line)["a"]["properties"]).properties
+            if kind_of(properties) is MapKind.TABLE:
+                resolved = resolve_table(decode_table(properties), SchemaResolver())
+                if not needs_a_class(resolved):
+                    yield resolved
+
+
+def by_strategies(count: int, number: int) -> list[ResolvedCatalogTable]:
+    """So many of the tables that laws are tried on; some that are drawn Flink cannot read."""
     found: list[ResolvedCatalogTable] = []
 
     @seed(number)
@@ -59,7 +97,7 @@ def needs_a_class(table: ResolvedCatalogTable) -> bool:
     return any(isinstance(part, RawType) for one in columns for part in one.data_type.walk())
 
 
-def expectation(table: ResolvedCatalogTable) -> tuple[dict[str, str], dict[str, Any]] | None:
+def expectation(table: ResolvedCatalogTable) -> tuple[Properties, dict[str, Any]] | None:
     """The map of a table and what Flink should make of it; None where there is no map."""
     try:
         properties = encode_table(table, on_loss="carry")
@@ -102,7 +140,12 @@ def main() -> None:
     parser.add_argument("--oracle", default=".oracle", help="the folder that setup.sh filled")
     parser.add_argument("--show", type=int, default=3)
     options = parser.parse_args()
-    pairs = [pair for table in drawn(options.tables, options.seed) if (pair := expectation(table))]
+    for source in (drawn(options.tables, options.seed), recorded()):
+        compare([pair for table in source if (pair := expectation(table))], options)
+
+
+def compare(pairs: list[tuple[Properties, dict[str, Any]]], options: argparse.Namespace) -> None:
+    """Ask Flink about all maps, and print what differs."""
     asked = "".join(
         json.dumps({"op": "deserialize", "properties": properties}) + "\n"
         for properties, _ in pairs
