@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +19,7 @@ from schema_core.formats.spark_properties import (
     PARTS,
     SCHEMA,
     read_spark_table,
+    schema_text,
     spark_damage,
     write_spark_table,
 )
@@ -22,6 +27,9 @@ from schema_core.formats.stored_map import read_map
 from schema_core.formats.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
+
+RECORDED = Path(__file__).parents[2] / "properties" / "corpus" / "maps" / "spark-4.3.0.jsonl.gz"
+NOTE = "schema_core.type"
 
 #: As Spark 4 leaves a partitioned and bucketed table in a metastore.
 WRITTEN_BY_SPARK = {
@@ -53,6 +61,33 @@ def test_table_of_spark_is_read() -> None:
     )
     assert "(\n  `Id` BIGINT,\n  `p` STRING COMMENT 'where'\n)" == str(found.object.schema)
     assert "connector-unknown" in {note.code for note in found.notes}
+
+
+def without_notes(tree: Any) -> Any:
+    """A tree of Spark's JSON without the types that we note in it."""
+    if isinstance(tree, dict):
+        return {key: without_notes(one) for key, one in tree.items() if key != NOTE}
+    return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
+
+
+def recorded() -> list[dict[str, str]]:
+    """What Spark left in a Derby metastore: a table of all types, one whose schema is in parts."""
+    lines = gzip.decompress(RECORDED.read_bytes()).decode("utf-8").rstrip("\n").split("\n")
+    return [json.loads(line)["a"]["properties"] for line in lines]
+
+
+@pytest.mark.parametrize("properties", recorded())
+def test_what_spark_wrote_is_written_again(properties: dict[str, str]) -> None:
+    read, _ = read_spark_table(properties)
+    provider = properties["spark.sql.sources.provider"]
+    written = write_spark_table(resolve_table(read, SchemaResolver()), provider)
+    lists = [key for key in properties if re.search(r"numPart|partCol|[bB]ucket", key)]
+
+    assert () == verify(properties)
+    assert json.loads(schema_text(properties)) == without_notes(json.loads(schema_text(written)))
+    assert {key: properties[key] for key in lists if not key.endswith("numParts")} == {
+        key: written[key] for key in lists if not key.endswith("numParts")
+    }
 
 
 def table(columns: int) -> ResolvedCatalogTable:
