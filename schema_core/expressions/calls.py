@@ -150,7 +150,7 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
     with at("a cast that SQL puts in", value.span):
         _refuse_months(value, target)
         written = type_name_of(target)
-    (cast,) = BUILT_IN["CAST"]
+    cast = BUILT_IN["CAST"][-1]
     arguments = (value, Target(written, target, value.span))
     return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
 

@@ -18,7 +18,9 @@ UNICODE = "utf-16-le"
 
 #: Functions whose text, or texts, are in the character set of an argument -> the place of that one.
 KEEPING = {
-    **dict.fromkeys(("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY"), 0),
+    **dict.fromkeys(
+        ("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY", "AUXILIARY_GROUP"), 0
+    ),
     **dict.fromkeys(("LISTAGG", "MAX", "MIN", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"), 0),
     **dict.fromkeys(("ARRAY", "[]", "ELEMENT"), 0),
     **dict.fromkeys(("MAP", "IF", "||"), 1),

@@ -40,6 +40,8 @@ MILLISECONDS = frozenset({R.INTERVAL_DAY_TIME})
 SHOWN = (
     MEMBERS[F.PREDEFINED] | MEMBERS[F.CONSTRUCTED] | frozenset({R.STRUCTURED_TYPE, R.RAW, R.BITMAP})
 )
+#: What has no children.
+SIMPLE = MEMBERS[F.PREDEFINED]
 INTO_INSTANT = CHARACTERS | BYTES | NUMBERS | DATE | TIME | INSTANTS
 
 #: Target root -> the roots that SQL casts into it. Rows and collections go by their children.
@@ -58,6 +60,21 @@ SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
     R.INTERVAL_YEAR_MONTH:             CHARACTERS | EXACT | MONTHS,
     R.INTERVAL_DAY_TIME:               CHARACTERS | EXACT | MILLISECONDS,
 }  # fmt: skip
+
+
+FIXED_BYTES = frozenset({R.BINARY})
+INTERVALS = MONTHS | MILLISECONDS
+MOMENTS = DATE | TIME | INSTANTS
+
+#: The same for what rows and collections hold, where SQL looks at roots alone.
+WITHIN: dict[TypeRoot, frozenset[TypeRoot]] = {
+    **SOURCES,
+    R.BOOLEAN: CHARACTERS | BOOLEAN | EXACT,
+    **{root: SOURCES[root] | INTERVALS for root in EXACT},
+    **{root: SOURCES[root] - FIXED_BYTES for root in MOMENTS},
+    R.BITMAP: frozenset({R.BITMAP}),
+    R.VARIANT: frozenset({R.VARIANT}),
+}
 
 
 def sql_casts(source: DataType, target: DataType) -> bool:
@@ -89,7 +106,16 @@ def sql_casts(source: DataType, target: DataType) -> bool:
 def _children(source: DataType, target: DataType) -> bool:
     """Child by child, in order; names do not matter."""
     ours, theirs = source.children(), target.children()
-    return len(ours) == len(theirs) and all(map(sql_casts, ours, theirs))
+    return len(ours) == len(theirs) and all(map(_casts_within, ours, theirs))
+
+
+def _casts_within(source: DataType, target: DataType) -> bool:
+    """Whether a child is cast: a text is no array there."""
+    if isinstance(target, ArrayType) and source.is_(F.CHARACTER_STRING):
+        return False
+    if source.root in WITHIN.get(target.root, frozenset()):
+        return True
+    return source.root not in SIMPLE and sql_casts(source, target)
 
 
 def sql_cast_type(source: DataType, target: DataType) -> DataType:

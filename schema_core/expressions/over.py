@@ -115,6 +115,8 @@ def _wrong_frame(function: Function, over: Over) -> str | None:
     lower, *upper = _bounds(over)
     if lower.words == BOUNDS[-1]:
         return f"no frame begins with {lower.words}"
+    if not upper and _place(lower) > BOUNDS.index("CURRENT ROW"):
+        return f"no frame from {lower.words} ends with the row itself"
     if upper and (upper[0].words == BOUNDS[0] or _place(upper[0]) < _place(lower)):
         return f"no frame from {lower.words} ends with {upper[0].words}"
     keys = [key.value.type for key in over.order_by]

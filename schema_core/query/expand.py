@@ -15,7 +15,7 @@ from schema_core.expressions.infer import cast_target
 from schema_core.expressions.scope import Functions
 from schema_core.query.relation import Tables
 from schema_core.query.resolve import common_table
-from schema_core.query.scope import Block, Origin, Place, World
+from schema_core.query.scope import Block, Models, Origin, Place, World
 from schema_core.query.select import Built, select
 from schema_core.query.sources import made_up, resolve_source
 from schema_core.query.typing import unmerged
@@ -33,13 +33,14 @@ def expand_query(
     streaming: bool = True,
     functions: Functions | None = None,
     types: LookUp | None = None,
+    models: Models | None = None,
 ) -> written.Query:
     """The query spelled out; the arguments are those of `resolve_query`.
 
     Raises:
         SchemaError: as `resolve_query`.
     """
-    return _expand(query, Place(World(tables, functions, streaming, types)))
+    return _expand(query, Place(World(tables, functions, streaming, types, models)))
 
 
 def _expand(query: written.Query, place: Place) -> written.Query:

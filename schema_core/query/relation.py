@@ -31,6 +31,7 @@ from schema_core.expressions.typed import Ref, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.query_syntax import Hint, JoinKind, MatchRecognize
+from schema_core.sql.syntax import Call
 from schema_core.text import Span
 from schema_core.types import DataType
 
@@ -141,6 +142,16 @@ class FunctionTable:
     """A table function of a catalog or module over its arguments."""
 
     call: Typed
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTable:
+    """A process table function over the rows of its input; `call` says the rest as written."""
+
+    function: str
+    input: Relation
+    call: Call
     columns: Columns
 
 
@@ -277,6 +288,7 @@ Relation: TypeAlias = (
     | Unnest
     | WindowTable
     | FunctionTable
+    | ProcessTable
     | Sample
     | Match
     | Select

@@ -12,7 +12,7 @@ from schema_core.expressions.scope import Functions
 from schema_core.query import relation as rel
 from schema_core.query.order import ordered
 from schema_core.query.relation import Columns, CommonScan, Relation, Tables
-from schema_core.query.scope import Place, World
+from schema_core.query.scope import Models, Place, World
 from schema_core.query.select import select
 from schema_core.query.setops import set_operation, values
 from schema_core.query.sources import renamed
@@ -28,6 +28,7 @@ def resolve_query(
     streaming: bool = True,
     functions: Functions | None = None,
     types: LookUp | None = None,
+    models: Models | None = None,
 ) -> Relation:
     """The relation that a query stands for; `result_columns` of it are the columns it returns.
 
@@ -37,11 +38,12 @@ def resolve_query(
         streaming: Whether rows keep coming; time attributes exist only then.
         functions: Functions beside the built-in ones, as the scopes of expressions take them.
         types: Finds the user-defined types that casts name.
+        models: Finds what a model takes and gives.
 
     Raises:
         SchemaError: for the first mistake, with its place; `errors.within` adds the text.
     """
-    return resolve(query, Place(World(tables, functions, streaming, types)))
+    return resolve(query, Place(World(tables, functions, streaming, types, models)))
 
 
 def resolve(query: written.Query, place: Place) -> Relation:

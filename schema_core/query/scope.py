@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.scope import Functions, find_function
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Ref
@@ -13,9 +14,13 @@ from schema_core.query.functions import IN_QUERY
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Name
 from schema_core.text import Span
 from schema_core.types import DataType, RowType
 from schema_core.types.unresolved import LookUp
+
+#: What a model takes and what it gives.
+Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,18 @@ class World:
     functions: Functions | None = None
     streaming: bool = True
     types: LookUp | None = None
+    models: Models | None = None
+
+    def model(self, name: Name) -> tuple[Columns, Columns]:
+        """What a model takes and gives.
+
+        Raises:
+            SchemaCoreError: for a name that no model has.
+        """
+        if self.models is None:
+            problem = f"there is no model {'.'.join(name.parts)!r}"
+            raise NotFoundError(problem, code="model-not-found", span=name.span)
+        return self.models(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from schema_core.query.relation import (
     Key,
     Match,
     Named,
+    ProcessTable,
     Relation,
     Sample,
     Scan,
@@ -139,7 +140,7 @@ class Writer:
                 percentage = self.say(relation.percentage)
                 rows = f"SELECT * FROM ({self.write(relation.input)})"
                 return f"{rows} WHERE rand() * 100 < {percentage}"
-            case FunctionTable() | Match():
+            case FunctionTable() | ProcessTable() | Match():
                 raise unsupported(f"{type(relation).__name__} is not run on Spark")
             case _:
                 assert_never(relation)

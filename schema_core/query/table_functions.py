@@ -11,13 +11,15 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.infer import infer
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Ref, Typed
+from schema_core.query import process_tables
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import Block, Origin, Place
-from schema_core.query.sources import Rows, made_up, named, resolve_source
+from schema_core.query.scope import Block, Origin
+from schema_core.query.sources import Rows, made_up, named
+from schema_core.query.table_arguments import column_of, table_of
 from schema_core.query.typing import value
 from schema_core.sql import query_syntax as written
-from schema_core.sql.syntax import Call, Expression, Name, Named, Subquery
+from schema_core.sql.syntax import Call, Expression, Name, Named
 from schema_core.types import DataType, RowType, TimestampType
 from schema_core.types.temporal import (
     DayTimeIntervalType,
@@ -48,6 +50,9 @@ def table_function(source: written.TableFunction, scope: Block, before: tuple[Or
         with at(f"window function {name}", source.call.span):
             relation: Relation = _window(name, source.call, scope)
         return named(relation, made_up(before), relation.columns)
+    if name in process_tables.FUNCTIONS and len(source.call.path) < 2:
+        relation = process_tables.process_table(name, source.call, scope.place)
+        return named(relation, made_up(before), relation.columns)
     relation = _function(source.call, scope)
     return named(relation, made_up(before), relation.columns, lateral=True)
 
@@ -57,7 +62,7 @@ def table_function(source: written.TableFunction, scope: Block, before: tuple[Or
 
 def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
     given = _arguments(name, call)
-    data, partition_by = _input(given["DATA"], scope.place)
+    data, partition_by = table_of(given["DATA"], scope.place)
     if partition_by and name != "SESSION":
         raise SchemaError(
             f"{name} windows are the same for all keys",
@@ -68,7 +73,7 @@ def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
     columns = data.columns
     origin = Block(scope.place, (Origin("", columns),))
     time = _time_column(given["TIMECOL"], origin)
-    partition = tuple(_column(key, origin) for key in partition_by)
+    partition = tuple(column_of(key, origin) for key in partition_by)
     sizes = tuple(
         _interval(given[one], origin) for one in WINDOWS[name].parameters[2:] if one in given
     )
@@ -100,46 +105,10 @@ def _arguments(name: str, call: Call) -> dict[str, Expression]:
     return given
 
 
-def _input(argument: Expression, place: Place) -> tuple[Relation, tuple[Expression, ...]]:
-    """The table that a function reads, and the keys it is partitioned by."""
-    from schema_core.query.resolve import resolve
-
-    match argument:
-        case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
-            return _input(Subquery(inner, argument.span), place)[0], keys
-        case Subquery(query=written.ExplicitTable(name=name)):
-            rows = resolve_source(written.TableName(name, span=name.span), place, ())
-            return _bare(rows.relation), ()
-        case Subquery(query=query):
-            return resolve(query, place), ()
-        case _:
-            raise SchemaError(
-                "expected a table",
-                code="argument-type",
-                hint="write TABLE name or a query in parentheses",
-                span=argument.span,
-            )
-
-
-def _bare(relation: Relation) -> Relation:
-    """A table without the alias that only a FROM clause needs."""
-    return relation.input if isinstance(relation, rel.Named) else relation
-
-
-def _column(key: Expression, scope: Block) -> Ref:
-    """A column of the input; it needs no alias."""
-    if not isinstance(key, Name):
-        raise SchemaError("expected a column", code="argument-type", span=key.span)
-    ref, fields = scope.lookup(key.parts, key.span)
-    if fields:
-        raise SchemaError("expected a column, not a field", code="argument-type", span=key.span)
-    return Ref(ref.name, ref.type, None, key.span)
-
-
 def _time_column(argument: Expression, scope: Block) -> Ref:
     match argument:
         case Call(name="DESCRIPTOR", arguments=(Name() as name, *_)):
-            column = _column(name, scope)
+            column = column_of(name, scope)
         case _:
             raise SchemaError(
                 "expected the time column",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.sql import calls, operands
 from schema_core.sql import expression as grammar
-from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, Symbol
+from schema_core.sql.syntax import Call, Literal, LiteralKind, Symbol
 from schema_core.sql.tokens import identifier, refuse
 from schema_core.sql.type_name import cast_target
 from schema_core.text import quote_identifier
@@ -131,10 +131,13 @@ def _overlay(cursor: Cursor) -> Arguments:
 
 def _translate(name: str, cursor: Cursor) -> Arguments:
     """``TRANSLATE(a USING utf8)``, which CONVERT may also be called, or with commas."""
+    if name == "CONVERT" and calls.begins_with_call(cursor):
+        raise cursor.fail("CONVERT takes no call as its first argument")
     value = grammar.expression(cursor)
     if cursor.accept("USING"):
-        token = cursor.token
-        return "TRANSLATE USING", (value, Name((identifier(cursor),), token.span))
+        start = cursor.token.start
+        charset = quote_identifier(identifier(cursor))
+        return "TRANSLATE USING", (value, Symbol(charset, cursor.span_from(start)))
     cursor.expect(",")
     return name, (value, *calls.arguments(cursor))
 

@@ -52,7 +52,7 @@ def test_drawn_expressions_repeat_and_are_mostly_typed() -> None:
     taken = [one for one in first if answered(one.removesuffix(" -> !")) != "!"]
 
     assert first == drawn()
-    assert 200 < len(taken) < 400
+    assert 150 < len(taken) < 400
 
 
 def test_drawn_expressions_are_said_to_spark_or_refused() -> None:

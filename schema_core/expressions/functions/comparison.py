@@ -66,26 +66,39 @@ def _is_multiset(tree: Typed) -> bool:
     return isinstance(tree, Apply) and tree.function.name == "MULTISET"
 
 
+def _upper(given: Given, i: int) -> DataType | None:
+    """The upper bound: what compares with nothing else does not with the value either."""
+    value, _, upper = given.types
+    alike = value.root is upper.root or TypeRoot.NULL in (value.root, upper.root)
+    alone = ALONE & {value.root, upper.root}
+    return None if alone and not alike else ORDERED.accepts(given, i)
+
+
+#: What compares with its own kind only, even where NULL stands between.
+ALONE = frozenset({TypeRoot.BITMAP, TypeRoot.VARIANT})
+
+
 def _member(given: Given, i: int) -> DataType | None:
     """One of a list that is compared with the value before it."""
     return given.types[i] if given.once(_of_list) else None
 
 
 def membership(given: Given) -> DataType:
-    """A truth value, unknown where the value, one of the list, or a field of them may be NULL."""
+    """A truth value, unknown where the value or one of the list may be NULL; of rows, a field."""
     return T.BOOLEAN(any(map(_may_be_null, _compared(given.types))))
 
 
 def _may_be_null(type_: DataType) -> bool:
-    fields = type_.children() if isinstance(type_, RowType | StructuredType) else ()
-    return type_.is_nullable or any(field.is_nullable for field in fields)
+    if isinstance(type_, RowType | StructuredType):
+        return any(field.is_nullable for field in type_.children())
+    return type_.is_nullable
 
 
 MEMBER = Arg("<COMPARABLE_TYPE>", _member)
 
 PAIR = (EQUAL, of_one_charset(EQUAL))
 RANGE = (ORDERED, of_one_charset(ORDERED))
-BETWEEN = (ORDERED, ORDERED, ORDERED)
+BETWEEN = (ORDERED, ORDERED, Arg("<COMPARABLE_TYPE>", _upper))
 PATTERN = (CHARACTER, ALIKE, ALIKE)
 LIST = (ANY, MEMBER)
 

@@ -51,7 +51,7 @@ def _index(given: Given, i: int) -> DataType | None:
 def _charset(given: Given, i: int) -> DataType | None:
     """The name of a character set."""
     tree = given.trees[i]
-    known = isinstance(tree, Word) and tree.symbol.word.upper() in CHARSETS
+    known = isinstance(tree, Word) and tree.symbol.word.strip("`").upper() in CHARSETS
     return given.types[i] if known else None
 
 
@@ -112,10 +112,7 @@ FUNCTIONS = (
     Function("REGEXP_EXTRACT",   (CHARACTER, CHARACTER, INTEGER),  TEXT_TYPE,
              optional=1, nulls=always),
     Function("PRINT",            (CHARACTER, ANYTHING),            like(1), deterministic=False),
-    *(
-        Function(f"{verb} USING",  (CHARACTER, CHARSET),           like(0), bare_names=True)
-        for verb in ("TRANSLATE", "CONVERT")
-    ),
+    Function("TRANSLATE USING",  (CHARACTER, CHARSET),             like(0)),
     # --- the Table API's rules --------------------------------------------------------------------
     bridged("BTRIM",             (TEXT, TEXT),                     TEXT_TYPE, optional=1),
     bridged("TRANSLATE3",        (TEXT, TEXT, TEXT),               TEXT_TYPE,

@@ -1,0 +1,79 @@
+"""What a model predicts, as columns: Flink with a model provider that does nothing says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.errors import SchemaCoreError
+from schema_core.query.relation import Column, result_columns
+from schema_core.query.resolve import resolve_query
+from schema_core.sql.query import parse_query
+from schema_core.sql.syntax import Name
+from schema_core.types import DataTypes as T
+from tests.query.tables import Known
+
+MODELS = {
+    "plain": ((Column("x", T.INT()),), (Column("y", T.DOUBLE(nullable=False)),)),
+    "same": (
+        (Column("x", T.INT()), Column("w", T.STRING())),
+        (Column("loc", T.STRING()),),
+    ),
+    "short": ((Column("x", T.VARCHAR(5)),), (Column("q", T.STRING()),)),
+    "twins": ((Column("x", T.INT()),), (Column("loc", T.STRING()), Column("loc0", T.INT()))),
+}
+
+
+def predicted(sql: str) -> list[str]:
+    def model(name: Name) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+        return MODELS[name.parts[-1]]
+
+    relation = resolve_query(parse_query(f"SELECT * FROM {sql}"), Known(), models=model)
+    return [f"{name} {type_}" for name, type_ in result_columns(relation)]
+
+
+DEPT = ["deptno INT NOT NULL", "dname VARCHAR(14) NOT NULL", "loc VARCHAR(2147483647)"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "added"),
+    [
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno))", ["y DOUBLE NOT NULL"]),
+        ("ML_PREDICT(ARGS => DESCRIPTOR(deptno), INPUT => TABLE dept, MODEL => MODEL a.b.plain)",
+         ["y DOUBLE NOT NULL"]),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno), MAP['async', 'true'])",
+         ["y DOUBLE NOT NULL"]),
+        ("TABLE(ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno), NULL))",
+         ["y DOUBLE NOT NULL"]),
+        ("ML_PREDICT(TABLE dept, MODEL same, DESCRIPTOR(deptno, loc))",
+         ["loc0 VARCHAR(2147483647)"]),
+        ("ML_PREDICT(TABLE dept, MODEL short, DESCRIPTOR(loc))", ["q VARCHAR(2147483647)"]),
+    ],
+)  # fmt: skip
+def test_the_columns_of_the_model_stand_behind_those_of_the_input(
+    sql: str, added: list[str]
+) -> None:
+    assert [*DEPT, *added] == predicted(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(loc))", "argument-type"),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno, deptno))", "argument-count"),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR())", "argument-count"),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno), MAP['async', 1])",
+         "argument-type"),
+        ("ML_PREDICT(TABLE dept, MODEL twins, DESCRIPTOR(deptno))", "duplicate-column"),
+        ("ML_PREDICT(TABLE dept PARTITION BY loc, MODEL plain, DESCRIPTOR(deptno))",
+         "partitioned-window"),
+        ("ML_PREDICT(TABLE dept, plain, DESCRIPTOR(deptno))", "argument-type"),
+        ("ML_PREDICT(TABLE dept, MODEL plain)", "argument-count"),
+        ("ML_PREDICT(input => TABLE dept, model => MODEL plain, args => DESCRIPTOR(deptno))",
+         "named-arguments"),
+    ],
+)  # fmt: skip
+def test_what_a_model_does_not_take_is_refused(sql: str, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        predicted(sql)
+
+    assert code == caught.value.code
