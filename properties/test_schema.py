@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 import pickle
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schema_core.codes.pages import codes
+from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema, unresolve
@@ -81,3 +84,39 @@ def test_schemas_are_values(schema: Schema) -> None:
     assert hash(schema) == hash(copy.deepcopy(schema))
     assert resolved == copy.deepcopy(resolved)
     assert hash(resolved) == hash(copy.deepcopy(resolved))
+
+
+#: What a column may be -> its code, or None for a right one. `{0}` is its number.
+MEMBERS: dict[str, tuple[str, str | None]] = {
+    "INT NOT NULL": ("column", None),
+    "ROW<a INT, b STRING>": ("column", None),
+    "NOPE{0}": ("column", "unknown-type"),
+    "DECIMAL(39, {0})": ("column", "type-parameter"),
+    "ARRAY<INT": ("column", "syntax"),
+    "1 + {0}": ("computed", None),
+    "nope{0} + 1": ("computed", "unknown-column"),
+    "NOPE{0}(1)": ("computed", "unknown-function"),
+    "SQRT(1, {0})": ("computed", "argument-count"),
+    "1 +": ("computed", "syntax"),
+}
+
+
+@given(st.lists(st.sampled_from(sorted(MEMBERS)), max_size=12), resolvers)
+def test_every_mistake_is_told_and_nothing_else(texts: list[str], resolver: SchemaResolver) -> None:
+    builder = Schema.new_builder()
+    for number, text in enumerate(texts):
+        add = builder.column if MEMBERS[text][0] == "column" else builder.column_by_expression
+        add(f"c{number}", text.format(number))
+    schema = builder.build()
+    found = resolver.check(schema)
+    # Flink looks at stored columns first, then at computed ones, each in their order.
+    ordered = sorted(enumerate(texts), key=lambda pair: MEMBERS[pair[1]][0] != "column")
+
+    assert [
+        (code, f"column 'c{number}'") for number, text in ordered if (code := MEMBERS[text][1])
+    ] == [(one.code, one.path[0]) for one in found]
+    assert all(one.message and one.code in codes() for one in found)
+    if found:
+        with pytest.raises(SchemaCoreError) as caught:
+            resolver.resolve(schema)
+        assert found == caught.value.diagnostics

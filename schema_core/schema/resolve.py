@@ -98,7 +98,8 @@ class SchemaResolver:
         """What the schema means.
 
         Raises:
-            SchemaError: the first mistake, as Flink would tell it, with all others behind it in
+            SchemaCoreError: the first mistake, as Flink would tell it (a SchemaError, or an
+                UnsupportedError for a type that nobody knows), with all others behind it in
                 `others`; `path` says where each is, such as ``column 'total'``.
 
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")

@@ -159,9 +159,10 @@ class ResolvedSchema:
         return self._positions(self.immutable_columns)
 
     def _positions(self, constraint: Constraint | None) -> list[int]:
+        """Where the columns stand among the physical ones; -1, as in Flink, where they do not."""
         physical = [column.name for column in self.columns if column.is_physical()]
-        position = {name: index for index, name in enumerate(physical)}
-        return [] if constraint is None else [position[name] for name in constraint.columns]
+        position = {name: index for index, name in reversed(list(enumerate(physical)))}
+        return [] if constraint is None else [position.get(name, -1) for name in constraint.columns]
 
     # --- rows ----------------------------------------------------------------------------------
 

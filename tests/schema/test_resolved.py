@@ -160,6 +160,21 @@ def test_wrong_arguments_are_told(code: str, write: Callable[[], object]) -> Non
     assert code == caught.value.code
 
 
+def test_a_key_of_what_is_not_stored_has_no_position() -> None:
+    """Flink answers [-1, 0, -1] to the same, which only a schema put together by hand can ask."""
+    schema = ResolvedSchema(
+        [
+            Column.metadata("m", DataTypes.INT(), None, False),
+            Column.physical("a", DataTypes.INT()),
+            Column.physical("a", DataTypes.STRING()),
+        ],
+        [],
+        UniqueConstraint.primary_key("k", ["m", "a", "zz"]),
+    )
+
+    assert [-1, 0, -1] == schema.get_primary_key_indexes()
+
+
 def test_a_key_of_no_columns_is_printed_as_in_flink() -> None:
     key = UniqueConstraint.primary_key("A", [])
 
