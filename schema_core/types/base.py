@@ -132,8 +132,10 @@ class DataType:
 
     def body(self) -> str:
         """The exact text before ``NOT NULL``: the keyword and its parameters."""
-        values = ", ".join(map(str, self.parameters()))
-        return f"{self.keyword}({values})" if values else self.keyword
+        if not self.limits:
+            return self.keyword
+        values = [str(getattr(self, name)) for name in self.limits]
+        return f"{self.keyword}({', '.join(values)})"
 
     def summary_body(self) -> str:
         """The short text before ``NOT NULL``."""

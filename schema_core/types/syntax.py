@@ -71,12 +71,14 @@ DAY_TIME = frozenset(one.value for one in DayTimeResolution)
 
 _TOKEN = re.compile(
     rf"""
-      (?P<space>  [{SPACE}]+ )
-    | (?P<symbol> [<>(),.] )
+    [{SPACE}]* (?:
+      (?P<symbol> [<>(),.] )
     | (?P<string> '(?:[^']|'')*(?:'|\Z) )
     | (?P<name>   `(?:[^`]|``)*(?:`|\Z) )
     | (?P<number> [0-9]+ )
     | (?P<word>   [^{SPACE}<>(),.]+ )
+    | (?P<end>    \Z )
+    )
     """,
     re.VERBOSE,
 )
@@ -85,11 +87,14 @@ _TOKEN = re.compile(
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a type string; a literal that is not closed ends with the text, as in Flink."""
     for match in _TOKEN.finditer(text):
-        kind, value = match.lastgroup or "", match.group()
-        start, stop = match.span()
+        kind = match.lastgroup or ""
+        value, (start, stop) = match[kind], match.span(kind)
         match kind:
-            case "space":
-                continue
+            case "word":
+                upper = value.upper()
+                yield Token(kind, upper if upper in KEYWORDS else "", value, start, stop)
+            case "symbol":
+                yield Token(kind, value, value, start, stop)
             case "string" | "name":
                 quote = value[0]
                 closed = len(value) > 1 and value.endswith(quote)
@@ -98,11 +103,6 @@ def tokens(text: str) -> Iterator[Token]:
             case "number":
                 check_digits(value, Span(start, stop))
                 yield Token(kind, "", value, start, stop)
-            case "symbol":
-                yield Token(kind, value, value, start, stop)
-            case _:
-                upper = value.upper()
-                yield Token(kind, upper if upper in KEYWORDS else "", value, start, stop)
     yield Token("end", "end", "", len(text), len(text))
 
 
@@ -151,20 +151,26 @@ def parse(text: str) -> DataType:
 
 def _type(cursor: Cursor) -> DataType:
     """A type with its nullability and at most one ARRAY or MULTISET behind it."""
-    with cursor.nested():
-        type_ = _nullability(cursor, _base(cursor))
-        for keyword, collection in (("ARRAY", ArrayType), ("MULTISET", MultisetType)):
-            if cursor.accept(keyword):
-                return _nullability(cursor, collection(type_))
-        return type_
+    cursor.descend()
+    type_ = _nullability(cursor, _base(cursor))
+    if (collection := POSTFIX.get(cursor.key)) is not None:
+        cursor.advance()
+        type_ = _nullability(cursor, collection(type_))
+    cursor.depth -= 1
+    return type_
+
+
+#: What may stand behind the type of its elements.
+POSTFIX: dict[str, type[ArrayType | MultisetType]] = {"ARRAY": ArrayType, "MULTISET": MultisetType}
 
 
 def _nullability(cursor: Cursor, type_: DataType) -> DataType:
-    start = cursor.token.start
-    if cursor.accept("NOT"):
-        cursor.expect("NULL")
-        return _built(cursor, start, type_.not_null)
-    cursor.accept("NULL")
+    token = cursor.token
+    if token.key == "NOT":
+        cursor.expect("NOT", "NULL")
+        return _built(cursor, token.start, type_.not_null)
+    if token.key == "NULL":
+        cursor.advance()
     return type_
 
 

@@ -8,9 +8,9 @@ is what fuzz/oracle/setup.sh filled (default: .oracle); what is not installed is
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -26,7 +26,6 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import parse_type
 from schema_core.types.syntax import parse
 
-ROOT = Path(__file__).parent.parent.parent
 TEN = (
     "CHAR(3) NOT NULL", "VARCHAR(9)", "BIGINT NOT NULL", "DECIMAL(12, 2)", "TIMESTAMP(3)",
     "TIMESTAMP(3) WITH LOCAL TIME ZONE", "ARRAY<INT NOT NULL>",
@@ -163,47 +162,21 @@ def warm() -> None:
         str(parse_type(text))
 
 
-class Flink:
-    """Flink's JVM behind a pipe; every figure has the pipe and the rest of the answer in it."""
-
-    def __init__(self, folder: Path) -> None:
-        command = ["sh", str(ROOT / "fuzz" / "oracle" / "ask.sh"), str(folder)]
-        pipe = subprocess.PIPE
-        self.java = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
-
-    def ask(self, questions: list[dict[str, str]], rounds: int) -> tuple[float, float]:
-        """Microseconds for all questions: when they are asked first, and when all is warm."""
-        text = "".join(json.dumps(one) + "\n" for one in questions)
-        assert self.java.stdin is not None
-        assert self.java.stdout is not None
-        took = []
-        for _ in range(rounds):
-            started = time.perf_counter()
-            self.java.stdin.write(text)
-            self.java.stdin.flush()
-            for _ in questions:
-                self.java.stdout.readline()
-            took.append((time.perf_counter() - started) * 1e6)
-        return took[0], min(took)
-
-    def close(self) -> None:
-        assert self.java.stdin is not None
-        self.java.stdin.close()
-        self.java.wait()
-
-
 def flink(folder: Path, base: float) -> None:
-    """The pipe alone is told beside, by questions that cost Flink next to nothing."""
-    if not (folder / "classes").is_dir():
+    """Flink is timed within its own JVM, which keeps nothing that it has parsed."""
+    jars = sorted((folder / "flink" / "deps" / "lib").glob("*.jar"))
+    if not jars:
         print(f"Flink: left out (there is no {folder}, see fuzz/oracle/setup.sh)")
         return
-    jvm = Flink(folder)
-    _, pipe = jvm.ask([{"op": "identifier", "form": "escape", "in": "a"}] * len(TEN), 2_000)
-    first, shortest = jvm.ask([{"op": "type", "in": text} for text in TEN], 2_000)
-    jvm.close()
-    line("Flink's JVM with its pipe, first sight", first, base)
-    line("Flink's JVM with its pipe, warm", shortest, base)
-    line("that pipe alone", pipe, base)
+    with tempfile.TemporaryDirectory() as classes:
+        path = ":".join([*map(str, jars), classes])
+        source = str(Path(__file__).with_name("Types.java"))
+        subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", path, source], check=True)
+        command = ["java", "-Xmx1g", "-Dlog4j2.level=OFF", "-cp", path, "Types", *TEN]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    kinds = ("the first time", "the thousandth time", "the shortest of 5 seconds")
+    for kind, figure in zip(kinds, printed.split(), strict=True):
+        line(f"Flink's JVM, {kind}", float(figure), base)
 
 
 def others(name: str, texts: tuple[str, ...], forget: str | None = None) -> float | None:
