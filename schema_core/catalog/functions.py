@@ -196,10 +196,14 @@ class FunctionCatalog:
         return FoundFunction(Place.TEMPORARY_SYSTEM, (name,), definition) if definition else None
 
     def _find_system(self, path: UnresolvedPath) -> FoundFunction | None:
-        if CORE not in self.modules.used:
-            return None
-        rows = BUILT_IN.get(path.object_name.upper())
-        return FoundFunction(Place.SYSTEM, (path.object_name,), tuple(rows)) if rows else None
+        name = path.object_name.lower()
+        of_packages = dict(self.modules.of_packages())
+        for module in self.modules.used:
+            if module == CORE and (rows := BUILT_IN.get(name.upper())):
+                return FoundFunction(Place.SYSTEM, (path.object_name,), tuple(rows))
+            if name in (functions := of_packages.get(module, {})):
+                return FoundFunction(Place.SYSTEM, (name,), functions[name])
+        return None
 
     def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
         """The full path, or None where there is no current database to begin it with."""
@@ -318,7 +322,8 @@ class FunctionCatalog:
     def list_system(self) -> list[str]:
         """The functions of the modules in use, sorted, in lower case."""
         names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
-        return sorted(name.lower() for name in names if name[0].isalpha())
+        brought = {name for _, functions in self.modules.of_packages() for name in functions}
+        return sorted(brought | {name.lower() for name in names if name[0].isalpha()})
 
     def list_functions(self) -> list[str]:
         """All functions that one name reaches, each once, sorted."""

@@ -13,6 +13,21 @@ SECRET_WORDS = (
     "service-key", "token", "basic-auth", "jaas.config", "http-headers",
 )  # fmt: skip
 
+#: Keys that options declare to be secret, in lower case.
+_DECLARED: set[str] = set()
+
+
+def declare_secret(*keys: str) -> None:
+    """Say that the values of these options must never be shown, from now on and everywhere.
+
+    >>> is_secret("my.combination")
+    False
+    >>> declare_secret("my.combination")
+    >>> is_secret("My.Combination")
+    True
+    """
+    _DECLARED.update(key.lower() for key in keys)
+
 
 def is_secret(key: str) -> bool:
     """Whether the value of this option must not be shown.
@@ -21,7 +36,7 @@ def is_secret(key: str) -> bool:
     (True, False)
     """
     lowered = key.lower()
-    return any(word in lowered for word in SECRET_WORDS)
+    return lowered in _DECLARED or any(word in lowered for word in SECRET_WORDS)
 
 
 def mask(options: Mapping[str, str]) -> dict[str, str]:

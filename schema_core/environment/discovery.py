@@ -1,4 +1,4 @@
-"""Planners and connectors are found by entry point: ours like everyone else's (FLIP-32).
+"""Planners, connectors, formats, catalogs and functions are found by entry point (FLIP-32).
 
 What cannot be loaded is not an error until it is asked for; until then it is reported with the
 reason, since a missing extra is no fault of the job that does not need it.
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 PLANNERS = "schema_core.planners"
 CONNECTORS = "schema_core.connectors"
+FORMATS = "schema_core.formats"
+FUNCTIONS = "schema_core.functions"
+
+#: Where packages offer what -> what one of it is called, and what its entry point names.
+GROUPS: dict[str, tuple[str, str]] = {
+    CATALOGS:   ("catalog",   "a `CatalogFactory`"),
+    CONNECTORS: ("connector", "a class of `Connector`, made without arguments"),
+    FORMATS:    ("format",    "what the connector that reads it takes: for files a `Format`"),
+    PLANNERS:   ("planner",   "a class of `Planner`, made with a `PlannerContext`"),
+    FUNCTIONS:  ("module",    "a mapping from names to functions, which LOAD MODULE loads"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,7 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
         SchemaError: with code `ambiguous-identifier` when several have the identifier.
     """
     every = discover(group, entries)
-    what = group.rpartition(".")[2].removesuffix("s")
+    what = GROUPS[group][0] if group in GROUPS else group.rpartition(".")[2].removesuffix("s")
     matches = [found for found in every if found.identifier == identifier]
     if not matches:
         known = sorted({found.identifier for found in every})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from schema_core.environment.definition import Given
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.function_methods import Given
 from schema_core.environment.result import TableResult
 from schema_core.environment.warning import replaced
 from schema_core.text import quote_identifier

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
 
-from schema_core.catalog.functions import Definition, FunctionClass
+from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.objects import CatalogFunction
-from schema_core.environment.arguments import require, takes
+from schema_core.environment.arguments import takes
+from schema_core.environment.definition import Given, definition_of, module_of
 from schema_core.environment.session import Session
-from schema_core.expressions.user_functions import (
-    UserDefinedFunction,
-    UserFunction,
-    user_function,
-)
 from schema_core.paths import parse_path
-
-#: What a function may be made of: the name of a class, a declaration, or a function of Python.
-Given: TypeAlias = (
-    str | FunctionClass | UserFunction | UserDefinedFunction | type[UserDefinedFunction]
-)
 
 
 class FunctionMethods:
@@ -61,7 +52,7 @@ class FunctionMethods:
             AlreadyExistsError: with code `temporary-system-function-exists`.
             SchemaError: with code `function-class` for a class that cannot be used.
         """
-        definition = _definition(function)
+        definition = definition_of(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
 
     @takes(path=str)
@@ -80,7 +71,7 @@ class FunctionMethods:
             self.create_temporary_system_function(parsed.object_name, function)
             return
         identifier = self._session.registry.qualify(parsed)
-        definition = _definition(function)
+        definition = definition_of(function)
         self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
 
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
@@ -158,9 +149,22 @@ class FunctionMethods:
     # --- modules -------------------------------------------------------------------------------
 
     @takes(module_name=str)
-    def load_module(self, module_name: str) -> None:
-        """Load a module and use it after all others."""
-        self._session.functions.modules.load(module_name)
+    def load_module(self, module_name: str, module: Mapping[str, Given] | None = None) -> None:
+        """Load a module and use it after all others.
+
+        Args:
+            module_name: How it is called; a package may offer a module of this name.
+            module: The module itself: its functions by their names.
+
+        Raises:
+            AlreadyExistsError: with code `module-exists`.
+            NotFoundError: with code `module-not-found`.
+        """
+        modules = self._session.functions.modules
+        if module is None:
+            modules.load(module_name)
+        else:
+            modules.add(module_name, module_of(module_name, module))
 
     @takes(module_name=str)
     def unload_module(self, module_name: str) -> None:
@@ -178,14 +182,3 @@ class FunctionMethods:
     def list_full_modules(self) -> list[tuple[str, bool]]:
         """All modules, and whether each is in use."""
         return self._session.functions.modules.listed()
-
-
-def _definition(function: Given) -> Definition:
-    """A class by name, or what it does; a class of Python says so by its type hints."""
-    if isinstance(function, FunctionClass):
-        return function
-    if isinstance(function, str):
-        return CatalogFunction.create_instance(function, "Java")
-    require(function, object if callable(function) else UserDefinedFunction, "function")
-    declared = user_function(function)
-    return FunctionClass(declared.signatures, declared.kind, deterministic=declared.deterministic)

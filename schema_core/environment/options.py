@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from schema_core.catalog.secrets import mask
+from schema_core.catalog.secrets import declare_secret, is_secret, mask
 from schema_core.errors import SchemaError, at, similar
 
 Value = TypeVar("Value")
@@ -56,7 +56,9 @@ def choice(*words: str) -> Callable[[str], str]:
 class ConfigOption(Generic[Value]):
     """A key, how its text is read, what holds when it is not given, and what it means.
 
-    `former` keys are still understood; `is_map` says that ``key.*`` belongs to it as well.
+    `fallback` keys are understood as well, and so are `former` ones, which are deprecated: whoever
+    uses one is told the key of today. `is_map` says that ``key.*`` belongs to it as well. The value
+    of a `secret` option is masked wherever options are shown; it is never named in an error.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -70,6 +72,16 @@ class ConfigOption(Generic[Value]):
     required: bool = False
     former: tuple[str, ...] = ()
     is_map: bool = False
+    fallback: tuple[str, ...] = ()
+    secret: bool = False
+
+    def __post_init__(self) -> None:
+        if self.secret:
+            declare_secret(*self.keys())
+
+    def keys(self) -> tuple[str, ...]:
+        """All keys that are understood, that of today first."""
+        return (self.key, *self.fallback, *self.former)
 
     def of(self, options: Mapping[str, str]) -> Value | None:
         """The value among these options, or the default.
@@ -77,11 +89,19 @@ class ConfigOption(Generic[Value]):
         Raises:
             SchemaError: with the code of the reader, when the text cannot be read.
         """
-        for key in (self.key, *self.former):
+        for key in self.keys():
             if key in options:
                 with at(f"option {key!r}"):
-                    return self.read(options[key])
+                    return self._read(key, options[key])
         return self.default
+
+    def _read(self, key: str, text: str) -> Value:
+        if not (self.secret or is_secret(key)):
+            return self.read(text)
+        try:
+            return self.read(text)
+        except SchemaError as error:
+            raise SchemaError("the value cannot be read", code=error.code) from None
 
 
 def masked(options: Mapping[str, str]) -> dict[str, str]:

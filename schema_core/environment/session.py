@@ -13,6 +13,7 @@ from schema_core.catalog.manager import CatalogManager, FoundTable
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.model_manager import ModelManager
+from schema_core.catalog.modules import Modules
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogModel,
@@ -33,6 +34,7 @@ from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
+from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
@@ -71,7 +73,7 @@ class Session:
         store = settings.catalog_store or catalog_store(settings.configuration)
         self.registry = CatalogRegistry(name, built_in, store)
         self.temporary = TemporaryObjects()
-        self.functions = FunctionCatalog(self.registry)
+        self.functions = FunctionCatalog(self.registry, Modules(offered_module))
         self.types = TypeManager(self.registry, self.temporary)
         self.resolver = SchemaResolver(
             streaming=self.streaming,

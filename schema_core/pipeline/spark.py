@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from schema_core.environment.connector import find_connector, using, validate
+from schema_core.environment.connector import opened, using
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption, choice
 from schema_core.environment.planner import (
     BoundTable,
@@ -160,13 +160,7 @@ class SparkPlanner:
         """The connector of a table, its options checked."""
         options = bound.table.options
         with using(bound.identifier, options, purpose):
-            connector = find_connector(options)
-            if not (connector.can_write if purpose == "write" else connector.can_read):
-                raise UnsupportedError(
-                    f"the connector {connector.identifier!r} does not {purpose}",
-                    code="connector-direction",
-                )
-            validate(connector, options)
+            connector = opened(bound, purpose, self.context.options)
             return for_spark(connector)
 
     def _source(self, scan: Scan) -> str:

@@ -87,12 +87,17 @@ class Queue:
     "options",
     [
         {"topic": "t"},
-        {"queue.topic": "t", "size": "2", "properties.a.b": "c", "connector": "queue"},
+        {"topic": "t", "size": "2", "properties.a.b": "c", "connector": "queue"},
         {"topic": "t", "scan.watermark.idle-timeout": "1 min"},
     ],
 )
 def test_options_that_are_fine(options: dict[str, str]) -> None:
     validate(Queue(), options)
+
+
+def test_a_key_of_former_times_names_that_of_today() -> None:
+    with pytest.warns(DeprecationWarning, match="'queue.topic' is deprecated: use 'topic'"):
+        validate(Queue(), {"queue.topic": "t"})
 
 
 @pytest.mark.parametrize(

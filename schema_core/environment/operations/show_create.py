@@ -12,6 +12,7 @@ from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.catalog.secrets import mask
+from schema_core.environment.connector import learn_secrets
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError
@@ -64,6 +65,7 @@ def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
 
 def table_statement(found: FoundTable, shown: Shown = mask) -> str:
     """The statement that makes a table, a view or a materialized table."""
+    learn_secrets(found.table.get_options())
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
     match found.table:

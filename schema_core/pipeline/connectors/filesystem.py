@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
+from schema_core.environment.discovery import require
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
-from schema_core.errors import ExternalError, SchemaError, at, similar
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import bind, fail, quote, string
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
@@ -150,13 +152,19 @@ def format_of(options: Mapping[str, str]) -> Format:
         SchemaError: with code `unknown-format`.
     """
     name = FORMAT.of(options) or ""
-    if name not in FORMATS:
+    if name in FORMATS:
+        return FORMATS[name]
+    try:
+        offered = require(FORMATS_GROUP, name)
+    except NotFoundError as error:
         raise SchemaError(
-            f"there is no file format {name!r}; there are: {', '.join(sorted(FORMATS))}",
+            error.problem.replace("format", "file format", 1),
             code="unknown-format",
-            hint=similar(name, FORMATS),
-        )
-    return FORMATS[name]
+            hint=error.hint,
+        ) from None
+    if not isinstance(offered, Format):
+        raise SchemaError(f"the format {name!r} is not one of files", code="unknown-format")
+    return offered
 
 
 class Layout:

@@ -147,6 +147,8 @@ FORMATS: dict[str, Format] = {
     )
 }
 
+CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", "orc"))
+
 
 # --- fields ------------------------------------------------------------------------------------
 

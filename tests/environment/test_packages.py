@@ -1,0 +1,188 @@
+"""A package that offers one of everything, found as if it had been installed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli.main import GOOD, application
+from schema_core.environment.discovery import GROUPS, discover
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import NotFoundError, SchemaCoreError
+
+ENTRY_POINTS = """
+[schema_core.catalogs]
+toy = toy_store:CATALOG
+[schema_core.connectors]
+toy = toy_store:Store
+broken = toy_store_of_yesterday:Store
+[schema_core.formats]
+toy = toy_store:FORMAT
+[schema_core.planners]
+toy = toy_store:Engine
+[schema_core.functions]
+toys = toy_store:FUNCTIONS
+wrong = toy_store:FORMAT
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableEnvironment:
+    """An environment of the toy planner, beside whose package its metadata lies."""
+    metadata = tmp_path / "toy_store-1.2.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-store\nVersion: 1.2\n")
+    (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "toy"))
+    monkeypatch.delitem(sys.modules, "toy_store", raising=False)
+    settings = EnvironmentSettings.new_instance().with_configuration({"table.planner": "toy"})
+    return TableEnvironment.create(settings.in_batch_mode().build())
+
+
+def test_all_groups_are_found(environment: TableEnvironment) -> None:
+    found = {
+        group: [(one.identifier, one.problem) for one in discover(group) if "toy" in one.package]
+        for group in GROUPS
+    }
+
+    missing = "the module 'toy_store_of_yesterday' is not installed"
+    assert {
+        "schema_core.catalogs": [("toy", None)],
+        "schema_core.connectors": [("broken", missing), ("toy", None)],
+        "schema_core.formats": [("toy", None)],
+        "schema_core.planners": [("toy", None)],
+        "schema_core.functions": [("toys", None), ("wrong", None)],
+    } == found
+
+
+def test_the_doctor_tells_what_was_found(environment: TableEnvironment) -> None:
+    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "220"})
+
+    assert GOOD == result.exit_code
+    lines = {line.split("  ")[0]: line for line in result.output.splitlines()}
+    assert "toy_store:CATALOG (toy-store 1.2)" in lines["catalog toy"]
+    assert "not loaded" in lines["connector broken"]
+    assert "the module 'toy_store_of_yesterday' is not installed" in lines["connector broken"]
+    for line in ("connector toy", "format toy", "format csv", "planner toy", "module toys"):
+        assert "ready" in lines[line]
+
+
+def test_a_catalog_of_a_package(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE CATALOG box WITH ('type' = 'toy', 'home' = 'x')")
+    environment.use_catalog("box")
+
+    assert "toys" == environment.get_current_database()
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql("CREATE CATALOG other WITH ('type' = 'toy', 'hom' = 'x')")
+    assert ("catalog-option", "did you mean 'home'?") == (caught.value.code, caught.value.hint)
+
+
+def test_a_planner_and_a_connector_of_a_package(environment: TableEnvironment) -> None:
+    environment.execute_sql(
+        "CREATE TABLE t (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('connector' = 'toy', 'shelf' = 'a', 'combination' = '1234')"
+    )
+    assert [(None, None)] * 2 == list(map(tuple, environment.from_path("t").execute().collect()))
+    environment.from_path("t").execute_insert("t")
+
+    toy_store = import_module("toy_store")
+    (context,) = toy_store.SEEN
+    assert environment.find_table("t").table == context.get_catalog_table()  # type: ignore[union-attr]
+    assert (
+        "default_catalog.default_database.t" == context.get_object_identifier().as_summary_string()
+    )
+    assert "ROW<`id` INT NOT NULL, `name` STRING> NOT NULL" == (
+        context.get_physical_row_data_type().as_summary_string()
+    )
+    assert [0] == context.get_primary_key_indexes()
+    assert "toy" == context.get_configuration()["table.planner"]
+    assert not context.is_temporary()
+    assert {} == context.get_enrichment_options()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "hint"),
+    [
+        ("'shelf' = 'a', 'numbre' = '1'", "unknown-option", "did you mean 'number'?"),
+        ("'number' = '1'", "missing-option", None),
+        ("'shelf' = 'a', 'number' = 'x'", "option-value", None),
+        ("'shelf' = 'a', 'combination' = 'canary'", "option-value", None),
+    ],
+)
+def test_options_of_a_connector_of_a_package(
+    environment: TableEnvironment, options: str, code: str, hint: str | None
+) -> None:
+    environment.execute_sql(f"CREATE TABLE t (id INT) WITH ('connector' = 'toy', {options})")
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.from_path("t").execute_insert("t")
+
+    assert code == caught.value.code
+    assert hint is None or hint == caught.value.hint
+    assert "canary" not in str(caught.value)
+
+
+def test_other_keys_of_an_option(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'board' = 'a')")
+    environment.from_path("t").execute_insert("t")
+
+    environment.execute_sql("CREATE TABLE u (id INT) WITH ('connector' = 'toy', 'rack' = 'a')")
+    with pytest.warns(DeprecationWarning, match="'rack' is deprecated: use 'shelf'"):
+        environment.from_path("u").execute_insert("u")
+
+
+def test_what_a_connector_declares_secret_is_masked(environment: TableEnvironment) -> None:
+    environment.execute_sql(
+        "CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'combination' = '1234')"
+    )
+    ((shown,),) = environment.execute_sql("SHOW CREATE TABLE t").shown()
+
+    assert "'combination' = '******'" in (shown or "")
+    assert "'combination' = '1234'" in environment.get_create_statement("t")
+
+
+def test_a_connector_that_cannot_be_loaded(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'broken')")
+    with pytest.raises(NotFoundError) as caught:
+        environment.from_path("t").execute_insert("t")
+
+    assert "not-loadable" == caught.value.code
+
+
+def test_functions_of_a_package(environment: TableEnvironment) -> None:
+    with pytest.raises(SchemaCoreError):
+        environment.sql_query("SELECT twice(1)")
+    environment.execute_sql("LOAD MODULE toys")
+
+    assert ["core", "toys"] == environment.list_modules()
+    assert "INT" == str(
+        environment.sql_query("SELECT Twice(1)").get_resolved_schema().columns[0].data_type
+    )
+    assert "twice" in environment.list_functions()
+    environment.use_modules("toys")
+    assert ["twice"] == environment.list_functions()
+    environment.unload_module("toys")
+    with pytest.raises(SchemaCoreError):
+        environment.sql_query("SELECT twice(1)")
+
+    for name, code in (("wrong", "wrong-argument"), ("nothing", "module-not-found")):
+        with pytest.raises(SchemaCoreError) as caught:
+            environment.load_module(name)
+        assert code == caught.value.code
+
+
+def test_functions_given_as_an_object(environment: TableEnvironment) -> None:
+    toy_store = import_module("toy_store")
+    environment.load_module("mine", toy_store.FUNCTIONS)
+
+    assert "INT" == str(
+        environment.sql_query("SELECT twice(1)").get_resolved_schema().columns[0].data_type
+    )
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.load_module("mine", toy_store.FUNCTIONS)
+    assert "module-exists" == caught.value.code

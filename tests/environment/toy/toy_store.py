@@ -1,0 +1,78 @@
+"""A package of somebody else: one of everything that schema_core discovers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.registry import CatalogFactory
+from schema_core.environment.connector import Context, opened
+from schema_core.environment.options import ConfigOption, integer
+from schema_core.environment.planner import Job, JobStatus, PlannerContext, Rows
+from schema_core.expressions.user_functions import udf
+from schema_core.query.relation import Relation, result_columns
+from schema_core.types import DataType
+
+CATALOG = CatalogFactory(frozenset({"home"}), lambda name, options: InMemoryCatalog(name, "toys"))
+
+#: What the factory was told of tables, for whoever wants to look.
+SEEN: list[Context] = []
+
+
+class Store:
+    """A connector whose source is made for one table, after it has been seen."""
+
+    identifier = "toy"
+    can_read = can_write = True
+    metadata: Mapping[str, DataType] = {}
+    writable_metadata: frozenset[str] = frozenset()
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        return (
+            ConfigOption("shelf", str, required=True, fallback=("board",), former=("rack",)),
+            ConfigOption("number", integer, 3),
+            ConfigOption("combination", integer, secret=True),
+        )
+
+    def create_dynamic_table_source(self, context: Context) -> Store:
+        SEEN.append(context)
+        return self
+
+    def create_dynamic_table_sink(self, context: Context) -> Store:
+        SEEN.append(context)
+        return self
+
+
+class Engine:
+    """A planner that gives as many empty rows as the table says."""
+
+    identifier = "toy"
+
+    def __init__(self, context: PlannerContext) -> None:
+        self.context = context
+
+    def select(self, query: Relation) -> Rows:
+        columns = tuple((one.name, one.type) for one in result_columns(query))
+        rows = [(None,) * len(columns)] * 2
+        return Rows(columns, iter(rows), lambda: iter(rows))
+
+    def insert(self, query: Relation, target: Any, **more: Any) -> Job:
+        opened(target, "write", self.context.options)
+        return Job("toy", JobStatus.FINISHED)
+
+    def create_as(self, query: Relation, target: Any, registration: Any, **more: Any) -> Job:
+        registration.create()
+        return Job("toy", JobStatus.FINISHED)
+
+    def explain(self, query: Relation) -> str:
+        return "play"
+
+
+@udf(result_type="INT")
+def twice(number: int | None) -> int:
+    return 2 * (number or 0)
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {"twice": twice}
+FORMAT = "not for files"
