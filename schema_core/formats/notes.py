@@ -44,6 +44,11 @@ def notes_of(type_: DataType) -> dict[str, str]:
     >>> notes_of(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
     '{"`c`.`d`.`money`": {"source": "INT", "description": null}}'
     """
+    return dict(_notes(type_))
+
+
+@lru_cache(maxsize=4096)
+def _notes(type_: DataType) -> dict[str, str]:
     found = {NOTE: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
     for one in filter(_is_named, type_.walk()):
