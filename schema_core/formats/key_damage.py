@@ -119,8 +119,22 @@ def unknown_keys(reader: Reader, properties: Properties, *, broken: bool) -> Ite
             yield Diagnostic("unknown-key", "a key without meaning here", path=(key,), hint=hint)
 
 
+#: What our own keys hold, and the key of Flink that says the same.
+TWICE = {
+    carry.PRIMARY_KEY: "schema.primary-key.name",
+    carry.IMMUTABLE: "schema.immutable.name",
+    carry.INDEXES: "schema.index.0.name",
+    carry.COMMENT: "comment",
+    carry.HANDLER: "refresh-handler-bytes",
+}
+
+
 def carried_twice(properties: Properties) -> Iterator[Diagnostic]:
-    """Options that stand in the map and under our own key as well, and differ."""
+    """What Flink's keys tell besides our own: of options, only what differs."""
+    for part, key in TWICE.items():
+        if key in properties and carry.own_key(part) in properties:
+            problem = f"the key {carry.own_key(part)!r} says another thing"
+            yield Diagnostic("duplicate-key", problem, path=(key,))
     text = properties.get(carry.own_key(carry.OPTIONS))
     if text is None:
         return

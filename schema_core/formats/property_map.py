@@ -10,7 +10,7 @@ tells what it drops on the way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from schema_core.catalog.objects import (
     CatalogModel,
@@ -22,7 +22,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableDistribution,
 )
-from schema_core.errors import Diagnostic, Gathering, UnsupportedError
+from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
 from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
 from schema_core.formats.property_keys import IS_GENERIC, Properties, Reader, flatten
@@ -30,6 +30,7 @@ from schema_core.schema.resolved import ResolvedSchema
 
 #: What to do with what Flink's keys cannot tell: refuse, write as Flink does, or add our own keys.
 OnLoss: TypeAlias = Literal["refuse", "flink", "carry"]
+POLICIES: tuple[OnLoss, ...] = get_args(OnLoss)
 
 #: The prefixes of the two schemas of a model.
 INPUT, OUTPUT = "input-schema", "output-schema"
@@ -92,8 +93,7 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
             "refuse", for everything that could not be read back: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
-    if on_loss == "refuse":
-        refuse(losses_of_table(table))
+    refuse(losses_of_table(table), on_loss)
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
     properties = (
         property_schema.encode_schema(told.schema)
@@ -169,8 +169,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     Raises:
         UnsupportedError: as `encode_table`.
     """
-    if on_loss == "refuse":
-        refuse(losses_of_view(view))
+    refuse(losses_of_view(view), on_loss)
     told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
     properties = (
         property_schema.encode_schema(told.schema)
@@ -221,8 +220,7 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
         UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema that
             has more than columns.
     """
-    if on_loss == "refuse":
-        refuse(losses_of_model(model))
+    refuse(losses_of_model(model), on_loss)
     taken, given = model.resolved_input_schema, model.resolved_output_schema
     told = told_of(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
     own = told.own
@@ -317,8 +315,18 @@ def losses_of_options(
             )
 
 
-def refuse(losses: Iterator[UnsupportedError]) -> None:
-    """Raise the losses, all at once, if there are any."""
+def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
+    """Raise the losses, all at once, if there are any and nothing else is asked for.
+
+    Raises:
+        UnsupportedError: the losses.
+        SchemaError: with code `unknown-policy` for an `on_loss` that there is not.
+    """
+    if on_loss not in POLICIES:
+        hint = f"one of {', '.join(POLICIES)}"
+        raise SchemaError(f"there is no policy {on_loss!r}", code="unknown-policy", hint=hint)
+    if on_loss != "refuse":
+        return
     found = Gathering()
     found.errors += losses
     found.raise_all()

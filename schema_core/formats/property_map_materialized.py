@@ -46,8 +46,7 @@ def encode_materialized_table(
     Raises:
         UnsupportedError: as `property_map.encode_table`.
     """
-    if on_loss == "refuse":
-        refuse(losses_of_materialized_table(table))
+    refuse(losses_of_materialized_table(table), on_loss)
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss, removed=())
     if on_loss == "carry":
         told.own.update(carry.carried_handler(table.refresh_handler))

@@ -352,3 +352,10 @@ def test_map_of_a_model_keeps_columns_alone() -> None:
         encode_model(model)
 
     assert "lossy-model-schema" == caught.value.code
+
+
+def test_policy_that_there_is_not_is_refused() -> None:
+    with pytest.raises(SchemaError) as caught:
+        encode_table(resolve_table(TABLE, RESOLVER), on_loss="ignore")  # type: ignore[arg-type]
+
+    assert "unknown-policy" == caught.value.code

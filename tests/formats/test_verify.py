@@ -49,6 +49,13 @@ REFRESH = {
     "refresh-handler-bytes": "AQL/",
 }
 
+#: Our own key -> Flink's key that it contradicts.
+CONTRADICTED = {
+    "schema.schema-core-1.primary-key": "schema.primary-key.name",
+    "schema.schema-core-1.refresh-handler": "refresh-handler-bytes",
+    "schema.schema-core-1.options": "schema-x",
+}
+
 
 def test_sound_maps_have_no_damage() -> None:
     assert () == verify({})
@@ -101,6 +108,8 @@ def test_sound_maps_have_no_damage() -> None:
         ("odd-value", "distribution.buckets", "\uff14"),
         ("odd-value", "refresh-handler-bytes", "AQI"),
         ("odd-value", "schema.schema-core-1.options", '{ "comment": "" }'),
+        ("duplicate-key", "schema.schema-core-1.primary-key", '["pk","id"]'),
+        ("duplicate-key", "schema.schema-core-1.refresh-handler", ""),
         ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
         # meaning
         ("stale-type", "schema.1.data-type", "INT"),
@@ -114,7 +123,7 @@ def test_sound_maps_have_no_damage() -> None:
 def test_damage_is_told_with_its_key(code: str, key: str, value: str | None) -> None:
     harmed = SOUND | REFRESH | {key: value}
     found = verify({name: one for name, one in harmed.items() if one is not None})
-    place = {"odd-value": key, "duplicate-key": "schema-x"}.get(code, key)
+    place = CONTRADICTED[key] if code == "duplicate-key" else key
 
     assert code in {one.code for one in found}
     places = {step for one in found if one.code == code for step in one.path}
