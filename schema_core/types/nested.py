@@ -225,6 +225,16 @@ class RowType(ComposedType):
         """Their summaries in angle brackets."""
         return f"ROW<{', '.join(one.as_summary_string() for one in self.fields)}>"
 
+    def _repr_html_(self) -> str:
+        """The fields as a notebook shows them, everything escaped."""
+        from schema_core.markup import code, table, text
+
+        rows = [
+            (code(one.name), code(one.data_type.as_summary_string()), text(one.description or ""))
+            for one in self.fields
+        ]
+        return table(("field", "type", "comment"), rows, self.keyword)
+
     # --- PyFlink's face ------------------------------------------------------------------------
 
     def add(self, field: str | RowField, data_type: DataType | None = None) -> RowType:

@@ -121,6 +121,16 @@ def test_a_key_makes_not_null_of_what_was_declared() -> None:
     assert "key -.-> c1" not in found.to_mermaid()
 
 
+def test_a_column_that_is_modified_stays_in_its_key() -> None:
+    found = of_statement(
+        "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED); ALTER TABLE t MODIFY id BIGINT"
+    )
+
+    assert ["declared: BIGINT", "promoted: to NOT NULL, by the primary key `PK_id`"] == reasons(
+        found.column("id")
+    )
+
+
 def test_a_promotion_is_told_of_the_schema_that_has_it() -> None:
     """Equal schemas are resolved once; one of them was declared so."""
     declared = Schema.new_builder().column("id", DataTypes.INT(False)).primary_key("id")
@@ -217,6 +227,13 @@ def test_notebooks_show_tables() -> None:
         assert "<script" not in html
         assert "CONSTRAINT `&lt;/table&gt;` PRIMARY KEY" in html
     assert "<b>" not in resolved.explain()._repr_html_()
+
+
+def test_notebooks_show_the_fields_of_a_row() -> None:
+    row = DataTypes.ROW([DataTypes.FIELD("<b>", DataTypes.INT(), "<script>")])
+
+    assert "<td><code>&lt;b&gt;</code></td>" in row._repr_html_()
+    assert "<script>" not in row._repr_html_()
 
 
 def test_every_cause_is_met_here() -> None:

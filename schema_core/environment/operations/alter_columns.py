@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from schema_core.catalog.objects import CatalogTable
-from schema_core.environment.operations.definitions import column_of, names_in
+from schema_core.environment.operations.definitions import column_of, names_in, promoted
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.members import (
@@ -110,17 +110,12 @@ def modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
             if column.comment is None:
                 column = replace(column, comment=old.comment)
             if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
-                column = _not_null(column)
+                column = promoted(column)
             if placed.first or placed.after is not None:
                 _move(columns, position, column, placed)
             else:
                 columns[position] = column
     return replace(schema, columns=tuple(columns))
-
-
-def _not_null(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
-    type_ = column.data_type
-    return column if isinstance(type_, str) else replace(column, data_type=type_.not_null())
 
 
 def _move(

@@ -37,7 +37,6 @@ from schema_core.sql.definition_syntax import (
 )
 from schema_core.sql.printer import print_expression
 from schema_core.sql.type_name import data_type
-from schema_core.types import DataType, UnresolvedDataType
 
 
 def written(expression: syntax.Expression, text: str) -> SqlExpression:
@@ -112,18 +111,19 @@ def with_key_not_null(
 ) -> tuple[UnresolvedColumn, ...]:
     """The columns, those of the primary key NOT NULL: SQL takes that as said with the key."""
     return tuple(
-        replace(column, data_type=column.data_type.not_null(), declared=_declared(column.data_type))
-        if isinstance(column, UnresolvedPhysicalColumn)
-        and column.name in names
-        and not isinstance(column.data_type, str)
+        promoted(column)
+        if isinstance(column, UnresolvedPhysicalColumn) and column.name in names
         else column
         for column in columns
     )
 
 
-def _declared(type_: DataType | UnresolvedDataType) -> DataType | UnresolvedDataType | None:
-    """A type that is about to become NOT NULL, if that changes it."""
-    return None if type_ == type_.not_null() else type_
+def promoted(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
+    """The column NOT NULL, with the type that was declared beside it where that was another."""
+    type_ = column.data_type
+    if isinstance(type_, str) or type_ == type_.not_null():
+        return column
+    return replace(column, data_type=type_.not_null(), declared=type_)
 
 
 def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = ()) -> None:
