@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from schema_core.schema import listing
-from schema_core.schema.arguments import a_name, some_names
+from schema_core.schema.arguments import a_name, an_instance, some_names
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
 
@@ -22,7 +22,13 @@ class WatermarkSpec:
 
     @staticmethod
     def of(rowtime_attribute: str, watermark_expression: ResolvedExpression) -> WatermarkSpec:
-        return WatermarkSpec(rowtime_attribute, watermark_expression)
+        """A watermark of a column.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for an expression that was not resolved.
+        """
+        an_instance(watermark_expression, ResolvedExpression, "the watermark")
+        return WatermarkSpec(a_name(rowtime_attribute, "a column"), watermark_expression)
 
     def get_rowtime_attribute(self) -> str:
         return self.rowtime_attribute
@@ -50,6 +56,8 @@ class Constraint(ABC):
         """What kind of rule it is."""
 
         PRIMARY_KEY = "PRIMARY KEY"
+        #: Flink names it and has none.
+        UNIQUE_KEY = "UNIQUE KEY"
         IMMUTABLE_COLUMNS = "IMMUTABLE COLUMNS"
 
     name: str
@@ -118,7 +126,13 @@ class ImmutableColumns(Constraint):
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
-        return ImmutableColumns(name, tuple(columns))
+        """Immutable columns under a name.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts.
+        """
+        what = "the immutable columns"
+        return ImmutableColumns(a_name(name, what), some_names(columns, what))
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.IMMUTABLE_COLUMNS
@@ -136,7 +150,12 @@ class Index:
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> Index:
-        return Index(name, tuple(columns))
+        """An index of these columns.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts.
+        """
+        return Index(a_name(name, "the index"), some_names(columns, "the index"))
 
     def get_name(self) -> str:
         return self.name

@@ -13,8 +13,10 @@ from schema_core.schema.resolved import (
     Column,
     Constraint,
     ImmutableColumns,
+    Index,
     ResolvedSchema,
     UniqueConstraint,
+    WatermarkSpec,
 )
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataTypes
@@ -126,6 +128,9 @@ def test_names_and_types_must_be_equally_many() -> None:
     assert "length-mismatch" == caught.value.code
 
 
+TS = RESOLVED.watermark_specs[0].watermark_expression
+
+
 def untyped(thing: object) -> Any:
     """As one calls it who does not run a type checker."""
     return thing
@@ -143,6 +148,11 @@ def untyped(thing: object) -> Any:
         ("wrong-argument", lambda: untyped(Column).metadata("a", DataTypes.INT(), None, None)),
         ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key("pk", "ab")),
         ("wrong-argument", lambda: untyped(UniqueConstraint).primary_key(None, ["a"])),
+        ("wrong-argument", lambda: untyped(WatermarkSpec).of("ts", "ts")),
+        ("wrong-argument", lambda: untyped(WatermarkSpec).of(None, TS)),
+        ("wrong-argument", lambda: untyped(Index).of("i", "ab")),
+        ("wrong-argument", lambda: untyped(Index).of(None, ["a"])),
+        ("wrong-argument", lambda: untyped(ImmutableColumns).of("i", [None])),
         ("wrong-argument", lambda: untyped(ResolvedSchema)("a")),
         ("wrong-argument", lambda: untyped(ResolvedSchema)(["a"])),
         ("wrong-argument", lambda: untyped(ResolvedSchema)([], ["a"])),
