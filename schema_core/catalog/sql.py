@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,6 +22,8 @@ from schema_core.errors import ExternalError, SchemaError, UnsupportedError
 PATIENCE = 60
 #: The entry under which the databases lie.
 ROOT = 0
+#: Characters of a key that stay as they are: four bytes each are within what PostgreSQL indexes.
+MAX_KEY = 500
 #: Any number that others do not lock in PostgreSQL while they make tables.
 LOCK = 0x5C4E3A
 
@@ -56,6 +59,20 @@ class Entry:
     version: int
 
 
+def fitted(key: str) -> str:
+    """A key that every database can index: a long one ends in a digest of all of it.
+
+    No two keys become the same, since what is cut is longer than what is not.
+
+    >>> fitted("orders"), len(fitted("n" * 10_000))
+    ('orders', 564)
+    """
+    if len(key) <= MAX_KEY:
+        return key
+    digest = sha256(key.encode(errors="surrogatepass")).hexdigest()
+    return key[:MAX_KEY] + digest
+
+
 # --- the schema of the store ---------------------------------------------------------------------
 
 
@@ -65,8 +82,15 @@ def _make_entries(connection: sa.Connection) -> None:
     connection.execute(sa.insert(ENTRIES).values(root | {"form": "", "content": "", "version": 1}))
 
 
+def _shorten_keys(connection: sa.Connection) -> None:
+    long = sa.select(ENTRIES.c.id, ENTRIES.c.key).where(sa.func.length(ENTRIES.c.key) > MAX_KEY)
+    for number, key in connection.execute(long).all():
+        same = ENTRIES.c.id == number
+        connection.execute(sa.update(ENTRIES).where(same).values(key=fitted(key)))
+
+
 #: What makes version 1 of the store out of nothing, version 2 out of version 1, and so on.
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_make_entries,)
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_make_entries, _shorten_keys)
 
 
 def migrate(connection: sa.Connection) -> None:
@@ -102,7 +126,7 @@ class Entries:
 
     def find(self, parent: int, kind: str, key: str, for_change: bool = False) -> Entry | None:
         """The entry of this key, or None; nobody else changes it meanwhile, if so asked."""
-        query = _entries(parent, kind).where(ENTRIES.c.key == key)
+        query = _entries(parent, kind).where(ENTRIES.c.key == fitted(key))
         if for_change:
             query = query.with_for_update()
         row = self.connection.execute(query).one_or_none()
@@ -125,7 +149,7 @@ class Entries:
 
     def create(self, parent: int, kind: str, key: str, name: str, form: str, content: str) -> bool:
         """Keep a new entry; tells whether it could be: there is none, and what it lies under is."""
-        values = {"parent": parent, "kind": kind, "key": key, "name": name}
+        values = {"parent": parent, "kind": kind, "key": fitted(key), "name": name}
         values |= {"form": form, "content": content, "version": 1}
         return self._changes(sa.insert(ENTRIES).values(values))
 
@@ -135,7 +159,7 @@ class Entries:
 
     def rename(self, entry: Entry, key: str, name: str) -> bool:
         """Keep an entry under another key; tells whether it could be. What lies under it stays."""
-        return self._changes(_change(entry, key=key, name=name))
+        return self._changes(_change(entry, key=fitted(key), name=name))
 
     def drop(self, entry: Entry) -> None:
         """Forget an entry and all that lies under it."""

@@ -74,7 +74,7 @@ class SharingChecks(ContractBase):
         """Of eight writers one wins, and all others are told that there is one."""
 
         def create(mine: Catalog, number: int) -> bool:
-            mine.create_table(ObjectPath("db", f"own {number}"), PLAIN, False)
+            mine.create_table(ObjectPath("db", f"own_{number}"), PLAIN, False)
             try:
                 mine.create_table(ORDERS, PLAIN.copy({"writer": str(number)}), False)
             except AlreadyExistsError:
@@ -104,14 +104,14 @@ class SharingChecks(ContractBase):
 
         def rename(mine: Catalog, number: int) -> bool:
             try:
-                mine.rename_table(ORDERS, f"own {number}", False)
+                mine.rename_table(ORDERS, f"own_{number}", False)
             except NotFoundError:
                 return False
             return True
 
         won = self._together(furnished, tmp_path, rename)
 
-        assert [f"own {number}" for number in won] == [
+        assert [f"own_{number}" for number in won] == [
             name for name in furnished.list_tables("db") if name.startswith("own")
         ]
         assert not furnished.table_exists(ORDERS)
@@ -143,7 +143,7 @@ class SharingChecks(ContractBase):
             for turn in range(TIMES):
                 try:
                     if number % 2:
-                        mine.create_table(ObjectPath("db", f"t{number}.{turn}"), PLAIN, False)
+                        mine.create_table(ObjectPath("db", f"t{number}_{turn}"), PLAIN, False)
                     else:
                         mine.drop_database("db", False, True)
                         mine.create_database("db", CatalogDatabase(), False)
@@ -157,7 +157,7 @@ class SharingChecks(ContractBase):
         catalog.create_database("db", CatalogDatabase(), False)
         assert [] == catalog.list_tables("db")
         assert not any(
-            catalog.table_exists(ObjectPath("db", f"t{number}.{turn}"))
+            catalog.table_exists(ObjectPath("db", f"t{number}_{turn}"))
             for number in range(WRITERS)
             for turn in range(TIMES)
         )
@@ -197,6 +197,7 @@ class SharingChecks(ContractBase):
 #: Names that not every store can bear.
 HARD_NAMES = {
     "very long": "n" * 10_000,
+    "long and random": "".join(random.Random(1).choices("abcdefghijklmnop", k=8_000)),  # noqa: S311
     "zero": "a\0b",
     "half a character": "a\ud800b",
     "long and far east": "注文" * 400,

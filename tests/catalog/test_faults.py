@@ -1,0 +1,68 @@
+"""Many writers, killed writers, a full disk: the programs in `fuzz/`, for a moment each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz import catalog_load, catalog_sizes, full_disk
+from fuzz.postgres_server import why_not
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.paths import ObjectPath
+
+STORES = [
+    "sqlite",
+    pytest.param("postgresql", marks=pytest.mark.skipif(bool(why_not()), reason=str(why_not()))),
+]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_writers_lose_nothing(store: str) -> None:
+    assert 0 == catalog_load.run_churn(store, writers=3, seconds=1.5)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_killed_writers_leave_a_catalog_that_can_be_read(store: str) -> None:
+    assert 0 == catalog_load.run_kills(store, times=3, longest=0.3)
+
+
+def test_a_lost_update_is_seen(tmp_path: Path) -> None:
+    """The books themselves: an alteration that is not in them, one that is there twice."""
+    address = catalog_load.Address(f"sqlite:///{tmp_path}/catalog.db")
+    catalog = address.opened()
+    catalog.create_table(catalog_load.COUNTER, catalog_load.proven("c", 2), False)
+    half = catalog_load.proven("c", 0).copy({"made": "c", "n": "0", "padding": "", "sum": "x"})
+    catalog.create_table(ObjectPath("default", "t0"), half, False)
+    once, twice = catalog_load.Book(written=[("c", 1)]), catalog_load.Book(written=[("c", 1)])
+    twice.events["alter: ExternalError catalog-store"] = 1
+
+    found = catalog_load.broken([once, twice], address)
+
+    assert found == [
+        "alter: ExternalError catalog-store: 1",
+        "lost updates of c",
+        "t0 is half-written",
+    ]
+    assert ["the last update of counter is lost", "t0 is half-written"] == catalog_load.broken(
+        [once], address
+    )
+
+
+@pytest.mark.parametrize("what", full_disk.FILL)
+def test_a_full_disk_is_told_and_loses_nothing(what: str) -> None:
+    told, (left, whole) = full_disk.after_filling(what)
+
+    assert "catalog-store" == told["code"]
+    assert told["made"] == left == whole
+    assert left
+
+
+def test_sizes_are_measured() -> None:
+    catalog = InMemoryCatalog("mine")
+    catalog_sizes.fill(catalog, 1_500)
+
+    assert {"small": 100, "other100": 1_000, "other1100": 400, "default": 0} == {
+        name: len(catalog.list_tables(name)) for name in catalog.list_databases()
+    }
+    assert {*catalog_sizes.ACTS} == {*catalog_sizes.measured(catalog, turns=1)}
