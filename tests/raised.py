@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "schema_core"
@@ -29,17 +29,15 @@ class Told:
 
 @dataclass
 class Module:
-    """One file: its tree, and where in it which function takes a code."""
+    """One file with its tree."""
 
     path: Path
     tree: ast.Module
-    parents: dict[ast.AST, ast.AST]
 
-
-def module(path: Path) -> Module:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    return Module(path, tree, parents)
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        nodes = ast.walk(self.tree)
+        return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
 
 def takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
@@ -142,7 +140,8 @@ def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    return tuple(module(path) for path in sorted(PACKAGE.rglob("*.py")))
+    files = sorted(PACKAGE.rglob("*.py"))
+    return tuple(Module(one, ast.parse(one.read_text(encoding="utf-8"))) for one in files)
 
 
 @cache
