@@ -10,6 +10,8 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from schema_core.secrets import mask_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -115,10 +117,13 @@ def position(text: str, offset: int) -> tuple[int, int]:
 def caret(text: str, span: Span, width: int = 96) -> list[str]:
     r"""The line of the span and, beneath it, carets under its characters; long lines are cut.
 
+    The values of secret options are masked.
+
     >>> print("\n".join(caret("a + b", Span(4, 5))))
     a + b
         ^
     """
+    text = mask_text(text)
     start_of_line = text.rfind("\n", 0, span.start) + 1
     end_of_line = text.find("\n", span.start)
     line = text[start_of_line : end_of_line if end_of_line >= 0 else len(text)]
@@ -214,6 +219,13 @@ class Cursor:
         """The token `ahead` places further, or the end."""
         return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
 
+    @property
+    def found(self) -> str:
+        """The current token as messages name it, which do not tell secrets."""
+        token = self.token
+        shown = mask_text(self.text)[token.start : token.stop] if "'" in token.value else ""
+        return token.shown if shown in ("", self.text[token.start : token.stop]) else "a secret"
+
     def advance(self) -> Token:
         """Step over the current token and give it back; the end is never stepped over."""
         token = self.tokens[self.index]
@@ -235,7 +247,7 @@ class Cursor:
         for key in keys:
             token = self.token
             if token.key != key:
-                raise self.fail(f"expected {key}, found {token.shown}")
+                raise self.fail(f"expected {key}, found {self.found}")
             self.index += 1
         return token
 

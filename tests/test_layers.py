@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"chains", "codes", "errors", "markup", "text", "paths"}
+GROUND = {"chains", "codes", "errors", "markup", "secrets", "text", "paths"}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
@@ -27,6 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "chains":      GROUND,
     "text":        GROUND,
     "paths":       GROUND,
+    "secrets":     GROUND,
     "types":       GROUND,
     "sql":         GROUND | {"types"},
     "expressions": GROUND | {"types", "sql"},

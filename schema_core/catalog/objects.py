@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Self
 
-from schema_core.catalog.secrets import mask
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
+from schema_core.secrets import SqlText, mask
 from schema_core.text import quote_identifier
 
 
@@ -110,6 +110,9 @@ class CatalogBaseTable(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", Options(self.options))
+        for name in ("original_query", "expanded_query"):
+            if hasattr(self, name):
+                object.__setattr__(self, name, SqlText(getattr(self, name)))
 
     @staticmethod
     def create_table(

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from schema_core.catalog.secrets import mask
 from schema_core.catalog.shelf import Shelf
+from schema_core.secrets import mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from schema_core.catalog.secrets import mask
 from schema_core.environment.arguments import require
 from schema_core.environment.options import ENVIRONMENT, LOCAL_TIME_ZONE, ConfigOption
+from schema_core.secrets import mask
 
 
 class Configuration(MutableMapping[str, str]):

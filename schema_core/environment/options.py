@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from schema_core.catalog.secrets import declare_secret, is_secret, mask
 from schema_core.errors import SchemaError, at, similar
+from schema_core.secrets import declare_secret, is_secret, mask
 
 Value = TypeVar("Value")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from schema_core.catalog.secrets import mask
 from schema_core.catalog.store import CatalogStore
 from schema_core.environment.config import Configuration
 from schema_core.environment.options import (
@@ -14,6 +13,7 @@ from schema_core.environment.options import (
     RUNTIME_MODE,
     ConfigOption,
 )
+from schema_core.secrets import mask
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from schema_core.secrets import masked_value
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import NOWHERE, Expression, Interval, Name, TypeName
 from schema_core.text import Span
@@ -21,6 +22,9 @@ class Option:
     key: str
     value: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Option(key={self.key!r}, value={masked_value(self.key, self.value)!r})"
 
 
 @dataclass(frozen=True, slots=True)

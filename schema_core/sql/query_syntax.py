@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from schema_core.secrets import masked_value
 from schema_core.sql.syntax import NOWHERE, Call, Expression, Literal, Name, SortKey, Window
 from schema_core.text import Span
 
@@ -23,6 +24,10 @@ class Hint:
     options: tuple[tuple[str, str], ...] = ()
     arguments: tuple[Name | Literal, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        shown = tuple((key, masked_value(key, value)) for key, value in self.options)
+        return f"Hint(name={self.name!r}, options={shown!r}, arguments={self.arguments!r})"
 
 
 # ------------------------------------------------------------------------------------- queries

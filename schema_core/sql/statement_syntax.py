@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from schema_core.secrets import masked_value
 from schema_core.sql.definition_syntax import (
     Change,
     Column,
@@ -384,6 +385,10 @@ class SetOption:
     key: str | None = None
     value: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        shown = None if self.value is None else masked_value(self.key or "", self.value)
+        return f"SetOption(key={self.key!r}, value={shown!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def refuse(cursor: Cursor, expected: str, span: Span | None = None) -> ParseErro
         problem = _BAD.get(token.value[0], f"the character {token.value[0]!r} has no place in SQL")
         return cursor.fail(problem, span=span)
     hint = "quote a reserved word with back-ticks" if token.kind == "reserved" else None
-    return cursor.fail(f"expected {expected}, found {token.shown}", hint=hint, span=span)
+    return cursor.fail(f"expected {expected}, found {cursor.found}", hint=hint, span=span)
 
 
 def expect_end(cursor: Cursor) -> None:

@@ -13,6 +13,7 @@ from schema_core.expressions.typed import Constant, Ref
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.secrets import mask_text
 from schema_core.sql.definition_syntax import Partition
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import (
@@ -217,7 +218,7 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
-    return explained(session, query_in(statement), text)
+    return mask_text(explained(session, query_in(statement), text))
 
 
 def query_in(statement: Statement) -> Query:

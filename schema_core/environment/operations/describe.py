@@ -7,13 +7,13 @@ from typing import Any, assert_never
 
 from schema_core.catalog.functions import FoundFunction, FunctionClass, Place
 from schema_core.catalog.objects import CatalogFunction
-from schema_core.catalog.secrets import mask
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import Function
 from schema_core.paths import UnresolvedPath
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
+from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import Describe, ObjectKind
 from schema_core.types import DataTypes
 

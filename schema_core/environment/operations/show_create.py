@@ -11,12 +11,12 @@ from typing import TypeAlias, assert_never
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
-from schema_core.catalog.secrets import mask
 from schema_core.environment.connector import learn_secrets
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
+from schema_core.secrets import mask, mask_text
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
 
@@ -31,7 +31,7 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
         SchemaError: with code `object-kind` where the object is of another kind.
     """
     with placed(statement.path.span):
-        written = _written(session, statement)
+        written = mask_text(_written(session, statement))
     return texts(["result"], [(written,)])
 
 
