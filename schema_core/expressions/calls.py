@@ -10,6 +10,7 @@ from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
 from schema_core.expressions.typed import Apply, Constant, Target, Word, type_at_first
+from schema_core.expressions.vocabulary import NUMERIC
 from schema_core.sql import syntax
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
@@ -49,7 +50,8 @@ def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syn
     if not any(isinstance(value, Apply) and value.at_first for value in values):
         return found
     at_first = result(function, Given(tuple(map(type_at_first, values)), arguments))
-    return replace(found, type=type_ if function.late else at_first, at_first=at_first)
+    late = function.late or (call.over is not None and function.takes[:1] != (NUMERIC,))
+    return replace(found, type=type_ if late else at_first, at_first=at_first)
 
 
 def result(function: Function, given: Given) -> DataType:
@@ -132,7 +134,7 @@ def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
     actual = type_at_first(argument)
     if function.aligns:
         aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
-        spelled = as_spelled(type_).with_nullability(actual.is_nullable)
+        spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
         return argument if aligned else implicit_cast(argument, type_, spelled)
     if function.rules is Rules.SQL or isinstance(argument, Target):
         return argument

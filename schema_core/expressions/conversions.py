@@ -62,7 +62,6 @@ SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
 }  # fmt: skip
 
 
-FIXED_BYTES = frozenset({R.BINARY})
 INTERVALS = MONTHS | MILLISECONDS
 MOMENTS = DATE | TIME | INSTANTS
 
@@ -71,7 +70,7 @@ WITHIN: dict[TypeRoot, frozenset[TypeRoot]] = {
     **SOURCES,
     R.BOOLEAN: CHARACTERS | BOOLEAN | EXACT,
     **{root: SOURCES[root] | INTERVALS for root in EXACT},
-    **{root: SOURCES[root] - FIXED_BYTES for root in MOMENTS},
+    **{root: SOURCES[root] - BYTES for root in MOMENTS},
     R.BITMAP: frozenset({R.BITMAP}),
     R.VARIANT: frozenset({R.VARIANT}),
 }

@@ -18,10 +18,12 @@ from schema_core.types import (
     RowType,
     StructuredType,
     TimeType,
+    TypeFamily,
     TypeRoot,
     YearMonthIntervalType,
     YearMonthResolution,
 )
+from schema_core.types.families import MEMBERS
 from schema_core.types.legacy import legacy_in_sql
 
 if TYPE_CHECKING:
@@ -91,6 +93,19 @@ UNKNOWN_TO_SQL = frozenset(
 )
 
 
+#: Roots of types that are in SQL what they are.
+SAME_IN_SQL = (
+    frozenset(
+        {
+            *(MEMBERS[TypeFamily.CHARACTER_STRING] | MEMBERS[TypeFamily.BINARY_STRING]),
+            *(MEMBERS[TypeFamily.NUMERIC] | MEMBERS[TypeFamily.TIMESTAMP]),
+            *(TypeRoot.BOOLEAN, TypeRoot.DATE),
+        }
+    )
+    - UNKNOWN_TO_SQL
+)
+
+
 def in_sql(type_: DataType) -> DataType:
     """What SQL makes of the type of a column.
 
@@ -104,6 +119,8 @@ def in_sql(type_: DataType) -> DataType:
     >>> print(in_sql(parse_type("ROW<a TIME(9) 'when', b INTERVAL DAY>")))
     ROW<`a` TIME(3), `b` INTERVAL SECOND(3)>
     """
+    if type_.root in SAME_IN_SQL and not isinstance(type_, LegacyType):
+        return type_
     nullable = type_.is_nullable
     if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
         return found

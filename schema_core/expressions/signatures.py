@@ -146,14 +146,14 @@ class Function:
     declared: Signature | None = None
     rewrite: Rewrite | None = field(default=None, compare=False)
     spark: Spark = field(default=None, compare=False)
+    #: Every list of arguments it can be called with; repetition is not written out.
+    forms: tuple[tuple[Arg, ...], ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def forms(self) -> tuple[tuple[Arg, ...], ...]:
-        """Every list of arguments it can be called with; repetition is not written out."""
+    def __post_init__(self) -> None:
         least = len(self.takes) - self.optional
-        step = self.repeats or 1
-        counts = range(len(self.takes), least - 1, -step)
-        return (*(self.takes[:count] for count in counts), *self.also)
+        counts = range(len(self.takes), least - 1, -(self.repeats or 1))
+        forms = (*(self.takes[:count] for count in counts), *self.also)
+        object.__setattr__(self, "forms", forms)
 
     def form(self, form: tuple[Arg, ...], count: int) -> tuple[Arg, ...] | None:
         """The form for so many arguments, repetition written out, or None where it has others."""

@@ -8,6 +8,8 @@ from enum import Enum
 class TypeRoot(Enum):
     """What a type is, without its parameters; in Flink's order, with Flink's names."""
 
+    __hash__ = object.__hash__  # each is there once; Enum's own hashes the name, in Python
+
     CHAR = "CHAR"
     VARCHAR = "VARCHAR"
     BOOLEAN = "BOOLEAN"
@@ -44,6 +46,8 @@ class TypeRoot(Enum):
 
 class TypeFamily(Enum):
     """A set of roots that rules speak of together; in Flink's order, with Flink's names."""
+
+    __hash__ = object.__hash__
 
     PREDEFINED = "PREDEFINED"
     CONSTRUCTED = "CONSTRUCTED"
@@ -110,6 +114,12 @@ MEMBERS: dict[TypeFamily, frozenset[TypeRoot]] = {
         }
     ),
     F.PREDEFINED: frozenset(list(TypeRoot)[:19]),
+}
+
+#: Root -> itself and the families that it belongs to.
+KINDS: dict[TypeRoot, frozenset[TypeRoot | TypeFamily]] = {
+    root: frozenset({root, *(family for family, roots in MEMBERS.items() if root in roots)})
+    for root in TypeRoot
 }
 
 

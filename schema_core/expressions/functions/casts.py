@@ -8,7 +8,7 @@ from schema_core.expressions.charsets import UNICODE, charset
 from schema_core.expressions.conversions import sql_cast_type, sql_casts
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Apply, Constant, Target
-from schema_core.expressions.vocabulary import ANY, always, operation
+from schema_core.expressions.vocabulary import ANY, NUMERIC, always, operation
 from schema_core.types import DataType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
@@ -49,17 +49,16 @@ def cast(given: Given) -> DataType:
 
 def _interval(given: Given, i: int) -> DataType | None:
     """An interval for a number; Flink does not type such a cast anew."""
-    is_interval = given.types[i].is_(TypeFamily.INTERVAL)
-    return _castable(given, i) if is_interval and given.types[0].is_(TypeFamily.NUMERIC) else None
+    return _castable(given, i) if given.types[i].is_(TypeFamily.INTERVAL) else None
 
 
-INTERVAL = Arg("<INTERVAL TYPE>", _interval)
+INTERVAL = Arg("<TYPE>", _interval)
 TARGET = Arg("<TYPE>", _castable)
 AT_ONCE = Arg("<TYPE>", _castable_at_once)
 
 FUNCTIONS = (
     #        name        takes           gives
-    Function("CAST",      (ANY, INTERVAL), cast, nulls=None),
+    Function("CAST",      (NUMERIC, INTERVAL), cast, nulls=None),
     operation("CAST",     (ANY, AT_ONCE), cast, nulls=None),
     operation("TRY_CAST", (ANY, TARGET),  cast, nulls=always),
 )  # fmt: skip

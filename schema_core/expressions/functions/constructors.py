@@ -129,13 +129,29 @@ def alike(start: int, step: int) -> Arg:
 
 def _out_of_columns(given: Given) -> DataType | None:
     """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
-    if any(map(_reads_columns, given.trees)):
+    if any(map(_reads_columns, given.trees)) or any(map(_is_table, given.trees)):
         return None
     found = least_restrictive(given.types)
-    moment = found is not None and found.is_(F.TIME, F.TIMESTAMP)
+    moment = found is not None and found.is_(F.DATETIME)
     known = [type_ for type_ in given.types if type_.root is not TypeRoot.NULL]
+    wide = isinstance(found, ArrayType) or (isinstance(found, RowType) and len(found.fields) > 1)
+    if wide and len(known) < len(given.types):
+        return None
     alike = all(found is not None and _kind(type_) is _kind(found) for type_ in known)
     return None if moment and not alike else found
+
+
+def _is_table(tree: Typed) -> bool:
+    """Whether Flink makes a table of a part of it, or cannot make a constant of it."""
+    parts = [part for part in walk(tree) if isinstance(part, Apply)]
+    nested = any(part.function.name == "MULTISET" for part in parts if part is not tree)
+    return nested or any(map(_reads_interval, parts))
+
+
+def _reads_interval(call: Apply) -> bool:
+    """Whether a text is cast to an interval."""
+    into = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
+    return into and call.arguments[0].type.is_(F.CHARACTER_STRING)
 
 
 def _kind(type_: DataType) -> TypeFamily | TypeRoot:
