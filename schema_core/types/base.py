@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.text import show
-from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
+from schema_core.types.families import KINDS, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -119,10 +119,7 @@ class DataType:
 
     def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
         """Whether the root is one of these, or belongs to one of these families."""
-        return any(
-            self.root in MEMBERS[kind] if isinstance(kind, TypeFamily) else self.root is kind
-            for kind in kinds
-        )
+        return not KINDS[self.root].isdisjoint(kinds)
 
     # --- text ----------------------------------------------------------------------------------
 
