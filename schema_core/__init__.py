@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from schema_core.catalog.api import (
+        Capability,
         Catalog,
+    )
+    from schema_core.catalog.file_store import (
+        FileCatalogStore,
     )
     from schema_core.catalog.memory import (
         InMemoryCatalog,
@@ -22,8 +26,12 @@ if TYPE_CHECKING:
         ResolvedCatalogTable,
         TableDistribution,
     )
+    from schema_core.catalog.sql_catalog import (
+        SqlCatalog,
+    )
     from schema_core.catalog.store import (
         CatalogDescriptor,
+        CatalogStore,
     )
     from schema_core.environment.config import (
         TableConfig,
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
     )
     from schema_core.errors import (
         AlreadyExistsError,
+        ConflictError,
         Diagnostic,
         ExternalError,
         NotFoundError,
@@ -63,6 +72,9 @@ if TYPE_CHECKING:
         call_sql,
         col,
         lit,
+    )
+    from schema_core.formats.catalog_codec import (
+        PropertyMaps,
     )
     from schema_core.formats.dialects import from_ddl, to_ddl
     from schema_core.formats.property_map import (
@@ -101,8 +113,8 @@ if TYPE_CHECKING:
 #: Module -> the public names that live there.
 _HOMES = {
     "errors": (
-        "AlreadyExistsError Diagnostic ExternalError NotFoundError ParseError SchemaCoreError"
-        " SchemaError UnsupportedError"
+        "AlreadyExistsError ConflictError Diagnostic ExternalError NotFoundError ParseError"
+        " SchemaCoreError SchemaError UnsupportedError"
     ),
     "paths": "ObjectIdentifier ObjectPath",
     "types": "DataType DataTypes RowField",
@@ -112,12 +124,15 @@ _HOMES = {
     "schema.resolved": "ResolvedSchema",
     "schema.columns": "Column ComputedColumn MetadataColumn PhysicalColumn",
     "schema.constraints": "UniqueConstraint WatermarkSpec",
-    "catalog.api": "Catalog",
+    "catalog.api": "Capability Catalog",
+    "catalog.file_store": "FileCatalogStore",
+    "catalog.sql_catalog": "SqlCatalog",
     "catalog.memory": "InMemoryCatalog",
-    "catalog.store": "CatalogDescriptor",
+    "catalog.store": "CatalogDescriptor CatalogStore",
     "catalog.objects": (
         "CatalogDatabase CatalogTable CatalogView ResolvedCatalogTable TableDistribution"
     ),
+    "formats.catalog_codec": "PropertyMaps",
     "formats.dialects": "from_ddl to_ddl",
     "formats.property_map": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
@@ -134,19 +149,23 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names.spli
 
 __all__ = [
     "AlreadyExistsError",
+    "Capability",
     "Catalog",
     "CatalogDatabase",
     "CatalogDescriptor",
+    "CatalogStore",
     "CatalogTable",
     "CatalogView",
     "Column",
     "ComputedColumn",
+    "ConflictError",
     "DataType",
     "DataTypes",
     "Diagnostic",
     "EnvironmentSettings",
     "Expression",
     "ExternalError",
+    "FileCatalogStore",
     "FormatDescriptor",
     "InMemoryCatalog",
     "MetadataColumn",
@@ -155,6 +174,7 @@ __all__ = [
     "ObjectPath",
     "ParseError",
     "PhysicalColumn",
+    "PropertyMaps",
     "ResolvedCatalogTable",
     "ResolvedSchema",
     "RowField",
@@ -162,6 +182,7 @@ __all__ = [
     "SchemaCoreError",
     "SchemaError",
     "SchemaResolver",
+    "SqlCatalog",
     "StatementSet",
     "Table",
     "TableConfig",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from schema_core.text import Span, caret, position
@@ -223,9 +224,10 @@ def similar(name: str, known: Iterable[str]) -> str | None:
     >>> similar("price", ["amount", "id"])
     "there are 'amount', 'id'"
     """
-    names = list(known)
-    match = get_close_matches(name, names, n=1, cutoff=0.6) if len(names) <= MAX_SIMILAR else []
-    if match:
+    names = list(islice(known, MAX_SIMILAR + 1))
+    if len(names) > MAX_SIMILAR:
+        return None
+    if match := get_close_matches(name, names, n=1, cutoff=0.6):
         return f"did you mean {match[0]!r}?"
     if len(names) == 1:
         return f"there is only {names[0]!r}"

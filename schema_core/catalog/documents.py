@@ -64,8 +64,8 @@ def read(text: str) -> dict[str, Any]:
     """
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _damaged() from error
+    except (ValueError, RecursionError):
+        raise _damaged() from None
     if not isinstance(document, dict):
         raise _damaged()
     return document
@@ -179,8 +179,8 @@ def read_function(text: str) -> CatalogFunction:
             tuple(ResourceUri(kind, uri) for kind, uri in document["resources"]),
             texts(document, "options"),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise _damaged() from error
+    except (KeyError, TypeError, ValueError):
+        raise _damaged() from None
 
 
 def write_type(kept: CatalogType) -> str:

@@ -14,9 +14,10 @@ from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.secrets import is_secret
 
 #: How long a writer waits for another one, in seconds.
 PATIENCE = 60
@@ -219,19 +220,23 @@ class Store:
             ExternalError: with code `catalog-store`, if the database fails. Its own words are
                 kept, the values of the statement are not: they may be secret.
         """
+        failure = None
         try:
             open_ = self._engine.connect().execution_options(writing=writing)
             with open_ as connection, connection.begin():
                 yield Entries(connection)
         except SQLAlchemyError as error:
-            words = error.orig if isinstance(error, DBAPIError) else type(error).__name__
-            raise ExternalError(
-                f"the store of the catalog failed: {words}", code="catalog-store"
-            ) from None
+            failure = _words(error)
         except UnicodeEncodeError:
-            raise ExternalError(
-                "the store of the catalog holds no text with half a character", code="catalog-store"
-            ) from None
+            failure = "it holds no text with half a character"
+        if failure:  # raised out here, it has no exception behind it that knows the values
+            raise ExternalError(f"the store of the catalog failed: {failure}", code="catalog-store")
+
+
+def _words(error: SQLAlchemyError) -> str:
+    """What the database says, without the details, which may be values."""
+    said = str(error.orig).strip() if isinstance(error, DBAPIError) else ""
+    return said.split("\n", 1)[0] or type(error).__name__
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:
@@ -243,7 +248,7 @@ def _address(url: str, username: str | None, password: str | None) -> sa.URL:
             code="catalog-url",
             hint="write it as sqlite:///file.db or postgresql+psycopg://host/database",
         ) from None
-    if address.password is not None:
+    if address.password is not None or any(map(is_secret, address.query)):
         raise SchemaError(
             "the url of a catalog is shown to everybody, and holds a password",
             code="secret-in-url",
@@ -263,9 +268,15 @@ def _engine(address: sa.URL) -> sa.Engine:
             code="missing-driver",
             hint=f"pip install {error.name}",
         ) from None
-    except SQLAlchemyError:
+    except NoSuchModuleError:
         raise SchemaError(
             f"there is no kind of database {address.drivername!r}", code="catalog-url"
+        ) from None
+    except SQLAlchemyError:
+        raise SchemaError(
+            f"this is no address of {address.get_backend_name()}",
+            code="catalog-url",
+            hint="a file of SQLite has a path and no user: sqlite:///file.db" if sqlite else None,
         ) from None
     if sqlite:
         sa.event.listen(engine, "connect", _prepare_sqlite)

@@ -1,15 +1,26 @@
-"""For those who build on the library: hypothesis strategies to draw its values from.
+"""For those who build on the library: the contract of catalogs, strategies to draw its values from.
 
-Everything here needs hypothesis, which the library itself does not.
+The contract needs pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
+Without hypothesis there is the contract alone.
 """
 
-from schema_core.testing.expressions import COLUMNS, expressions
-from schema_core.testing.schemas import schemas
-from schema_core.testing.strategies import atomic_types, names, paths, types
-from schema_core.testing.values import has_values, values
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from schema_core.testing.catalog_contract import CatalogContract
+
+if TYPE_CHECKING or find_spec("hypothesis"):
+    from schema_core.testing.expressions import COLUMNS, expressions
+    from schema_core.testing.schemas import schemas
+    from schema_core.testing.strategies import atomic_types, names, paths, types
+    from schema_core.testing.values import has_values, values
 
 __all__ = [
     "COLUMNS",
+    "CatalogContract",
     "atomic_types",
     "expressions",
     "has_values",
@@ -19,3 +30,12 @@ __all__ = [
     "types",
     "values",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the contract at first use (PEP 562): it imports pytest."""
+    if name != "CatalogContract":
+        raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
+    from schema_core.testing.catalog_contract import CatalogContract
+
+    return CatalogContract

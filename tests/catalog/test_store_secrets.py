@@ -1,0 +1,151 @@
+"""A password that opens a store, or that a table has, is in nothing that anybody is shown."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuzz.postgres_server import Server
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog.file_store import FileCatalogStore
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.catalog.store import CatalogDescriptor
+from schema_core.errors import SchemaCoreError
+from schema_core.formats.catalog_codec import PropertyMaps
+from schema_core.paths import ObjectPath
+from schema_core.testing.catalog_samples import PLAIN
+
+CANARY = "canary-4711"
+T = ObjectPath("default", "t")
+SECRET = PLAIN.copy({"properties.sasl.password": CANARY})
+
+
+def told(call: Callable[[], object]) -> str:
+    """All that is shown of the mistake: its text, its data, and the traceback down to its roots."""
+    with pytest.raises(SchemaCoreError) as caught:
+        call()
+    error: BaseException | None = caught.value
+    shown = [repr(caught.value.diagnostics)]
+    while error is not None:
+        shown += [str(error), repr(error), *traceback.format_exception(error)]
+        error = error.__context__ or error.__cause__
+    return "\n".join(shown)
+
+
+def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    url = "postgresql+psycopg://127.0.0.1:1/nowhere"
+    catalog = SqlCatalog("c", url, PropertyMaps(), username="ann", password=CANARY)
+    shown = told(catalog.open)
+
+    assert "catalog failed" in shown
+    assert CANARY not in f"{shown}{caplog.text}{catalog!r}"
+
+
+def test_a_password_that_is_wrong(postgres: Server, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    catalog = SqlCatalog("c", postgres.url, PropertyMaps(), username="ann", password=CANARY)
+    shown = told(catalog.open)
+
+    assert "password authentication failed" in shown
+    assert CANARY not in f"{shown}{caplog.text}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql+psycopg://ann:{CANARY}@host/db",
+        f"postgresql+psycopg://host/db?password={CANARY}",
+        f"postgresql+psycopg://host/db?sslpassword={CANARY}",
+        f"postgresql+psycopg://ann:{CANARY}@host:no-port/db",
+        f"nosuch://ann:{CANARY}@host/db",
+        f"{CANARY}",
+    ],
+)
+def test_a_password_in_the_url_is_refused(url: str) -> None:
+    registry = CatalogRegistry("c", InMemoryCatalog("c"))
+    descriptor = CatalogDescriptor.of("shop", {"type": "sql", "url": url})
+
+    assert CANARY not in told(lambda: registry.create(descriptor, False))
+
+
+def test_a_statement_that_fails_shows_no_values(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What fails knows the options of the table; SQLAlchemy would tell them."""
+    caplog.set_level(logging.DEBUG)
+    for name in ("sqlalchemy", "sqlalchemy.engine"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog.open()
+    catalog.create_table(T, SECRET, False)
+    with sqlite3.connect(tmp_path / "c.db") as connection:
+        connection.execute("DROP TABLE schema_core_entry")
+    shown = "".join(
+        (
+            told(lambda: catalog.create_table(ObjectPath("default", "u"), SECRET, False)),
+            told(lambda: catalog.alter_table(T, SECRET, False)),
+            told(lambda: catalog.get_table(T)),
+        )
+    )
+
+    assert "no such table" in shown
+    assert CANARY not in f"{shown}{caplog.text}"
+
+
+@pytest.mark.parametrize("cut", [10, 60, 120])
+def test_an_entry_that_is_damaged_shows_nothing_of_it(tmp_path: Path, cut: int) -> None:
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog.open()
+    catalog.create_table(T, SECRET, False)
+    with sqlite3.connect(tmp_path / "c.db") as connection:
+        connection.execute(
+            "UPDATE schema_core_entry SET content = substr(content, ?) WHERE kind = 'table'", (cut,)
+        )
+
+    assert CANARY not in told(lambda: catalog.get_table(T))
+
+
+def test_descriptors_in_files(tmp_path: Path) -> None:
+    store = FileCatalogStore(tmp_path)
+    options = {"type": "sql", "url": "sqlite://", "password": CANARY}
+    descriptor = CatalogDescriptor.of("c", options)
+    store.store_catalog("c", descriptor)
+    shown = told(lambda: store.store_catalog("c", descriptor))
+    file = tmp_path / "c.yaml"
+    file.write_text(file.read_text() + "- broken")
+
+    assert CANARY not in f"{shown}{told(lambda: store.get_catalog('c'))}{descriptor!r}"
+
+
+def test_what_an_environment_shows(tmp_path: Path) -> None:
+    """Of a catalog that was never opened, and of a table in one that is."""
+    options = {"type": "sql", "url": f"sqlite:///{tmp_path}/c.db", "password": CANARY}
+    store = FileCatalogStore(tmp_path / "store")
+    store.open()
+    store.store_catalog("shut", CatalogDescriptor.of("shut", options))
+    settings = EnvironmentSettings.new_instance().with_catalog_store(store).build()
+    env = TableEnvironment.create(settings)
+    env.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = '{options['url']}')")
+    env.execute_sql(
+        f"CREATE TABLE shop.`default`.t (a INT) WITH ('connector' = 'x', 'password' = '{CANARY}')"
+    )
+    shown: list[object] = [
+        list(env.execute_sql(statement).collect())
+        for statement in (
+            "SHOW CREATE CATALOG shut",
+            "DESCRIBE CATALOG EXTENDED shut",
+            "SHOW CREATE TABLE shop.`default`.t",
+        )
+    ]
+    shown += [told(lambda: env.execute_sql("USE CATALOG shut"))]
+
+    assert "******" in str(shown)
+    assert CANARY not in str(shown)
