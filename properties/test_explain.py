@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.schema.explain import Cause, name_of
+from schema_core.schema.explanation import Cause, name_of
 from schema_core.schema.members import UnresolvedComputedColumn
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
@@ -16,6 +16,7 @@ from schema_core.schema.unresolved import Schema
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Name
+from schema_core.testing.expressions import COLUMNS, expressions
 from schema_core.testing.schemas import schemas
 from schema_core.text import quote_identifier, visible
 from schema_core.types import DataTypes
@@ -79,6 +80,24 @@ def test_a_computed_column_comes_from_the_names_in_its_text(schema: Schema) -> N
             explained = found.column(column.name)
             assert explained is not None
             assert named == set(explained.leaves) == {read.column for read in explained.reads}
+
+
+@given(expressions())
+def test_the_steps_of_an_expression_are_parts_of_it(text: str) -> None:
+    builder = Schema.new_builder()
+    for name, type_ in COLUMNS.items():
+        builder.column(name, type_)
+    schema = SchemaResolver().resolve(builder.column_by_expression("found", text).build())
+    found = schema.explain().column("found")
+    assert found is not None
+    named = {part.parts[0] for part in walk(parse_expression(text)) if isinstance(part, Name)}
+
+    assert set(found.leaves) <= named & set(COLUMNS)
+    for step in found.steps:
+        assert step.text in text
+        assert step.rule
+    if found.steps:
+        assert str(found.steps[-1]) in str(found.reasons[0])
 
 
 @given(any_schemas)

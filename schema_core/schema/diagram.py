@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from schema_core.schema.explain import Cause
+from schema_core.schema.explanation import Cause
 
 if TYPE_CHECKING:
-    from schema_core.schema.explain import ColumnExplanation, Explanation
+    from schema_core.schema.explanation import ColumnExplanation, Explanation
 
 #: Kind of column -> what stands around its label: the shape of the node.
 SHAPES: dict[str, tuple[str, str]] = {

@@ -1,141 +1,37 @@
 """Where the types of a schema came from, and what its columns and watermarks are made of.
 
-`explain` gives data; `str` of it is a text, `to_mermaid` a diagram, `_repr_html_` a notebook's
-table. Every line of descent ends at physical and metadata columns that exist.
+Every line of descent ends at physical and metadata columns that exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from schema_core.expressions import in_words
-from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Typed
+from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Typed, Word
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn
+from schema_core.schema.explanation import (
+    Cause,
+    ColumnExplanation,
+    Explanation,
+    Read,
+    Reason,
+    Step,
+    WatermarkExplanation,
+    name_of,
+)
 from schema_core.schema.members import UnresolvedComputedColumn, UnresolvedPhysicalColumn
 from schema_core.schema.resolved import plain
 from schema_core.schema.rules import KIND_NAMES
-from schema_core.text import quote_identifier, quote_string, visible
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Over
+    from schema_core.schema.constraints import WatermarkSpec
+    from schema_core.schema.expression import ResolvedExpression
     from schema_core.schema.members import UnresolvedMetadataColumn, WrittenType
     from schema_core.schema.resolved import ResolvedSchema
-
-
-class Cause(Enum):
-    """What gave a column its type, or a part of it."""
-
-    DECLARED = "declared"
-    LOOKED_UP = "looked up"
-    INFERRED = "inferred"
-    PROMOTED = "promoted"
-    MARKED = "marked"
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One cause with what there is to say of it."""
-
-    cause: Cause
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.cause.value}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Read:
-    """A column that an expression reads, or a field within it."""
-
-    column: str
-    fields: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return ".".join(name_of(one) for one in (self.column, *self.fields))
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnExplanation:
-    """Where a column's type came from, and what it is computed of.
-
-    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` is what its expression reads,
-    `leaves` the stored columns behind that; a stored column is its own leaf. `missing` are names
-    that are no column: only a schema that was put together by hand, and not resolved, has such.
-    """
-
-    name: str
-    kind: str
-    data_type: DataType
-    reasons: tuple[Reason, ...]
-    expression: str | None = None
-    metadata_key: str | None = None
-    reads: tuple[Read, ...] = ()
-    leaves: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-
-    def how(self) -> str:
-        """What kind of column it is, with its expression or the key that the connector is asked."""
-        if self.expression is not None:
-            return f"{self.kind} AS {self.expression}"
-        source = "" if self.metadata_key is None else f" FROM {quote_string(self.metadata_key)}"
-        return f"{self.kind}{source}"
-
-
-@dataclass(frozen=True, slots=True)
-class WatermarkExplanation:
-    """What a watermark is computed of; its own column is among what it depends on."""
-
-    column: str
-    expression: str
-    data_type: DataType
-    reads: tuple[Read, ...] = ()
-    leaves: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """All columns and watermarks of a schema, explained.
-
-    >>> from schema_core import Schema, SchemaResolver
-    >>> schema = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
-    >>> print(SchemaResolver().resolve(schema).explain())
-    `a` INT
-      physical
-      declared: INT
-    `b` INT
-      computed AS a + 1
-      inferred: + of INT, INT NOT NULL gives a decimal of the digits it needs, \
-the moment or interval, else what holds both; NULL where an argument may be
-      reads: `a`
-      comes from: `a`
-    """
-
-    columns: tuple[ColumnExplanation, ...]
-    watermarks: tuple[WatermarkExplanation, ...] = ()
-    primary_key: tuple[str, ...] = ()
-
-    def column(self, name: str) -> ColumnExplanation | None:
-        """The column of a name, in exactly this case, or None."""
-        return next((one for one in self.columns if one.name == name), None)
-
-    def to_mermaid(self) -> str:
-        """The lineage as a Mermaid flowchart, whatever the names are."""
-        from schema_core.schema.diagram import flowchart
-
-        return flowchart(self)
-
-    def __str__(self) -> str:
-        return "\n".join((*map(_column_text, self.columns), *map(_watermark_text, self.watermarks)))
-
-    def _repr_html_(self) -> str:
-        from schema_core.schema.notebook import explanation_html
-
-        return explanation_html(self)
 
 
 def explain(schema: ResolvedSchema) -> Explanation:
@@ -144,17 +40,23 @@ def explain(schema: ResolvedSchema) -> Explanation:
     lineage = _Lineage(schema.columns)
     return Explanation(
         tuple(_column(column, schema, lineage) for column in schema.columns),
-        tuple(
-            WatermarkExplanation(
-                one.rowtime_attribute,
-                one.watermark_expression.as_summary_string(),
-                one.watermark_expression.type,
-                reads := _reads(one.watermark_expression.typed),
-                *lineage.of((*reads, Read(one.rowtime_attribute))),
-            )
-            for one in schema.watermark_specs
-        ),
+        tuple(_watermark(one, lineage) for one in schema.watermark_specs),
         () if key is None else key.columns,
+    )
+
+
+def _watermark(spec: WatermarkSpec, lineage: _Lineage) -> WatermarkExplanation:
+    expression = spec.watermark_expression
+    reads = _reads(expression.typed)
+    leaves, missing = lineage.of((*reads, Read(spec.rowtime_attribute)))
+    return WatermarkExplanation(
+        spec.rowtime_attribute,
+        expression.as_summary_string(),
+        expression.type,
+        reads,
+        leaves,
+        missing,
+        _steps(expression),
     )
 
 
@@ -167,9 +69,17 @@ def _column(column: AnyColumn, schema: ResolvedSchema, lineage: _Lineage) -> Col
             column.name, kind, column.data_type, reasons, metadata_key=key, leaves=(column.name,)
         )
     reads = _reads(column.expression.typed)
-    text = column.expression.as_summary_string()
+    leaves, missing = lineage.of(reads)
     return ColumnExplanation(
-        column.name, kind, column.data_type, reasons, text, None, reads, *lineage.of(reads)
+        column.name,
+        kind,
+        column.data_type,
+        reasons,
+        column.expression.as_summary_string(),
+        reads=reads,
+        leaves=leaves,
+        missing=missing,
+        steps=_steps(column.expression),
     )
 
 
@@ -319,50 +229,36 @@ def _inferred(typed: Typed) -> str:
         case Select():
             return "the column of a query, NULL where it has no row"
         case Apply():
-            return _of_call(typed)
+            return str(_step(typed, ""))
         case _:
             return typed.type.as_summary_string()
 
 
-#: So many types of arguments are named.
-MAX_TYPES = 5
+#: So much of the text of a step is kept: the steps of a chain each hold all before them.
+MAX_TEXT_OF_STEP = 200
 
 
-def _of_call(apply: Apply) -> str:
-    """The rule of a function, with the types that it was given."""
+def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
+    """Every call, inner ones before those around them."""
+    source = expression.written.source or expression.written.text
+    found: list[Step] = []
+    waiting: list[Typed] = [expression.typed]
+    while waiting:
+        match waiting.pop():
+            case Access(value=value):
+                waiting.append(value)
+            case Apply() as apply:
+                start, stop = apply.span
+                found.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
+                waiting += _parts(apply)
+            case _:
+                pass
+    return tuple(reversed(found))
+
+
+def _step(apply: Apply, text: str) -> Step:
     function = apply.function
-    types = [one.type.as_summary_string() for one in apply.arguments[:MAX_TYPES]]
-    more = ["..."] if len(apply.arguments) > MAX_TYPES else []
-    given = f" of {', '.join([*types, *more])}" if types else ""
-    gives = f"gives {in_words.result(function)}"
-    return visible(f"{function.name}{given} {gives}; NULL {in_words.nullability(function)}")
-
-
-# --- as text -------------------------------------------------------------------------------------
-
-
-def name_of(name: str) -> str:
-    """A name as texts show it: quoted, on one line."""
-    return visible(quote_identifier(name))
-
-
-def _column_text(column: ColumnExplanation) -> str:
-    head = f"{name_of(column.name)} {visible(column.data_type.as_summary_string())}"
-    lines = [head, f"  {visible(column.how())}"]
-    lines += [f"  {visible(str(reason))}" for reason in column.reasons]
-    if column.expression is not None:
-        lines += _descent(column)
-    return "\n".join(lines)
-
-
-def _watermark_text(watermark: WatermarkExplanation) -> str:
-    type_ = watermark.data_type.as_summary_string()
-    head = f"watermark of {name_of(watermark.column)} {type_}"
-    return "\n".join((head, f"  AS {visible(watermark.expression)}", *_descent(watermark)))
-
-
-def _descent(one: ColumnExplanation | WatermarkExplanation) -> Iterator[str]:
-    yield f"  reads: {', '.join(map(str, one.reads)) or 'nothing'}"
-    yield f"  comes from: {', '.join(map(name_of, one.leaves)) or 'no column'}"
-    if one.missing:
-        yield f"  missing: {', '.join(map(name_of, one.missing))}"
+    takes = tuple(one.type for one in apply.arguments if not isinstance(one, Word))
+    nulls = None if function.nulls is None else in_words.nullability(function)
+    rule = in_words.result(function)
+    return Step(text, function.name, takes, apply.type, rule, nulls, apply.implicit)

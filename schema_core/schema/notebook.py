@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from schema_core.markup import code, items, table, text
 from schema_core.schema import listing
 from schema_core.schema.columns import AnyColumn
-from schema_core.schema.explain import ColumnExplanation, Explanation, WatermarkExplanation
+from schema_core.schema.explanation import ColumnExplanation, Explanation, WatermarkExplanation
 from schema_core.schema.members import (
     UnresolvedColumn,
     UnresolvedComputedColumn,

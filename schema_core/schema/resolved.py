@@ -28,7 +28,7 @@ from schema_core.schema.expression import ResolvedExpression
 from schema_core.types import AnyTimestampType, DataType, RowField, RowType, TimestampKind
 
 if TYPE_CHECKING:
-    from schema_core.schema.explain import Explanation
+    from schema_core.schema.explanation import Explanation
 
 __all__ = [
     "AnyColumn",

@@ -8,7 +8,7 @@ from schema_core.environment.operations.dispatch import run
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.schema.explain import Cause, ColumnExplanation, Explanation, Read
+from schema_core.schema.explanation import Cause, ColumnExplanation, Explanation, Read
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SchemaBuilder
@@ -90,6 +90,33 @@ def test_what_is_read_and_what_lies_behind() -> None:
     assert ((Read("r", ("y", "z")),), ("r",)) == (z.reads, z.leaves)
     assert ((), ()) == (now.reads, now.leaves)
     assert ((Read("same"),), ("ts",)) == (watermark.reads, watermark.leaves)
+
+
+def test_every_call_is_a_step_and_casts_that_nobody_wrote_are_told() -> None:
+    builder = Schema.new_builder().column("a", "INT").column("s", "STRING")
+    builder.column_by_expression("n", "COALESCE(a, CAST(s AS DOUBLE)) + CHAR_LENGTH(TRIM(s))")
+    found = explained(builder).column("n")
+
+    assert found is not None
+    assert [
+        ("a", "CAST", "DOUBLE", True),
+        ("CAST(s AS DOUBLE)", "CAST", "DOUBLE", False),
+        ("COALESCE(a, CAST(s AS DOUBLE))", "COALESCE", "DOUBLE", False),
+        ("TRIM(s)", "TRIM", "STRING", False),
+        ("CHAR_LENGTH(TRIM(s))", "CHAR_LENGTH", "INT", False),
+    ] == [
+        (one.text, one.function, one.gives.as_summary_string(), one.implicit)
+        for one in found.steps[:-1]
+    ]
+
+
+def test_long_chains_are_told_in_part() -> None:
+    builder = Schema.new_builder().column("a", "INT")
+    builder.column_by_expression("n", " + ".join(["a"] * 3_000))
+    text = str(explained(builder))
+
+    assert "and 2988 more" in text
+    assert len(text.splitlines()) < 30
 
 
 def test_what_stands_behind_filter_and_over_is_read() -> None:
