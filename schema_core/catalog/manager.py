@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schema_core.catalog import matrix
-from schema_core.catalog.api import Catalog, sorted_names
+from schema_core.catalog.api import Capability, Catalog, sorted_names
 from schema_core.catalog.matrix import There, decide
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.registry import CatalogRegistry
@@ -182,12 +182,20 @@ class CatalogManager:
         found = self.find_permanent(identifier) if wanted else None
         return found.table if found else None
 
-    def alter(self, identifier: ObjectIdentifier, table: CatalogBaseTable) -> None:
-        """Put another definition in place of a permanent object of the same kind."""
-        resolved = self._resolve(table)
-        self._catalog(identifier).alter_table(
-            identifier.to_object_path(), resolved, ignore_if_not_exists=False
-        )
+    def alter(
+        self, identifier: ObjectIdentifier, table: CatalogBaseTable, expected: CatalogBaseTable
+    ) -> None:
+        """Put another definition in place of the permanent object that was read.
+
+        Raises:
+            ConflictError: if it was changed meanwhile, where the catalog can tell.
+        """
+        new = self._resolve(table)
+        catalog, path = self._catalog(identifier), identifier.to_object_path()
+        if Capability.VERSIONS in catalog.capabilities:
+            catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)
+        else:
+            catalog.alter_table(path, new, ignore_if_not_exists=False)
 
     def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
         """Give a permanent object another name within its database.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from schema_core.catalog.sql_catalog import SqlCatalog
 from schema_core.catalog.store import CatalogDescriptor
 from schema_core.errors import (
     AlreadyExistsError,
+    ConflictError,
     ExternalError,
     SchemaError,
     UnsupportedError,
@@ -162,3 +164,28 @@ def test_a_catalog_made_by_a_statement_outlives_its_environment(file: Path) -> N
     assert str(env.from_path("v").get_resolved_schema()) == str(
         again.from_path("v").get_resolved_schema()
     )
+
+
+def test_the_slower_of_two_statements_gets_a_conflict(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Someone else alters the table after it was read, and before what was made of it is kept."""
+    env, other = (TableEnvironment.create(EnvironmentSettings.in_batch_mode()) for _ in range(2))
+    for one in (env, other):
+        one.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
+        one.execute_sql("USE CATALOG shop")
+    env.execute_sql("CREATE TABLE t (a INT, b AS a + 1) WITH ('connector' = 'x')")
+    alter = SqlCatalog.alter_table
+
+    def slowly(*args: Any, **more: Any) -> None:
+        monkeypatch.undo()
+        other.execute_sql("ALTER TABLE t ADD c STRING")
+        alter(*args, **more)
+
+    monkeypatch.setattr(SqlCatalog, "alter_table", slowly)
+    with pytest.raises(ConflictError) as caught:
+        env.execute_sql("ALTER TABLE t ADD d STRING")
+    env.execute_sql("ALTER TABLE t ADD d STRING")
+
+    assert "t was changed by someone else" in caught.value.problem
+    assert ["a", "b", "c", "d"] == env.from_path("t").get_resolved_schema().get_column_names()

@@ -60,7 +60,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
                 renamed(session, identifier, path)
             case _:
                 table = changed(unresolved(old), change, text)
-                session.tables.alter(identifier, table)
+                session.tables.alter(identifier, table, expected=old)
     return OK
 
 

@@ -90,10 +90,10 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case SetQuery(query):
             view = view_of(session, query, text)
             changed = replace(view, options=old.options, comment=old.comment)
-            session.tables.alter(identifier, changed)
+            session.tables.alter(identifier, changed, expected=old)
         case SetOptions(options):
             merged = {**old.options, **options_of(options)}
-            session.tables.alter(identifier, old.copy(merged))
+            session.tables.alter(identifier, old.copy(merged), expected=old)
         case _:
             raise UnsupportedError("a view cannot be changed so", code="statement-not-supported")
     return OK
