@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from io import TextIOWrapper
 from typing import Any
 
 #: Exit codes.
@@ -63,6 +64,8 @@ def main() -> None:
         sys.exit("the command line needs an extra: pip install 'schema-core[cli]'")
     if sys.stdout is None:
         sys.exit(unwritable("it is closed"))
+    if isinstance(sys.stdout, TextIOWrapper):  # names may hold what the terminal cannot write
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             app()

@@ -109,9 +109,9 @@ def described(session: Session, statement: Statement, console: Console, form: Fo
     name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
     match form:
         case Form.LISTING:
-            shown = f"{name} {schema}"
+            shown = "\n".join(visible(line) for line in f"{name} {schema}".split("\n"))
         case Form.EXPLAIN:
-            shown = f"{name}\n{indent(str(schema.explain()), '  ')}"
+            shown = f"{visible(name)}\n{indent(str(schema.explain()), '  ')}"
         case Form.MERMAID:
             shown = f"%% {visible(name)}\n{schema.explain().to_mermaid()}"
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -152,3 +153,29 @@ def test_closed_streams_are_told_in_a_line(redirection: str, code: int, told: li
     result = command(f"resolve - {redirection}", given=TABLE * 2_000)
 
     assert (code, told) == (result.returncode, result.stderr.splitlines())
+
+
+def test_a_terminal_is_not_told_what_to_do() -> None:
+    right = "CREATE TABLE t (`a\x1b[31m` INT, `\u202e` AS 1)"
+    wrong = "CREATE TABLE t (`a\x1b[31m` NOPE, b AS `x\x1b[2J`)"
+    for options in ((), ("--explain",), ("--mermaid",)):
+        result = invoke("resolve", *options, "-", given=right)
+
+        assert GOOD == result.exit_code
+        assert not {"\x1b", "\u202e"} & set(result.output)
+    result = invoke("resolve", "-", given=wrong)
+
+    assert WRONG == result.exit_code
+    assert "\x1b" not in result.output
+
+
+def test_what_the_terminal_cannot_write_is_escaped() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "schema_core.cli", "resolve", "-"],
+        input="CREATE TABLE t (`preis\u20ac` INT)".encode(),
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+
+    assert (GOOD, True) == (result.returncode, rb"`preis\u20ac` INT" in result.stdout)
