@@ -393,9 +393,10 @@ class HiveCatalog(Catalog):
     ) -> None:
         self._database(function_path.database_name)
         self._codec.check_name("function", function_path.object_name)
-        made = self._encoded(function_path, function)
-        there = self.function_exists(function_path)
-        if (there or not self._metastore.create_function(made)) and not ignore_if_exists:
+        made = not self.function_exists(function_path) and self._metastore.create_function(
+            self._encoded(function_path, function)
+        )
+        if not made and not ignore_if_exists:
             raise exists(Kind.FUNCTION, function_path)
 
     def alter_function(

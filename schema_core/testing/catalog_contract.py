@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.objects import CatalogDatabase
+from schema_core.catalog.objects import CatalogDatabase, TableKind
 from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
 from schema_core.errors import UnsupportedError
 from schema_core.paths import ObjectPath
@@ -32,22 +32,23 @@ from schema_core.testing.catalog_cases import (
     Call,
     kind_of,
 )
-from schema_core.testing.catalog_contract_base import by_name, need, state
+from schema_core.testing.catalog_contract_base import by_name, need, refused_name, state
 from schema_core.testing.catalog_contract_shared import LimitChecks, SharingChecks
 from schema_core.testing.catalog_contract_types import TypeChecks
 from schema_core.testing.catalog_contract_versions import VersionChecks
 from schema_core.testing.catalog_samples import (
-    FUNCTION,
     FUNCTIONS,
     MODEL,
     MODELS,
     ODD_NAMES,
-    PARTITIONED,
     PLAIN,
     TABLES,
     understood,
     understood_model,
 )
+
+#: What a catalog must keep to be given a table of this kind.
+NEEDED = {TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
 
 
 class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
@@ -91,6 +92,17 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
             call(furnished)
 
         assert caught.value.code == "catalog-capability"
+
+    def test_materialized_table_that_is_not_kept_is_refused(self, furnished: Catalog) -> None:
+        """Created or altered, it is refused as any other thing that is not kept."""
+        if Capability.MATERIALIZED_TABLES in furnished.capabilities:
+            pytest.skip(f"{type(furnished).__name__} keeps materialized tables")
+
+        with pytest.raises(UnsupportedError) as caught:
+            furnished.create_table(NOTHING, TABLES["materialized table"], True)
+
+        assert caught.value.code == "catalog-capability"
+        assert not furnished.table_exists(NOTHING)
 
     # --- databases -----------------------------------------------------------------------------
 
@@ -137,10 +149,14 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_database_of_any_name(self, catalog: Catalog, name: str) -> None:
         """Names are texts: nothing in them means anything."""
+        if not self.bears(name):
+            refused_name(lambda: catalog.create_database(name, DATABASE, False))
+            assert not catalog.database_exists(name)
+            return
         catalog.create_database(name, DATABASE, False)
         catalog.create_table(ObjectPath(name, "t"), PLAIN, False)
 
-        assert name in catalog.list_databases()
+        assert self.listed(name) in catalog.list_databases()
         assert ["t"] == catalog.list_tables(name)
         assert [] == catalog.list_tables("db")
         catalog.drop_database(name, False, True)
@@ -151,6 +167,7 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
     def test_table_comes_back(self, catalog: Catalog, table: Any) -> None:
         """With the same meaning: schema, options, keys, queries, comment."""
+        need(catalog, NEEDED.get(table.get_table_kind()))
         catalog.create_table(NOTHING, table, False)
 
         assert catalog.table_exists(NOTHING)
@@ -170,6 +187,7 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
     def test_table_is_altered(self, furnished: Catalog, table: Any) -> None:
         """Another definition of the same kind takes its place, and nothing of the old one stays."""
+        need(furnished, NEEDED.get(table.get_table_kind()))
         furnished.create_table(NOTHING, table.copy({"old": "1"}), False)
 
         furnished.alter_table(NOTHING, table, False)
@@ -183,7 +201,7 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
 
         assert not furnished.table_exists(EVENTS)
         assert ["t", "v"] == sorted(furnished.list_tables("db"))
-        furnished.create_table(EVENTS, PARTITIONED, False)
+        furnished.create_table(EVENTS, self.partitioned, False)
         if Capability.PARTITIONS in furnished.capabilities:
             assert [] == furnished.list_partitions(EVENTS)
 
@@ -210,20 +228,33 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     def test_table_of_any_name(self, catalog: Catalog, name: str) -> None:
         """Created, found among all others, renamed and dropped."""
         path, plain = ObjectPath("db", name), ObjectPath("db", "plain")
-        for other in ODD_NAMES.values():
+        if not self.bears(name):
+            refused_name(lambda: catalog.create_table(path, PLAIN, False))
+            assert [] == catalog.list_tables("db")
+            return
+        names = {self.listed(other) for other in ODD_NAMES.values() if self.bears(other)}
+        for other in names:
             catalog.create_table(ObjectPath("db", other), PLAIN, False)
         catalog.rename_table(path, "plain", False)
         assert not catalog.table_exists(path)
         catalog.rename_table(plain, name, False)
 
-        assert sorted(ODD_NAMES.values()) == sorted(catalog.list_tables("db"))
+        assert sorted(names) == sorted(catalog.list_tables("db"))
         catalog.drop_table(path, False)
-        assert {*ODD_NAMES.values()} - {name} == {*catalog.list_tables("db")}
+        assert names - {self.listed(name)} == {*catalog.list_tables("db")}
 
     def test_names_of_tables_differ_by_case(self, catalog: Catalog) -> None:
-        """And so do those of databases."""
+        """And so do those of databases; or none of them does."""
+        paths = (ObjectPath("db", "t"), ObjectPath("db", "T"), ObjectPath("DB", "t"))
+        if not self.keeps_case:
+            catalog.create_table(paths[1], PLAIN, False)
+            assert all(map(catalog.table_exists, paths))
+            assert ["t"] == catalog.list_tables("DB")
+            catalog.drop_table(paths[2], False)
+            assert [] == catalog.list_tables("db")
+            return
         catalog.create_database("DB", CatalogDatabase(), False)
-        for path in (ObjectPath("db", "t"), ObjectPath("db", "T"), ObjectPath("DB", "t")):
+        for path in paths:
             assert not catalog.table_exists(path)
             catalog.create_table(path, PLAIN, False)
 
@@ -269,10 +300,11 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
 
     # --- functions -----------------------------------------------------------------------------
 
-    @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-    def test_function_comes_back(self, furnished: Catalog, function: Any) -> None:
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_function_comes_back(self, furnished: Catalog, name: str) -> None:
         """Created and altered: class, language, resources and options."""
         need(furnished, Capability.FUNCTIONS)
+        function = self.functions[name]
         furnished.create_function(NOTHING, function, False)
         furnished.alter_function(FUNCTION_PATH, function, False)
 
@@ -281,11 +313,12 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     def test_names_of_functions_do_not_differ_by_case(self, furnished: Catalog) -> None:
         """They are listed in lower case; those of databases do differ."""
         need(furnished, Capability.FUNCTIONS)
-        furnished.create_function(ObjectPath("db", "PlusOne"), FUNCTION, False)
+        function = self.functions["every clause"]
+        furnished.create_function(ObjectPath("db", "PlusOne"), function, False)
 
         assert ["f", "plusone"] == sorted(furnished.list_functions("db"))
-        assert FUNCTION == furnished.get_function(ObjectPath("db", "PLUSone"))
-        assert not furnished.function_exists(ObjectPath("DB", "plusone"))
+        assert function == furnished.get_function(ObjectPath("db", "PLUSone"))
+        assert self.keeps_case != furnished.function_exists(ObjectPath("DB", "plusone"))
         furnished.drop_function(ObjectPath("db", "PLUSONE"), False)
         assert ["f"] == furnished.list_functions("db")
 
@@ -293,8 +326,12 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
     def test_function_of_any_name(self, catalog: Catalog, name: str) -> None:
         """Created, found and dropped."""
         need(catalog, Capability.FUNCTIONS)
-        path = ObjectPath("db", name)
-        catalog.create_function(path, FUNCTION, False)
+        path, function = ObjectPath("db", name), self.functions["every clause"]
+        if not self.bears(name):
+            refused_name(lambda: catalog.create_function(path, function, False))
+            assert [] == catalog.list_functions("db")
+            return
+        catalog.create_function(path, function, False)
 
         assert [name.lower()] == catalog.list_functions("db")
         catalog.drop_function(path, False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.objects import CatalogFunction
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.errors import UnsupportedError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import (
     DATABASE,
@@ -24,7 +27,7 @@ from schema_core.testing.catalog_cases import (
     TYPE_PATH,
 )
 from schema_core.testing.catalog_samples import (
-    FUNCTION,
+    FUNCTIONS,
     MODEL,
     PARTITIONED,
     PLAIN,
@@ -43,6 +46,14 @@ def need(catalog: Catalog, capability: Capability | None) -> None:
     """Skip the test where the catalog does not keep such things."""
     if capability is not None and capability not in catalog.capabilities:
         pytest.skip(f"{type(catalog).__name__} keeps no {capability.value}")
+
+
+def refused_name(call: Callable[[], None]) -> None:
+    """The call is refused for a name that the catalog cannot bear."""
+    with pytest.raises(UnsupportedError) as caught:
+        call()
+
+    assert caught.value.code.startswith("name-")
 
 
 def state(catalog: Catalog) -> dict[str, object]:
@@ -81,6 +92,23 @@ class ContractBase(ABC):
     refuses_unresolved = True
     #: Whether a process that makes a durable catalog may be forked and killed while it writes.
     killable = False
+    #: Whether names of databases and tables differ by case; if not, they are listed in small ones.
+    keeps_case = True
+    #: A table with the partition keys `b` and `c` that may have partitions.
+    partitioned: ResolvedTable = PARTITIONED
+    #: Functions that it can keep, by what is special about them.
+    functions: Mapping[str, CatalogFunction] = FUNCTIONS
+
+    def bears(self, name: str) -> bool:
+        """Whether an object may have this name; where not, making it is refused.
+
+        The error is an `UnsupportedError` whose code begins with ``name-``.
+        """
+        return True
+
+    def listed(self, name: str) -> str:
+        """The name as the catalog lists it."""
+        return name if self.keeps_case else name.lower()
 
     @abstractmethod
     def make_catalog(self, directory: Path) -> Catalog:
@@ -100,11 +128,11 @@ class ContractBase(ABC):
         """A catalog with one of everything that it can keep."""
         catalog.create_table(ORDERS, PLAIN, False)
         catalog.create_table(RECENT, TABLES["view"], False)
-        catalog.create_table(EVENTS, PARTITIONED, False)
+        catalog.create_table(EVENTS, self.partitioned, False)
         if Capability.PARTITIONS in catalog.capabilities:
             catalog.create_partition(EVENTS, SPEC, PARTITION, False)
         if Capability.FUNCTIONS in catalog.capabilities:
-            catalog.create_function(FUNCTION_PATH, FUNCTION, False)
+            catalog.create_function(FUNCTION_PATH, self.functions["every clause"], False)
         if Capability.MODELS in catalog.capabilities:
             catalog.create_model(MODEL_PATH, MODEL, False)
         if Capability.TYPES in catalog.capabilities:
