@@ -8,6 +8,7 @@ from schema_core.environment.operations.dispatch import run
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
+from schema_core.formats.dialects import from_ddl
 from schema_core.schema.explanation import Cause, ColumnExplanation, Explanation, Read
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema
@@ -155,6 +156,15 @@ def test_a_column_that_is_modified_stays_in_its_key() -> None:
 
     assert ["declared: BIGINT", "promoted: to NOT NULL, by the primary key `PK_id`"] == reasons(
         found.column("id")
+    )
+
+
+def test_a_key_of_another_engine_makes_not_null_as_well() -> None:
+    pytest.importorskip("sqlglot")
+    schema = SchemaResolver().resolve(from_ddl("CREATE TABLE t (id int PRIMARY KEY)", "postgres"))
+
+    assert ["declared: INT", "promoted: to NOT NULL, by the primary key `PK_id`"] == reasons(
+        schema.explain().column("id")
     )
 
 

@@ -85,10 +85,10 @@ def _column(
     type_, comment = _noted(type_, column, engine, type_text)
     if column.comment == comment:
         losses += found
-    if column.name in key and not isinstance(type_, NullType):
-        type_ = type_.not_null()
     losses += [lost(place, "member", text, "") for text in column.beside]
-    return UnresolvedPhysicalColumn(column.name, type_, comment)
+    if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
+        return UnresolvedPhysicalColumn(column.name, type_, comment)
+    return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
 
 
 def _noted(
