@@ -251,12 +251,30 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+#: Names of collations, such as ``latin1$en_US$primary``, of which Calcite takes the longest. So
+#: ``sales.orders$files`` is one token, and one name, as long as nothing in it is quoted.
+_COLLATIONS = tuple(
+    re.compile(rf"[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,300}}\$[{LETTERS}]{{1,300}}{strength}")
+    for strength in ("", rf"\$[{LETTERS}0-9]{{1,300}}")
+)
+
+
+def _collation(text: str, place: int) -> re.Match[str] | None:
+    """The longest name of a collation that begins here."""
+    found = [match for one in _COLLATIONS if (match := one.match(text, place))]
+    return max(found, key=re.Match.end, default=None)
+
 
 def _tokens(text: str) -> Iterator[Token]:
     """The tokens of SQL, up to a character outside of them, which has the kind ``other``."""
-    place, kind = 0, ""
+    place, kind, has_collation = 0, "", "$" in text
     while place < len(text) and kind != "other":
         match = _TOKEN.match(text, place)
+        collation = _collation(text, place) if has_collation else None
+        if collation and match and collation.end() > match.end():
+            yield Token("word", "", collation.group(), place, collation.end())
+            place = collation.end()
+            continue
         kind = (match.lastgroup if match else None) or "other"
         value = match.group() if match else text[place]
         start, place = place, place + len(value)
