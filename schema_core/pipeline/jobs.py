@@ -77,12 +77,18 @@ def spark_errors() -> Iterator[None]:
         raise failure(error, status) from error
 
 
+#: What stands before the hint in the message of a check of ours.
+HINT = " | hint: "
+
+
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
     """What is raised of a job that did not end well: the first sentence of what Spark says."""
     canceled = status is JobStatus.CANCELED
+    problem, _, hint = reason(error).partition(HINT)
     return ExternalError(
-        "the job was cancelled" if canceled else f"the job failed: {reason(error)}",
+        "the job was cancelled" if canceled else f"the job failed: {problem}",
         code="job-canceled" if canceled else "job-failed",
+        hint=hint or None,
     )
 
 

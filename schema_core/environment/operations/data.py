@@ -66,7 +66,17 @@ def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Write a query into a table and wait for the end."""
     with placed(statement.path.span):
         target = session.bound(session.identifier(statement.path))
-    return write(session, session.query(statement.query, text), target, as_said(statement))
+    return _inserted(session, session.query(statement.query, text), target, statement)
+
+
+def _inserted(
+    session: Session, relation: Relation, target: BoundTable, statement: Insert
+) -> TableResult:
+    """Write the query of an INSERT; what is wrong with its columns is told at the query."""
+    how = as_said(statement)
+    with placed(statement.query.span):
+        require_fit(relation, target, how)
+    return write(session, relation, target, how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +99,8 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
     Raises:
         SchemaError: with code `unknown-column`, `column-count` or `not-assignable`.
     """
-    schema, fixed = target.table.resolved_schema, how.partition
-    _check_partition(target, fixed)
-    names = [".".join(name.parts) for name in how.columns]
-    chosen = names or [
-        name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
-    ]
-    _check_names(how.columns, chosen, schema)
-    check_assignment(result_columns(relation), schema, chosen)
+    fixed, chosen = how.partition, require_fit(relation, target, how)
+    names = how.columns
     if fixed is not None:
         relation, chosen = _with_partition(relation, fixed), [*chosen, *dict(fixed.values)]
     job = session.planner.insert(
@@ -106,6 +110,22 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
         overwrite=how.overwrite,
     )
     return job_result(target.identifier, job)
+
+
+def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[str]:
+    """The columns of the table that the query fills, in order.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `column-count` or `not-assignable`.
+    """
+    schema, fixed = target.table.resolved_schema, how.partition
+    _check_partition(target, fixed)
+    chosen = [".".join(name.parts) for name in how.columns] or [
+        name for name in persisted(schema) if not fixed or name not in dict(fixed.values)
+    ]
+    _check_names(how.columns, chosen, schema)
+    check_assignment(result_columns(relation), schema, chosen)
+    return chosen
 
 
 def persisted(schema: ResolvedSchema) -> list[str]:
@@ -192,7 +212,10 @@ def statement_set(session: Session, statement: StatementSet, text: str) -> Table
     for one in statement.inserts:
         with placed(one.path.span):
             target = session.bound(session.identifier(one.path))
-        checked.append((session.query(one.query, text), target, as_said(one)))
+        relation = session.query(one.query, text)
+        with placed(one.query.span):
+            require_fit(relation, target, as_said(one))
+        checked.append((relation, target, as_said(one)))
     results = [write(session, *each) for each in checked]
     return results[-1]
 

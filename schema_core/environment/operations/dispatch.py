@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from schema_core.environment.operations import (
     alter_table,
@@ -21,7 +23,7 @@ from schema_core.environment.operations import (
 )
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
-from schema_core.errors import UnsupportedError, within
+from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
 
@@ -86,6 +88,38 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
 
 
 def run(session: Session, statement: Statement, text: str) -> TableResult:
-    """Do one statement of the text; an error that passes says where in the text it is."""
-    with within(text):
-        return OPERATIONS[type(statement)](session, statement, text)
+    """Do one statement of the text; an error that passes says where in the text it is.
+
+    So does one that comes later, when the rows of a query are walked.
+    """
+    with of(statement, text):
+        found = OPERATIONS[type(statement)](session, statement, text)
+    if not isinstance(statement, READING):
+        return found
+    texts = found.texts
+    shown = None if texts is None else lambda: walked(texts(), statement, text)
+    return replace(found, rows=walked(found.rows, statement, text), texts=shown)
+
+
+#: Statements whose rows come when they are walked.
+READING = (syntax.SelectStatement, syntax.Execute)
+
+One = TypeVar("One")
+
+
+@contextmanager
+def of(statement: Statement, text: str) -> Iterator[None]:
+    """Say of an error that passes where in the text it is: the whole statement, unless it knows."""
+    try:
+        yield
+    except SchemaCoreError as error:
+        for one in (error, *error.others):
+            if one.text is None:
+                one.text, one.span = text, one.span or statement.span
+        raise
+
+
+def walked(rows: Iterable[One], statement: Statement, text: str) -> Iterator[One]:
+    """The rows, whose errors say which statement they are of."""
+    with of(statement, text):
+        yield from rows

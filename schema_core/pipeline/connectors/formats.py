@@ -13,7 +13,8 @@ from typing import Any
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
-from schema_core.expressions.forms.words import FLOATS, INTEGERS, bind, fail, sql_type, string
+from schema_core.expressions.forms.words import FLOATS, INTEGERS, bind, sql_type, string
+from schema_core.pipeline.jobs import HINT
 from schema_core.types import (
     MAX_LENGTH,
     AnyTimestampType,
@@ -169,11 +170,18 @@ def parsed(text: str, name: str, type_: DataType, options: Options) -> str:
         if lenient:
             return read
         problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
-        complaint = fail(problem).removeprefix("raise_error(").removesuffix(")")
-        otherwise = f"if({value} IS NULL, NULL, raise_error(concat({complaint}, {value})))"
+        place = "concat(' in ', nullif(input_file_name(), ''))"
+        hint = string(f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there")
+        told = f"concat({string(problem)}, {value}, coalesce({place}, ''), {hint})"
+        otherwise = f"if({value} IS NULL, NULL, raise_error({told}))"
         return f"coalesce({read}, {otherwise})"
 
     return bind(text, body)
+
+
+def lenient_key(options: Options) -> str:
+    """The option that makes fields NULL which cannot be read."""
+    return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 
 
 def _read(text: str, type_: DataType, options: Options) -> str:

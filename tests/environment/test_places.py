@@ -1,0 +1,77 @@
+"""Errors of statements say where in the text they are, also those of rows that are walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from schema_core.environment.planner import Job, Rows
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from schema_core.query.relation import Relation
+from schema_core.sql.statement import parse_statements
+
+SCRIPT = """\
+CREATE TABLE t (a INT, b STRING);
+
+{statement};
+"""
+
+
+class Failing(Rehearsal):
+    """A planner whose jobs fail, those of queries when their rows are walked."""
+
+    def select(self, query: Relation) -> Rows:
+        found = super().select(query)
+        return Rows(found.columns, self._rows(), self._rows)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        yield (1,)
+        raise ExternalError("division by zero", code="job-failed")
+
+    def insert(self, *given: Any, **more: Any) -> Job:
+        raise UnsupportedError("not on this engine", code="not-executable")
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "line", "column"),
+    [
+        ("SELECT a FROM t", "job-failed", 3, 1),
+        ("  SELECT a\n FROM t", "job-failed", 3, 3),
+        ("INSERT INTO t SELECT 1, 'x'", "not-executable", 3, 1),
+        ("INSERT INTO t\n SELECT 1", "column-count", 4, 2),
+        ("INSERT INTO t\n SELECT 'x', 1", "not-assignable", 4, 2),
+        ("INSERT INTO t (a, c) SELECT 1, 2", "unknown-column", 3, 19),
+        ("INSERT INTO gone SELECT 1", "table-not-found", 3, 13),
+        ("EXECUTE STATEMENT SET BEGIN INSERT INTO t\n SELECT 1; END", "column-count", 4, 2),
+        ("DROP TABLE gone", "table-not-found", 3, 12),
+        ("EXPLAIN DROP TABLE t", "syntax", 3, 9),
+        ("EXPLAIN CREATE TABLE x (a INT)", "not-explainable", 3, 1),
+        ("DELETE FROM t", "statement-not-supported", 3, 13),
+    ],
+)
+def test_place_of_an_error(statement: str, code: str, line: int, column: int) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Failing())
+    text = SCRIPT.format(statement=statement)
+
+    def run() -> None:
+        for one in parse_statements(text):
+            list(environment.execute_statement(one, text).collect())
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run()
+    (told, *_) = caught.value.diagnostics
+    assert (code, line, column) == (told.code, told.line, told.column)
+
+
+def test_the_texts_of_rows_too() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Failing())
+    result = environment.execute_sql("SELECT 1")
+
+    with pytest.raises(ExternalError) as caught:
+        list(result.shown())
+    assert (1, 1) == (caught.value.diagnostics[0].line, caught.value.diagnostics[0].column)
