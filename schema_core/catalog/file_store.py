@@ -56,11 +56,17 @@ class FileCatalogStore(CatalogStore):
             SchemaError: with code `catalog-name` for a name that no file can have.
         """
         file = self._file(catalog_name)
-        text = flat_yaml.write(catalog.configuration)
-        if catalog.comment:
-            text = f"# comment: {flat_yaml.quote(catalog.comment)}\n{text}"
         with _failures(file):
-            _create(file, text.encode())
+            _create(file, _content(catalog))
+
+    def alter_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
+        """Keep another descriptor in place of the one that is there; no reader finds none."""
+        file = self._file(catalog_name)
+        with _failures(file):
+            if not file.exists():
+                self.remove_catalog(catalog_name, ignore_if_not_exists=False)
+            with _draft(file, _content(catalog)) as draft:
+                draft.replace(file)
 
     def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
         file = self._file(catalog_name)
@@ -146,20 +152,35 @@ def _can_be_a_file(name: str) -> bool:
     return not name.startswith(".") and not set("/\\\0") & set(name)
 
 
+def _content(catalog: CatalogDescriptor) -> bytes:
+    text = flat_yaml.write(catalog.configuration)
+    if catalog.comment:
+        text = f"# comment: {flat_yaml.quote(catalog.comment)}\n{text}"
+    return text.encode()
+
+
 def _create(file: Path, content: bytes) -> None:
     """Make a file as a whole, or find that there is one."""
+    try:
+        with _draft(file, content) as draft:
+            os.link(draft, file)
+    except FileExistsError:
+        name = file.name.removesuffix(SUFFIX)
+        raise AlreadyExistsError(
+            f"there is already a catalog {name}", code="catalog-exists"
+        ) from None
+
+
+@contextmanager
+def _draft(file: Path, content: bytes) -> Iterator[Path]:
+    """All of the content on the disk, beside the file; what is left of it goes."""
     draft = file.with_name(f".{uuid.uuid4().hex}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
-        os.link(draft, file)
-    except FileExistsError:
-        name = file.name.removesuffix(SUFFIX)
-        raise AlreadyExistsError(
-            f"there is already a catalog {name}", code="catalog-exists"
-        ) from None
+        yield draft
     finally:
         draft.unlink(missing_ok=True)
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 from schema_core.catalog.api import Catalog, sorted_names
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at, similar
+from schema_core.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    at,
+    similar,
+)
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import is_blank
 
@@ -97,6 +105,16 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
         return factory.make(name, options)
 
 
+@contextmanager
+def _closed_on_failure(catalog: Catalog) -> Iterator[None]:
+    """A catalog that cannot be remembered is not used either."""
+    try:
+        yield
+    except SchemaCoreError:
+        catalog.close()
+        raise
+
+
 class CatalogRegistry:
     """The catalogs of a session, those in use and those only stored, and the current path."""
 
@@ -163,20 +181,27 @@ class CatalogRegistry:
         if ignore_if_exists and name in self.names():
             return False
         self._require_new(name)
-        self.register(name, make_catalog(descriptor))
-        self._store.store_catalog(name, descriptor)
+        catalog = make_catalog(descriptor)
+        catalog.open()
+        with _closed_on_failure(catalog):
+            self._store.store_catalog(name, descriptor)
+        self._open[name] = catalog
         return True
 
     def alter(self, name: str, change: Callable[[CatalogDescriptor], CatalogDescriptor]) -> None:
-        """Make the catalog anew from a changed descriptor; what was in memory is gone."""
+        """Make the catalog anew from a changed descriptor; what was in memory is gone.
+
+        Where that fails, or the store does, the old one stays.
+        """
         changed = change(self.descriptor(name))
         catalog = make_catalog(changed)
+        catalog.open()
+        with _closed_on_failure(catalog):
+            self._store.alter_catalog(name, changed)
         old = self._open.pop(name, None)
         if old is not None:
             old.close()
-        self._store.remove_catalog(name, ignore_if_not_exists=False)
-        self.register(name, catalog)
-        self._store.store_catalog(name, changed)
+        self._open[name] = catalog
 
     def drop(self, name: str, ignore_if_not_exists: bool) -> bool:
         """Forget a catalog that is not the current one; tells whether there was one.

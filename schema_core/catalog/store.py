@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from schema_core.catalog.shelf import Shelf
+from schema_core.errors import SchemaCoreError
 from schema_core.secrets import mask
 
 
@@ -62,6 +63,21 @@ class CatalogStore(ABC):
         Raises:
             NotFoundError: with code `catalog-not-found`.
         """
+
+    def alter_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
+        """Keep another descriptor in place of the one that is there, which stays if that fails.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+        """
+        old = self.get_catalog(catalog_name)
+        self.remove_catalog(catalog_name, ignore_if_not_exists=False)
+        try:
+            self.store_catalog(catalog_name, catalog)
+        except SchemaCoreError:
+            if old is not None:
+                self.store_catalog(catalog_name, old)
+            raise
 
     @abstractmethod
     def get_catalog(self, catalog_name: str) -> CatalogDescriptor | None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -125,6 +126,45 @@ def test_a_name_does_not_leave_the_folder(store: FileCatalogStore, name: str) ->
         store.store_catalog(name, DESCRIPTOR)
 
     assert ("catalog-name", None) == (caught.value.code, store.get_catalog(name))
+
+
+def test_a_descriptor_is_altered(store: FileCatalogStore, tmp_path: Path) -> None:
+    changed = CatalogDescriptor.of("c", {"type": "other"})
+    store.store_catalog("c", DESCRIPTOR)
+    store.alter_catalog("c", changed)
+
+    assert changed == store.get_catalog("c")
+    assert ["c.yaml"] == [one.name for one in (tmp_path / "made" / "catalogs").iterdir()]
+    with pytest.raises(NotFoundError):
+        store.alter_catalog("d", changed)
+    assert ["c"] == store.list_catalogs()
+
+
+def test_a_descriptor_that_cannot_be_altered_stays(
+    store: FileCatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full: neither the store nor the session has what it cannot keep."""
+    settings = EnvironmentSettings.new_instance().with_catalog_store(store).build()
+    env = TableEnvironment.create(settings)
+    env.execute_sql("CREATE CATALOG c WITH ('type' = 'generic_in_memory')")
+    before = store.get_catalog("c")
+
+    def full(file_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    statements = (
+        "ALTER CATALOG c SET ('default-database' = 'x')",
+        "CREATE CATALOG d WITH ('type' = 'generic_in_memory')",
+    )
+    for statement in statements:
+        with pytest.raises(ExternalError) as caught:
+            env.execute_sql(statement)
+        assert caught.value.code == "catalog-store"
+
+    assert before == store.get_catalog("c")
+    assert ["c", "default_catalog"] == env.list_catalogs()
+    assert ["c.yaml"] == [one.name for one in (tmp_path / "made" / "catalogs").iterdir()]
 
 
 def test_files_are_for_their_owner(store: FileCatalogStore, tmp_path: Path) -> None:
