@@ -30,7 +30,13 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.errors import Diagnostic, SchemaCoreError
-from schema_core.formats.legacy_map import is_of_hive, modernize, unknown_before
+from schema_core.formats.legacy_map import (
+    GENERIC,
+    is_of_hive,
+    modernize,
+    unknown_before,
+    with_keys_of_today,
+)
 from schema_core.formats.property_carry import check_version
 from schema_core.formats.property_keys import Properties, Reader, require_texts
 from schema_core.formats.property_map import (
@@ -225,9 +231,9 @@ def upgrade(
     resolved = shape.resolve(found.object, resolver or SchemaResolver())
     stale = tuple(stale_types(found.properties, resolved))
     properties = shape.encode(resolved, on_loss)
-    if any(
-        key.endswith(".expr") and found.properties.get(key) != properties[key] for key in properties
-    ):
+    printed = (key for key in properties if key.endswith(".expr"))
+    anew = any(properties[key] != found.properties.get(key) for key in printed)
+    if anew or any(key.startswith(GENERIC) for key in properties):
         properties = settled(properties, shape, resolver or SchemaResolver(), on_loss)
     return Upgraded(properties, found.versions, (*found.notes, *stale))
 
@@ -240,7 +246,8 @@ def settled(
     Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which stays.
     """
     for _ in range(PRINTINGS):
-        resolved = shape.resolve(shape.read(Reader(properties)), resolver)
+        modern = with_keys_of_today(properties).properties
+        resolved = shape.resolve(shape.read(Reader(modern)), resolver)
         again = shape.encode(resolved, on_loss)
         if again == properties:
             break
