@@ -20,7 +20,7 @@ from schema_core.errors import ExternalError, SchemaError, UnsupportedError
 from schema_core.secrets import is_secret
 
 #: How long a writer waits for another one, in seconds.
-PATIENCE = 60
+PATIENCE = 60.0
 #: The entry under which the databases lie.
 ROOT = 0
 #: Characters of a key that stay as they are: four bytes each are within what PostgreSQL indexes.
@@ -261,7 +261,9 @@ def _engine(address: sa.URL) -> sa.Engine:
     sqlite = address.get_backend_name() == "sqlite"
     arguments = {"timeout": PATIENCE} if sqlite else {}
     try:
-        engine = sa.create_engine(address, connect_args=arguments, hide_parameters=True)
+        engine = sa.create_engine(
+            address, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite
+        )
     except ModuleNotFoundError as error:
         raise UnsupportedError(
             f"the driver {error.name!r} is not installed",
@@ -281,6 +283,8 @@ def _engine(address: sa.URL) -> sa.Engine:
     if sqlite:
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
+    if address.get_backend_name() == "postgresql":
+        sa.event.listen(engine, "connect", _prepare_postgresql)
     return engine
 
 
@@ -289,6 +293,12 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
     connection.isolation_level = None
     for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {setting}").close()
+
+
+def _prepare_postgresql(connection: Any, record: object) -> None:
+    """A writer does not wait for ever for one that hangs."""
+    connection.cursor().execute(f"SET lock_timeout = {int(PATIENCE * 1_000)}")
+    connection.commit()
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

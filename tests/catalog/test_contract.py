@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.sql_catalog import SqlCatalog
 from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.testing.catalog_contract import CatalogContract
+from tests.catalog.postgresql import postgres_catalog
 
 
 class TestInMemoryCatalog(CatalogContract):
@@ -41,20 +41,3 @@ class TestSqlCatalogOnPostgreSQL(CatalogContract):
 
     def make_catalog(self, directory: Path) -> Catalog:
         return postgres_catalog(self.server, directory)
-
-
-def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:
-    """A catalog whose tables lie in a schema named after the directory."""
-    import psycopg
-
-    schema = "s" + sha256(str(directory).encode()).hexdigest()[:20]
-    address = server.url.replace("+psycopg", "")
-    with psycopg.connect(address, user=server.username, password=server.password) as connection:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
-    return SqlCatalog(
-        "mine",
-        f"{server.url}?options=-csearch_path%3D{schema}",
-        PropertyMaps(),
-        username=server.username,
-        password=server.password,
-    )

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from fuzz.postgres_server import Server
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.catalog.sql_shelf import find_database
 from schema_core.catalog.store import CatalogDescriptor
 from schema_core.errors import (
     AlreadyExistsError,
@@ -26,6 +29,7 @@ from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PARTITION
 from schema_core.testing.catalog_samples import PLAIN
+from tests.catalog.postgresql import postgres_catalog
 
 T = ObjectPath("default", "t")
 PLAIN_TABLE: CatalogBaseTable = PLAIN
@@ -48,6 +52,64 @@ def test_lists_keep_the_order_in_which_things_came(file: Path) -> None:
         catalog.create_table(ObjectPath("default", name), PLAIN, False)
 
     assert ["z", "a", "m"] == catalog.list_tables("default")
+
+
+# --- many at once --------------------------------------------------------------------------------
+
+
+def waits(one: SqlCatalog, other: SqlCatalog) -> str:
+    """What a writer is told while another one hangs in the midst of a transaction."""
+    one.open()
+    other.open()
+    with one._store.transaction(writing=True) as entries:
+        assert find_database(entries, "default", for_change=True)
+        with pytest.raises(ExternalError) as caught:
+            other.create_table(T, PLAIN, False)
+    other.create_table(T, PLAIN, False)
+    assert caught.value.code == "catalog-store"
+    return caught.value.problem
+
+
+def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schema_core.catalog.sql.PATIENCE", 0.3)
+    one, other = (SqlCatalog("c", f"sqlite:///{file}", PropertyMaps()) for _ in range(2))
+
+    assert "database is locked" in waits(one, other)
+
+
+def test_a_writer_does_not_wait_for_ever_for_postgresql(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schema_core.catalog.sql.PATIENCE", 0.3)
+    one, other = (postgres_catalog(postgres, tmp_path) for _ in range(2))
+
+    assert "lock timeout" in waits(one, other)
+
+
+def test_a_connection_that_is_gone_is_made_again(postgres: Server, tmp_path: Path) -> None:
+    """As after the server was started anew."""
+    catalog = postgres_catalog(postgres, tmp_path)
+    catalog.open()
+    with catalog._store.transaction() as entries:
+        number = entries.connection.scalar(sa.select(sa.func.pg_backend_pid()))
+    with postgres_catalog(postgres, tmp_path)._store.transaction() as entries:
+        entries.connection.execute(sa.select(sa.func.pg_terminate_backend(number)))
+
+    assert ["default"] == catalog.list_databases()
+
+
+def test_a_statement_makes_a_catalog_on_postgresql(postgres: Server) -> None:
+    env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    env.execute_sql(
+        f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = '{postgres.url}',"
+        f" 'username' = '{postgres.username}', 'password' = '{postgres.password}')"
+    )
+    env.execute_sql("CREATE TABLE shop.`default`.t (a INT, b AS a + 1) WITH ('connector' = 'x')")
+    shown = str(list(env.execute_sql("SHOW CREATE CATALOG shop").collect()))
+
+    assert "'username' = 'ann'" in shown.replace("\\'", "'")
+    assert postgres.password not in shown
+    env.execute_sql("DROP TABLE shop.`default`.t")
 
 
 # --- the store -----------------------------------------------------------------------------------

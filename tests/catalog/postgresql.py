@@ -1,0 +1,27 @@
+"""A catalog of its own on the server of the tests, for every directory."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from fuzz.postgres_server import Server
+from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.formats.catalog_codec import PropertyMaps
+
+
+def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:
+    """A catalog whose tables lie in a schema named after the directory."""
+    import psycopg
+
+    schema = "s" + sha256(str(directory).encode()).hexdigest()[:20]
+    address = server.url.replace("+psycopg", "")
+    with psycopg.connect(address, user=server.username, password=server.password) as connection:
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}".encode())
+    return SqlCatalog(
+        "mine",
+        f"{server.url}?options=-csearch_path%3D{schema}",
+        PropertyMaps(),
+        username=server.username,
+        password=server.password,
+    )
