@@ -73,6 +73,18 @@ if TYPE_CHECKING:
         col,
         lit,
     )
+    from schema_core.expressions.fluent_functions import (
+        and_,
+        array,
+        concat,
+        concat_ws,
+        if_then_else,
+        map_,
+        not_,
+        null_of,
+        or_,
+        row,
+    )
     from schema_core.formats.catalog_codec import (
         PropertyMaps,
     )
@@ -119,6 +131,9 @@ _HOMES = {
     "paths": "ObjectIdentifier ObjectPath",
     "types": "DataType DataTypes RowField",
     "expressions.fluent": "Expression call call_sql col lit",
+    "expressions.fluent_functions": (
+        "and_ array concat concat_ws if_then_else map_ not_ null_of or_ row"
+    ),
     "schema.unresolved": "Schema",
     "schema.resolve": "SchemaResolver",
     "schema.resolved": "ResolvedSchema",
@@ -193,13 +208,23 @@ __all__ = [
     "UniqueConstraint",
     "UnsupportedError",
     "WatermarkSpec",
+    "and_",
+    "array",
     "call",
     "call_sql",
     "col",
+    "concat",
+    "concat_ws",
     "decode_table",
     "encode_table",
     "from_ddl",
+    "if_then_else",
     "lit",
+    "map_",
+    "not_",
+    "null_of",
+    "or_",
+    "row",
     "to_ddl",
 ]
 

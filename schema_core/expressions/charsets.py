@@ -22,9 +22,9 @@ KEEPING = {
         ("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY", "AUXILIARY_GROUP"), 0
     ),
     **dict.fromkeys(("LISTAGG", "MAX", "MIN", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"), 0),
-    **dict.fromkeys(("ARRAY", "[]", "ELEMENT"), 0),
-    **dict.fromkeys(("MAP", "IF", "||"), 1),
-    "TRIM": 2,
+    **dict.fromkeys(("ARRAY", "[]", "ELEMENT", "TRANSLATE USING"), 0),
+    **dict.fromkeys(("MAP", "||"), 1),
+    **dict.fromkeys(("IF", "TRIM"), 2),
 }
 
 

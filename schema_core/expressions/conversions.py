@@ -68,7 +68,7 @@ MOMENTS = DATE | TIME | INSTANTS
 #: The same for what rows and collections hold, where SQL looks at roots alone.
 WITHIN: dict[TypeRoot, frozenset[TypeRoot]] = {
     **SOURCES,
-    R.BOOLEAN: CHARACTERS | BOOLEAN | EXACT,
+    R.BOOLEAN: CHARACTERS | BOOLEAN | MEMBERS[F.INTEGER_NUMERIC],
     **{root: SOURCES[root] | INTERVALS for root in EXACT},
     **{root: SOURCES[root] - BYTES for root in MOMENTS},
     R.BITMAP: frozenset({R.BITMAP}),

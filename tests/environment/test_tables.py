@@ -16,7 +16,7 @@ from schema_core import DataTypes, EnvironmentSettings, Schema, Table, TableDesc
 from schema_core.environment.relational import block
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions.fluent import array, call, col, lit, null_of, row
+from schema_core.expressions import array, call, col, lit, null_of, row
 from schema_core.expressions.items import range_, with_all_columns, with_columns, without_columns
 from schema_core.expressions.user_functions import udtf
 from schema_core.sql.query_syntax import Ordered

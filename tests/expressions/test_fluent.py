@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schema_core.errors import ParseError, SchemaError
-from schema_core.expressions.fluent import (
+from schema_core.expressions import (
     Expression,
     and_,
     array,

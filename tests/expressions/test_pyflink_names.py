@@ -1,0 +1,143 @@
+"""Every name of PyFlink's expressions is there, with its parameters, and says the same SQL."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from schema_core import expressions
+from schema_core.errors import SchemaError
+from schema_core.expressions.fluent import Expression, call, col, lit
+from schema_core.expressions.fluent_functions import (
+    json_object,
+    log,
+    rand_integer,
+    row_interval,
+    temporal_overlaps,
+    timestamp_diff,
+)
+from schema_core.expressions.fluent_words import (
+    JsonExistsOnError,
+    JsonOnNull,
+    JsonQueryOnEmptyOrError,
+    JsonQueryWrapper,
+    JsonType,
+    JsonValueOnEmptyOrError,
+    TimeIntervalUnit,
+    TimePointUnit,
+)
+from schema_core.sql.expression import parse_expression
+from schema_core.types import DataTypes
+from tests.support import cases
+
+RECORDED = cases("pyflink_expressions")
+#: What SQL says in the window behind OVER, and nowhere else.
+IN_WINDOWS = {"CURRENT_RANGE", "CURRENT_ROW", "UNBOUNDED_RANGE", "UNBOUNDED_ROW"}
+a, s = col("a"), col("s")
+
+
+def shown(function: Any) -> str:
+    """The parameters as the file of cases has them."""
+    found = []
+    for one in inspect.signature(function).parameters.values():
+        star = "*" if one.kind is one.VAR_POSITIONAL else ""
+        optional = "" if star or one.default is one.empty else "="
+        found.append(f"{star}{one.name}{optional}")
+    return f"({', '.join(one for one in found if one != 'self')})"
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"), [pair for pair in RECORDED if not pair[0].startswith("Expression.")]
+)
+def test_every_function_is_there(name: str, recorded: str) -> None:
+    if name in IN_WINDOWS:
+        assert not hasattr(expressions, name)
+        return
+
+    assert recorded == shown(getattr(expressions, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"), [pair for pair in RECORDED if pair[0].startswith("Expression.")]
+)
+def test_every_method_is_there(name: str, recorded: str) -> None:
+    found = inspect.getattr_static(Expression, name.removeprefix("Expression."))
+
+    assert recorded == ("property" if isinstance(found, property) else shown(found))
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (s.to_date, "CAST(s AS DATE)"),
+        (s.to_time, "CAST(s AS TIME(0))"),
+        (s.to_timestamp, "CAST(s AS TIMESTAMP(3))"),
+        (lit(5).millis, "INTERVAL '0.005' SECOND"),
+        (lit(250_000).milli, "INTERVAL '250.000' SECOND(3)"),
+        (s.trim_leading(), "TRIM(LEADING ' ' FROM s)"),
+        (s.trim_trailing("x"), "TRIM(TRAILING 'x' FROM s)"),
+        (a.truncate(), "TRUNCATE(a, 0)"),
+        (s.list_agg(), "LISTAGG(s, ',')"),
+        (s.substring(begin_index=2), "SUBSTRING(s, 2)"),
+        (a.array_concat(a, a), "ARRAY_CONCAT(a, a, a)"),
+        (s.is_json(), "s IS JSON VALUE"),
+        (s.is_json(JsonType.ARRAY), "s IS JSON ARRAY"),
+        (s.json_exists("$.a", JsonExistsOnError.TRUE), "JSON_EXISTS(s, '$.a' TRUE ON ERROR)"),
+        (
+            s.json_value("$.a", DataTypes.INT(), JsonValueOnEmptyOrError.DEFAULT, 0),
+            "JSON_VALUE(s, '$.a' RETURNING INT DEFAULT 0 ON EMPTY NULL ON ERROR)",
+        ),
+        (
+            s.json_query(
+                "$.a",
+                JsonQueryWrapper.CONDITIONAL_ARRAY,
+                on_error=JsonQueryOnEmptyOrError.EMPTY_ARRAY,
+            ),
+            "JSON_QUERY(s, '$.a' WITH CONDITIONAL WRAPPER NULL ON EMPTY EMPTY ARRAY ON ERROR)",
+        ),
+        (json_object(JsonOnNull.ABSENT, "k", a), "JSON_OBJECT('k' VALUE a ABSENT ON NULL)"),
+        (a.floor(TimeIntervalUnit.DAY), "FLOOR(a TO DAY)"),
+        (a.extract(TimeIntervalUnit.DAY), "EXTRACT(DAY FROM a)"),
+        (timestamp_diff(TimePointUnit.DAY, a, s), "TIMESTAMPDIFF(DAY, a, s)"),
+        (temporal_overlaps(a, s, a, s), "(a, s) OVERLAPS (a, s)"),
+        (rand_integer(5, 1), "RAND_INTEGER(1, 5)"),
+        (log(a, 2), "LOG(2, a)"),
+        (a.sum.over("w"), "SUM(a) OVER w"),
+        (a.bitmap_build_agg(), "BITMAP_BUILD_AGG(a)"),
+        (call("f", lit(1).as_argument("x")), "f(x => 1)"),
+    ],
+)  # fmt: skip
+def test_it_says_what_pyflink_says(expression: Expression, text: str) -> None:
+    assert str(Expression(parse_expression(text))).replace("`f`", "F") == str(expression)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "code"),
+    [
+        (lambda: col(5), "wrong-argument"),  # type: ignore[arg-type]
+        (lambda: a.cast("STRING"), "wrong-argument"),  # type: ignore[arg-type]
+        (lambda: call(5), "wrong-argument"),  # type: ignore[arg-type]
+        (lambda: expressions.call_sql(5), "wrong-argument"),  # type: ignore[arg-type]
+        (lambda: a.millis, "wrong-argument"),
+        (a.uper_case, "not-an-expression"),
+        (lambda: a.flatten, "not-an-expression"),
+        (lambda: a.start, "not-an-expression"),
+        (lambda: row_interval(5), "not-an-expression"),
+        (lambda: a.distinct, "not-an-aggregate"),
+        (lambda: a.over("w"), "not-an-aggregate"),
+    ],
+)
+def test_a_mistake_is_told_by_its_code(mistake: Any, code: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        mistake()
+
+    assert code == caught.value.code
+
+
+def test_a_misspelt_method_is_said_to_be_one() -> None:
+    with pytest.raises(SchemaError, match="no method") as caught:
+        a.uper_case()
+
+    assert caught.value.hint == "did you mean 'upper_case'?"
