@@ -61,3 +61,8 @@ class FormerMethods:
         """As `execute_sql`."""
         replaced("sql_update", "execute_sql")
         return self._now.execute_sql(stmt)
+
+    def get_completion_hints(self, statement: str, position: int) -> list[str]:
+        """As `complete_statement`."""
+        replaced("get_completion_hints", "complete_statement")
+        return self._now.complete_statement(statement, position)

@@ -12,6 +12,7 @@ from schema_core.environment import elements, frames
 from schema_core.environment import table as tables
 from schema_core.environment.arguments import require, takes
 from schema_core.environment.catalog_methods import CatalogMethods
+from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, TableConfig
 from schema_core.environment.description import Description, describe
 from schema_core.environment.descriptor import TableDescriptor
@@ -103,6 +104,24 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         del extra_details
         require(stmt, str, "stmt")
         return explained_text(self._session, parse_statement(stmt), stmt)
+
+    @takes(text=str, position=int)
+    def complete_statement(self, text: str, position: int) -> list[str]:
+        """What may stand in place of the word that ends at a position (FLIP-32): names, then words.
+
+        Names are those of what there is: tables behind FROM, columns of the tables that the whole
+        text reads, functions, databases, catalogs. Words are those that the parser takes there.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost INT)")
+        >>> environment.complete_statement("SELECT * FROM o", 15)
+        ['orders']
+        >>> environment.complete_statement("SELECT co FROM orders", 9)[0]
+        'cost'
+        >>> environment.complete_statement("SELECT id FROM orders ORD", 25)
+        ['ORDER']
+        """
+        return complete(self._session, text, position)
 
     @takes(query=str)
     def sql_query(self, query: str) -> Table:

@@ -1,0 +1,312 @@
+"""What may come next in a statement: names of what there is, and words of the grammar.
+
+Which words may follow is asked of the parser itself: a word may, if with it the text is read
+further than without it. So completion knows no grammar of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+
+from schema_core.environment.session import Session
+from schema_core.errors import SchemaCoreError
+from schema_core.paths import UnresolvedPath
+from schema_core.sql.keywords import RESERVED
+from schema_core.sql.statement import parse_statement
+from schema_core.sql.tokens import cursor_over
+from schema_core.text import Token, quote_identifier
+
+#: Stands for a name that nobody has.
+SOME_NAME = "a_name_that_nobody_has"
+
+#: Kinds of tokens that are names, and those that a word may be.
+NAMES = ("word", "name")
+WORDS = ("word", "reserved")
+
+#: Words of statements that are not reserved: where a name may stand they mean nothing.
+PLAIN_WORDS = frozenset(
+    {"ADD", "AFTER", "ANALYZE", "BUCKETS", "CASCADE", "CATALOG", "CATALOGS", "COLUMNS", "COMMENT",
+     "COMPUTE", "CONSTRAINT", "CONTINUOUS", "CURRENT", "DATABASE", "DATABASES", "DESC",
+     "DISTRIBUTED", "DISTRIBUTION", "ENFORCED", "EXCLUDING", "EXTENDED", "FIRST", "FRESHNESS",
+     "FULL", "FUNCTIONS", "GENERATED", "HASH", "IF", "ILIKE", "INCLUDING", "JAR", "JARS", "JOBS",
+     "KEY", "LANGUAGE", "LOAD", "MATERIALIZED", "METADATA", "MODEL", "MODELS", "MODULE", "MODULES",
+     "OPTIONS", "OVERWRITE", "OVERWRITING", "PARTITIONED", "PARTITIONS", "PLAN", "PROCEDURES",
+     "REFRESH", "REFRESH_MODE", "REMOVE", "RENAME", "REPLACE", "RESTRICT", "RESUME", "STATEMENT",
+     "STATISTICS", "SUSPEND", "SYSTEM", "TABLES", "TEMPORARY", "UNLOAD", "USE", "USER", "VIEW",
+     "VIEWS", "VIRTUAL", "WATERMARK", "WATERMARKS"}
+)  # fmt: skip
+
+
+def complete(session: Session, text: str, position: int) -> list[str]:
+    """What may stand in place of the word before the position, each once: names, then keywords.
+
+    A name that must be quoted comes quoted. Nothing comes where the text before is no beginning of
+    a statement.
+    """
+    before = text[: max(0, position)]
+    partial = before.rpartition("`")[2] if before.count("`") % 2 else ""
+    begun = before[: len(before) - len(partial) - 1] if partial else before
+    tokens = _statement(begun)
+    if tokens is None:
+        return []
+    if not partial and tokens and tokens[-1].stop == len(before):
+        partial = tokens[-1].value if tokens[-1].kind in WORDS else ""
+        tokens = tokens[:-1] if partial else tokens
+    path, head = _path(tokens)
+    prefix = before[head[0].start : head[-1].stop] + " " if head else ""
+    scope = f"{begun} {text[max(0, position) :]}"
+    found = [*_fitting_names(session, head, path, prefix, scope), *_fitting_words(prefix, path)]
+    wanted = partial.lower().strip("`")
+    return [one for one in dict.fromkeys(found) if one.lower().strip("`").startswith(wanted)]
+
+
+def _fitting_names(
+    session: Session, head: list[Token], path: list[str], prefix: str, text: str
+) -> list[str]:
+    """Names of what there is, where a name of something that is there may stand."""
+    kind = _kind(head)
+    written = [*map(quote_identifier, path), SOME_NAME]
+    longer = [] if path or kind in ("catalogs", "modules") else [SOME_NAME]
+    if kind is None or not _accepts(prefix + ".".join([*longer, *written])):
+        return []
+    return list(map(quoted, _names(session, kind, path, text)))
+
+
+def _fitting_words(prefix: str, path: list[str]) -> list[str]:
+    """Words of the grammar that may follow; where any name may, only those that are none."""
+    if path:
+        return []
+    words = RESERVED if _accepts(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
+    return sorted(word for word in words if _may_follow(prefix + word, word))
+
+
+#: Words that are read together with the next one only -> what that is.
+TOGETHER: dict[str, tuple[str, ...]] = {
+    "GROUP": ("BY",), "ORDER": ("BY",), "PARTITION": ("(", "BY"), "IF": ("EXISTS", "NOT EXISTS"),
+    "OR": ("REPLACE", "ALTER"), "CURRENT": ("CATALOG", "DATABASE"), "USER": ("FUNCTIONS",),
+    "FULL": ("MODULES", "JOIN"), "LEFT": ("JOIN",), "RIGHT": ("JOIN",), "INNER": ("JOIN",),
+    "CROSS": ("JOIN",), "MATERIALIZED": ("TABLE", "TABLES"), "NOT": ("NULL", "LIKE '", "a"),
+    "PRIMARY": ("KEY",), "REFRESH_MODE": ("=",), "FRESHNESS": ("=",), "PARTITIONED": ("BY",),
+    "WITH": ("(",), "FOR": ("ALL COLUMNS", "SYSTEM_TIME"), "STATEMENT": ("SET",),
+}  # fmt: skip
+
+
+def _may_follow(text: str, word: str) -> bool:
+    """Whether a statement may begin so, or so and with what always stands behind the word."""
+    if _accepts(text):
+        return True
+    rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
+    return any(_accepts(f"{text} {one}") for one in rest)
+
+
+# --- what stands before --------------------------------------------------------------------------
+
+
+def _statement(before: str) -> list[Token] | None:
+    """The tokens of the last statement; None within a text or behind what is no token."""
+    with suppress(SchemaCoreError):
+        tokens = list(cursor_over(before).tokens)[:-1]
+        if any(one.kind == "bad" for one in tokens):
+            return None
+        ends = [place for place, one in enumerate(tokens) if one.key == ";"]
+        return tokens[ends[-1] + 1 :] if ends else tokens
+    return None
+
+
+def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
+    """The names with dots that come last, and the tokens before them."""
+    path: list[str] = []
+    rest = list(tokens)
+    while len(rest) > 1 and rest[-1].key == "." and rest[-2].kind in NAMES:
+        path.insert(0, rest[-2].value.strip("`"))
+        rest = rest[:-2]
+    return path, rest
+
+
+def _accepts(text: str) -> bool:
+    """Whether a statement may begin so."""
+    try:
+        parse_statement(text)
+    except SchemaCoreError as error:
+        return error.span is not None and error.span.start >= len(text)
+    return True
+
+
+def quoted(name: str) -> str:
+    """A name as it must be written: in back-ticks where it is no plain word.
+
+    >>> quoted("orders"), quoted("order"), quoted("my orders")
+    ('orders', '`order`', '`my orders`')
+    """
+    tokens = cursor_over(name).tokens if name.isascii() else ()
+    plain = len(tokens) == 2 and tokens[0].kind == "word"
+    return name if plain or name == "*" else quote_identifier(name)
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+#: Words behind which a table stands, if no other word says what.
+OF_TABLES = frozenset(
+    {"FROM", "JOIN", "INTO", "OVERWRITE", "TABLE", "VIEW", "DESCRIBE", "DESC", "UPDATE", "EXTENDED",
+     "LIKE", "EXISTS", "PARTITIONS"}
+)  # fmt: skip
+
+#: Words that begin a clause: what stands behind a comma belongs to the last of them.
+CLAUSES = frozenset(
+    {"SELECT", "FROM", "WHERE", "BY", "HAVING", "ON", "USING", "SET", "VALUES", "JOIN", "QUALIFY"}
+)
+
+#: The last words -> what is listed behind them.
+KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("USE", "CATALOG"), "catalogs"),
+    (("CATALOG",), "catalogs"),
+    (("DATABASES", "FROM"), "catalogs"),
+    (("DATABASES", "IN"), "catalogs"),
+    (("TABLES", "FROM"), "databases"),
+    (("TABLES", "IN"), "databases"),
+    (("VIEWS", "FROM"), "databases"),
+    (("VIEWS", "IN"), "databases"),
+    (("FUNCTIONS", "FROM"), "databases"),
+    (("FUNCTIONS", "IN"), "databases"),
+    (("USE",), "databases"),
+    (("DATABASE",), "databases"),
+    (("MODULE",), "modules"),
+    (("MODULES",), "modules"),
+    (("FUNCTION",), "functions"),
+    (("MODEL",), "models"),
+    (("COLUMNS", "IN"), "tables"),
+)
+
+
+def _names(session: Session, kind: str, path: list[str], text: str) -> Iterator[str]:
+    """The names of a kind that complete a path; of columns, those of what the text reads."""
+    if kind != "columns":
+        yield from LISTS[kind](session, path)
+        return
+    yield from _columns(session, text, path)
+    if not path:
+        every = session.functions.list_functions()
+        yield from (one for one in every if one.isidentifier() and one.upper() not in RESERVED)
+
+
+def _kind(head: list[Token]) -> str | None:
+    """What kind of thing is named behind some tokens; None where nothing that is there is."""
+    keys = [one.key for one in head]
+    while keys[-2:] == ["IF", "EXISTS"]:
+        keys = keys[:-2]
+    if keys[:1] == ["CREATE"] and keys[-1] in ("TABLE", "VIEW"):
+        return None
+    for words, kind in KINDS:
+        if tuple(keys[-len(words) :]) == words:
+            return kind
+    clause = next((key for key in reversed(keys) if key in CLAUSES), None)
+    if keys and keys[-1] == "," and clause in ("FROM", "JOIN"):
+        return "tables"
+    if keys and keys[-1] in OF_TABLES and not _is_like(keys):
+        return "tables"
+    return "columns" if clause else None
+
+
+def _is_like(keys: list[str]) -> bool:
+    """Whether LIKE is the operator, not the clause of CREATE TABLE."""
+    return keys[-1] == "LIKE" and keys[0] != "CREATE"
+
+
+def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:
+    """The columns of the tables that the whole text reads, or of the one that a path names."""
+    with suppress(SchemaCoreError):
+        for names, alias in _sources(text):
+            if path and path not in ([alias], names[-len(path) :]):
+                continue
+            with suppress(SchemaCoreError):
+                found = session.tables.find(session.registry.qualify(UnresolvedPath(tuple(names))))
+                if found is not None:
+                    yield from found.table.resolved_schema.get_column_names()
+        if path:
+            yield "*"
+        else:
+            yield from (alias for _, alias in _sources(text) if alias)
+
+
+def _sources(text: str) -> Iterator[tuple[list[str], str]]:
+    """The paths behind FROM, JOIN and their like in a text, each with its alias."""
+    tokens = cursor_over(text).tokens
+    for place, (one, following) in enumerate(pairwise(tokens)):
+        if one.key not in {"FROM", "JOIN", "UPDATE", "INTO", ","} or following.kind not in NAMES:
+            continue
+        names = [following.value.strip("`")]
+        rest = place + 2
+        while rest + 1 < len(tokens) and tokens[rest].key == "." and tokens[rest + 1].kind in NAMES:
+            names.append(tokens[rest + 1].value.strip("`"))
+            rest += 2
+        rest += tokens[rest].key == "AS"
+        alias = tokens[rest] if tokens[rest].kind in NAMES else None
+        yield names, alias.value.strip("`") if alias else names[-1]
+
+
+def _tables(session: Session, path: list[str]) -> Iterator[str]:
+    registry = session.registry
+    match path:
+        case []:
+            yield from _of_database(session, registry.current_catalog, registry.current_database)
+            yield from _databases(session, [])
+        case [name]:
+            yield from _of_database(session, registry.current_catalog, name)
+            yield from _of_catalog(session, name)
+        case [catalog, database]:
+            yield from _of_database(session, catalog, database)
+
+
+def _of_database(session: Session, catalog: str | None, database: str | None) -> list[str]:
+    if catalog is None or database is None:
+        return []
+    with suppress(SchemaCoreError):
+        return session.tables.list_tables(catalog, database)
+    return session.temporary.table_names(catalog, database)
+
+
+def _of_catalog(session: Session, name: str | None) -> list[str]:
+    catalog = session.registry.find(name) if name is not None else None
+    return sorted(catalog.list_databases()) if catalog else []
+
+
+def _databases(session: Session, path: list[str]) -> Iterator[str]:
+    if path:
+        yield from _of_catalog(session, path[0])
+        return
+    yield from _of_catalog(session, session.registry.current_catalog)
+    yield from session.registry.names()
+
+
+def _catalogs(session: Session, path: list[str]) -> Iterator[str]:
+    yield from session.registry.names() if not path else ()
+
+
+def _modules(session: Session, path: list[str]) -> Iterator[str]:
+    yield from session.functions.modules.loaded if not path else ()
+
+
+def _functions(session: Session, path: list[str]) -> Iterator[str]:
+    registry = session.registry
+    place = [registry.current_catalog, registry.current_database]
+    place = [*place[: 2 - len(path)], *path]
+    yield from session.functions.list_user_defined(place[0], place[1])
+
+
+def _models(session: Session, path: list[str]) -> Iterator[str]:
+    place = session.registry.qualify_database(tuple(path))
+    yield from session.models.list_models(*place)
+    yield from session.temporary.model_names(*place)
+
+
+#: Kind of object -> what lists those that a path leads to.
+LISTS: dict[str, Callable[[Session, list[str]], Iterator[str]]] = {
+    "tables":    _tables,
+    "databases": _databases,
+    "catalogs":  _catalogs,
+    "modules":   _modules,
+    "functions": _functions,
+    "models":    _models,
+}  # fmt: skip
