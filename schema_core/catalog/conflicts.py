@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from schema_core.catalog.objects import CatalogBaseTable, CatalogModel
-from schema_core.catalog.resolve import origin
-from schema_core.errors import ConflictError
-from schema_core.schema.unresolved import Schema
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+)
+from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_view
+from schema_core.errors import ConflictError, SchemaCoreError
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema, unresolve
 
 #: So much of a definition is shown; the error holds all of it.
 MAX_SHOWN = 400
@@ -35,6 +43,28 @@ def require_expected(shown: object, expected: object, found: object) -> None:
     error = ConflictError(f"{shown} was {done} by someone else", hint=differences)
     error.expected, error.found = expected, found
     raise error
+
+
+def means_the_same(expected: CatalogBaseTable | None, found: CatalogBaseTable) -> bool:
+    """Whether a resolved table or view that was expected means what there is, however written."""
+    if expected is None or type(expected) not in ORIGINS:
+        return False
+    try:
+        return _meaning(expected) == _meaning(found)
+    except SchemaCoreError:
+        return False
+
+
+def _meaning(kept: CatalogBaseTable) -> object:
+    """The resolved table or view, its schema written anew from what it means."""
+    resolved: ResolvedCatalogTable | ResolvedCatalogView
+    if isinstance(kept, CatalogTable):
+        resolved = resolve_table(kept, SchemaResolver())
+    elif isinstance(kept, CatalogView):
+        resolved = resolve_view(kept, SchemaResolver(), lambda query: ())
+    else:
+        return kept
+    return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
 
 def _written(kept: object) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.conflicts import require_expected
+from schema_core.catalog.conflicts import means_the_same, require_expected
 from schema_core.catalog.metastore import (
     Connection,
     HiveCodec,
@@ -205,6 +205,8 @@ class HiveCatalog(Catalog):
         database, name = table_path.database_name.lower(), table_path.object_name.lower()
         stored = self._codec.encode(database, name, resolved)
         made = not self.table_exists(table_path) and self._metastore.create_table(stored)
+        if not made:
+            self._database(table_path.database_name)  # which may be gone meanwhile
         if not made and not ignore_if_exists:
             raise exists(Kind.TABLE, table_path)
 
@@ -233,7 +235,8 @@ class HiveCatalog(Catalog):
             kinds = found.get_table_kind(), new_table.get_table_kind()
             if kinds[0] is not kinds[1]:
                 raise SchemaError(f"{table_path} is no {kinds[1].value}", code="table-kind")
-            require_expected(table_path, expected, found)
+            if not means_the_same(expected, found):
+                require_expected(table_path, expected, found)
             return self._codec.alter(stored, resolved, self._folder(stored))
 
         there = self._replace(table_path, altered)

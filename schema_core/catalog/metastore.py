@@ -124,7 +124,8 @@ class Metastore(Protocol):
 
     def table(self, database: str, name: str) -> HiveTable | None: ...
 
-    def create_table(self, table: HiveTable) -> bool: ...
+    def create_table(self, table: HiveTable) -> bool:
+        """Keep a new table; False also where its database is gone."""
 
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
         """Put the new table in place of the old one, if it is still as it was (by `DDL_TIME`)."""

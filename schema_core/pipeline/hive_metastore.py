@@ -48,6 +48,9 @@ URI, URL = "hive.metastore.uris", "javax.jdo.option.ConnectionURL"
 #: What Hive asks of an alteration: the key that is compared, and the value it must still have.
 EXPECTED_KEY, EXPECTED_VALUE = "expected_parameter_key", "expected_parameter_value"
 
+#: How often a database that others change is dropped anew.
+TRIES = 20
+
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")
 _EXISTS = "AlreadyExistsException"
 #: What Hive says of a table that is not as it was expected, and of one that is not there.
@@ -203,7 +206,21 @@ class SparkMetastore:
         self._ask(lambda client: client.alterDatabase(database.name, record))
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        return self._done(lambda client: client.dropDatabase(name, True, False, cascade), _MISSING)
+        """Drop a database with its folder; the client drops what it holds first, one by one.
+
+        Tables that others make or drop meanwhile stop it; it is then told to begin again.
+        """
+        for tried in range(TRIES):
+            try:
+                self._ask(lambda client: client.dropDatabase(name, True, False, cascade))
+            except HiveError:
+                if self.database(name) is None:
+                    return False
+                if not cascade or tried + 1 == TRIES:
+                    raise
+            else:
+                return True
+        return False
 
     # --- tables --------------------------------------------------------------------------------
 
@@ -218,8 +235,14 @@ class SparkMetastore:
         return self._find(thrift.table_of, lambda client: client.getTable(database, name))
 
     def create_table(self, table: HiveTable) -> bool:
+        """Keep a new table; there may be one already, or its database may be gone."""
         record = self._record(table)
-        return self._done(lambda client: client.createTable(record), (_EXISTS,))
+        try:
+            return self._done(lambda client: client.createTable(record), (_EXISTS,))
+        except HiveError:
+            if self.database(table.database) is None:
+                return False
+            raise
 
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
         """Put the new table in place of the old one, if it is still as it was.
@@ -294,9 +317,15 @@ class SparkMetastore:
             raise
 
     def alter_function(self, function: HiveFunction) -> None:
-        where = function.database, function.name
+        """Put another class in its place; Hive does not alter files, so with others it is new."""
         record = self._record(function)
-        self._ask(lambda client: client.alterFunction(*where, record))
+        where = function.database, function.name
+        there = self.function(*where)
+        if there is not None and there.resources != function.resources:
+            self.drop_function(*where)
+            self._ask(lambda client: client.createFunction(record))
+        else:
+            self._ask(lambda client: client.alterFunction(*where, record))
 
     def drop_function(self, database: str, name: str) -> bool:
         return self._done(lambda client: client.dropFunction(database, name), _MISSING)

@@ -92,6 +92,8 @@ class ContractBase(ABC):
     refuses_unresolved = True
     #: Whether a process that makes a durable catalog may be forked and killed while it writes.
     killable = False
+    #: Whether of many who drop a table at once only one is told that it did.
+    tells_who_dropped = True
     #: Whether names of databases and tables differ by case; if not, they are listed in small ones.
     keeps_case = True
     #: A table with the partition keys `b` and `c` that may have partitions.
