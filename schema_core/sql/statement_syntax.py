@@ -22,6 +22,7 @@ from schema_core.sql.definition_syntax import (
     Partition,
     Resource,
 )
+from schema_core.sql.operation import Operation
 from schema_core.sql.query_syntax import Hint, Query
 from schema_core.sql.syntax import NOWHERE, Call, Expression, Interval, Name
 from schema_core.text import Span
@@ -42,7 +43,7 @@ class ObjectKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTable:
+class CreateTable(Operation):
     """``CREATE [OR REPLACE] [TEMPORARY] TABLE`` in all its forms, and ``REPLACE TABLE``.
 
     `create` is False for a plain REPLACE TABLE; `like` and `query` exclude each other.
@@ -64,7 +65,7 @@ class CreateTable:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateView:
+class CreateView(Operation):
     """``CREATE [OR REPLACE] [TEMPORARY] VIEW path (columns) AS query``."""
 
     path: Name
@@ -79,7 +80,7 @@ class CreateView:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateMaterializedTable:
+class CreateMaterializedTable(Operation):
     """``CREATE [OR ALTER] MATERIALIZED TABLE path ... AS query``.
 
     `start_mode` is a call such as ``FROM_NOW`` or ``FROM_NOW(INTERVAL '1' DAY)``.
@@ -100,7 +101,7 @@ class CreateMaterializedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateCatalog:
+class CreateCatalog(Operation):
     """``CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'text'] [WITH (...)]``."""
 
     path: Name
@@ -111,7 +112,7 @@ class CreateCatalog:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateDatabase:
+class CreateDatabase(Operation):
     """``CREATE DATABASE [IF NOT EXISTS] path [COMMENT 'text'] [WITH (...)]``."""
 
     path: Name
@@ -122,7 +123,7 @@ class CreateDatabase:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateFunction:
+class CreateFunction(Operation):
     """``CREATE [TEMPORARY] [SYSTEM] FUNCTION path AS 'class' LANGUAGE word USING JAR '...'``."""
 
     path: Name
@@ -137,7 +138,7 @@ class CreateFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateModel:
+class CreateModel(Operation):
     """``CREATE [TEMPORARY] MODEL path INPUT (...) OUTPUT (...) WITH (...) [AS query]``."""
 
     path: Name
@@ -155,7 +156,7 @@ class CreateModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Operation):
     """``DROP [TEMPORARY] [SYSTEM] kind [IF EXISTS] path [RESTRICT | CASCADE]``."""
 
     kind: ObjectKind
@@ -168,7 +169,7 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Alter:
+class Alter(Operation):
     """``ALTER kind [IF EXISTS] path change`` for everything but functions."""
 
     kind: ObjectKind
@@ -179,7 +180,7 @@ class Alter:
 
 
 @dataclass(frozen=True, slots=True)
-class AlterFunction:
+class AlterFunction(Operation):
     """``ALTER [TEMPORARY] [SYSTEM] FUNCTION [IF EXISTS] path AS 'class' [LANGUAGE word]``."""
 
     path: Name
@@ -195,7 +196,7 @@ class AlterFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class UseCatalog:
+class UseCatalog(Operation):
     """``USE CATALOG name``."""
 
     path: Name
@@ -203,7 +204,7 @@ class UseCatalog:
 
 
 @dataclass(frozen=True, slots=True)
-class UseDatabase:
+class UseDatabase(Operation):
     """``USE [catalog.]database``."""
 
     path: Name
@@ -211,7 +212,7 @@ class UseDatabase:
 
 
 @dataclass(frozen=True, slots=True)
-class UseModules:
+class UseModules(Operation):
     """``USE MODULES a, b``."""
 
     names: tuple[str, ...]
@@ -219,7 +220,7 @@ class UseModules:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadModule:
+class LoadModule(Operation):
     """``LOAD MODULE name [WITH (...)]``."""
 
     name: str
@@ -228,7 +229,7 @@ class LoadModule:
 
 
 @dataclass(frozen=True, slots=True)
-class UnloadModule:
+class UnloadModule(Operation):
     """``UNLOAD MODULE name``."""
 
     name: str
@@ -245,7 +246,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Show:
+class Show(Operation):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
     `subject` is a row of `SHOW_SUBJECTS` in `schema_core.sql.statement`, such as ``TABLES``,
@@ -262,7 +263,7 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowCreate:
+class ShowCreate(Operation):
     """``SHOW CREATE kind path``."""
 
     kind: ObjectKind
@@ -271,7 +272,7 @@ class ShowCreate:
 
 
 @dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Operation):
     """``DESCRIBE [kind] [EXTENDED] path``; kind TABLE stands for views as well."""
 
     kind: ObjectKind
@@ -281,7 +282,7 @@ class Describe:
 
 
 @dataclass(frozen=True, slots=True)
-class Explain:
+class Explain(Operation):
     """``EXPLAIN [details | PLAN FOR] statement``."""
 
     statement: Statement
@@ -293,7 +294,7 @@ class Explain:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectStatement:
+class SelectStatement(Operation):
     """A query that stands alone."""
 
     query: Query
@@ -301,7 +302,7 @@ class SelectStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
+class Insert(Operation):
     """``INSERT INTO | OVERWRITE path [hints] [PARTITION (...)] [(columns)] query``."""
 
     path: Name
@@ -314,7 +315,7 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Operation):
     """``DELETE FROM path [WHERE condition]``."""
 
     path: Name
@@ -324,7 +325,7 @@ class Delete:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class Update(Operation):
     """``UPDATE path SET column = value, ... [WHERE condition]``."""
 
     path: Name
@@ -335,7 +336,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementSet:
+class StatementSet(Operation):
     """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or what EXPLAIN explains of it."""
 
     inserts: tuple[Insert, ...]
@@ -343,7 +344,7 @@ class StatementSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Execute:
+class Execute(Operation):
     """``EXECUTE statement``."""
 
     statement: Insert | SelectStatement
@@ -351,7 +352,7 @@ class Execute:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalyzeTable:
+class AnalyzeTable(Operation):
     """``ANALYZE TABLE path [PARTITION (...)] COMPUTE STATISTICS [FOR ... COLUMNS]``."""
 
     path: Name
@@ -362,7 +363,7 @@ class AnalyzeTable:
 
 
 @dataclass(frozen=True, slots=True)
-class TruncateTable:
+class TruncateTable(Operation):
     """``TRUNCATE TABLE path``."""
 
     path: Name
@@ -370,7 +371,7 @@ class TruncateTable:
 
 
 @dataclass(frozen=True, slots=True)
-class CallProcedure:
+class CallProcedure(Operation):
     """``CALL path(arguments)``."""
 
     path: Name
@@ -379,7 +380,7 @@ class CallProcedure:
 
 
 @dataclass(frozen=True, slots=True)
-class SetOption:
+class SetOption(Operation):
     """``SET 'key' = 'value'``; without a key it asks for all options."""
 
     key: str | None = None
@@ -392,7 +393,7 @@ class SetOption:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetOption:
+class ResetOption(Operation):
     """``RESET 'key'``; without a key all options."""
 
     key: str | None = None
@@ -400,7 +401,7 @@ class ResetOption:
 
 
 @dataclass(frozen=True, slots=True)
-class Jar:
+class Jar(Operation):
     """``ADD JAR 'path'`` or ``REMOVE JAR 'path'``."""
 
     path: str

@@ -96,7 +96,9 @@ STATEMENTS = (
 def told(environment: TableEnvironment, statement: str) -> Iterator[str]:
     """All that is to be seen of a statement: its result, its error, its tree."""
     try:
-        yield repr(parse_statement(statement))
+        parsed = parse_statement(statement)
+        yield repr(parsed)
+        yield parsed.as_summary_string()
     except SchemaCoreError as error:
         yield from of_error(error)
     try:

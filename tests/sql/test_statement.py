@@ -145,3 +145,31 @@ def test_a_mistake_within_a_statement_set_ends_the_set() -> None:
         parse_statements("EXECUTE STATEMENT SET BEGIN INSERT INTO t SELEC 1; END; USE a")
 
     assert "syntax" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "CREATE TABLE t (a INT NOT NULL) WITH ('k' = 'v', 'token' = 'x')",
+            (
+                "CREATE TABLE: (path: [`t`], elements: [ELEMENTS: (columns: [PHYSICAL COLUMN: "
+                "(name: [a], type: [INTEGER NOT NULL])])], options: [k=v, token=******])"
+            ),
+        ),
+        (
+            "SHOW TABLES FROM d LIKE 'x%'",
+            "SHOW TABLES: (path: [`d`], preposition: [FROM], pattern: [PATTERN: (text: [x%])])",
+        ),
+        ("SET 'my.password' = 'x'", "SET OPTION: (key: [my.password], value: [******])"),
+        (
+            "INSERT INTO t /*+ OPTIONS('password' = 'x') */ SELECT 1",
+            "INSERT: (path: [`t`], query: [SELECT 1], hints: [OPTIONS(password=******)])",
+        ),
+        ("EXPLAIN SELECT 1", "EXPLAIN: (statement: [SELECT STATEMENT: (query: [SELECT 1])])"),
+        ("USE CATALOG c", "USE CATALOG: (path: [`c`])"),
+        ("DESCRIBE EXTENDED t", "DESCRIBE TABLE: (path: [`t`], extended: [true])"),
+    ],
+)
+def test_summary_of_a_statement(text: str, expected: str) -> None:
+    assert expected == parse_statement(text).as_summary_string()

@@ -1,0 +1,74 @@
+"""Statements in one line each: what they do, and every part that was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from typing import Any, get_args
+
+from schema_core.secrets import mask_text, masked_value
+from schema_core.sql import definition_syntax, query_syntax, syntax
+from schema_core.sql.printer import print_expression
+from schema_core.sql.query_printer import print_query
+from schema_core.sql.spelling import print_type
+from schema_core.text import quote_identifier
+
+QUERIES = get_args(query_syntax.Query)
+EXPRESSIONS = (syntax.Literal, syntax.Interval, syntax.Call, syntax.Subquery)
+
+#: Parts that are in the words before the parentheses.
+IN_WORDS = ("kind", "subject", "span")
+
+
+def summary(statement: Any) -> str:
+    """The words of the statement, then its parts, those left out that were not said."""
+    parts = ", ".join(f"{name}: [{shown(value)}]" for name, value in _said(statement))
+    return f"{_words(statement)}: ({parts})" if parts else _words(statement)
+
+
+def _words(statement: Any) -> str:
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(statement).__name__).upper()
+    kind = getattr(statement, "kind", None) or getattr(statement, "subject", None)
+    return " ".join(filter(None, [name, kind.value if isinstance(kind, Enum) else kind]))
+
+
+def _said(node: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of a node that differ from what holds when nothing is said."""
+    for one in fields(node):
+        value = getattr(node, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if one.name in IN_WORDS or (default is not MISSING and value == default):
+            continue
+        if one.name == "value" and hasattr(node, "key"):
+            value = masked_value(node.key or "", value)
+        yield re.sub(r"_(\w)", lambda found: found[1].upper(), one.name), value
+
+
+def shown(value: Any) -> str:
+    """A part of a statement as a summary has it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return ", ".join(map(shown, value))
+        case syntax.Name(parts):
+            return ".".join(map(quote_identifier, parts))
+        case definition_syntax.Option(key, text):
+            return f"{key}={masked_value(key, text)}"
+        case query_syntax.Hint(name, options, arguments):
+            pairs = [f"{key}={masked_value(key, text)}" for key, text in options]
+            return f"{name}({', '.join([*pairs, *map(shown, arguments)])})"
+        case syntax.TypeName():
+            return print_type(value) + (" NOT NULL" if value.nullable is False else "")
+        case _ if isinstance(value, QUERIES):
+            return " ".join(mask_text(print_query(value)).split())
+        case _ if isinstance(value, EXPRESSIONS):
+            return print_expression(value)
+        case _ if is_dataclass(value):
+            return summary(value)
+        case _:
+            return mask_text(str(value))
