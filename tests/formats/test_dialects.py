@@ -116,6 +116,8 @@ def test_rows_are_sound(dialect: str) -> None:
 # --- statements as engines print them ------------------------------------------------------------
 
 POSTGRES_DUMP = """
+\\restrict 4ql2w8zFOLAh1MJAnX84K3DU7Q8rFE4xzGuar6lauwzYCX19HxLUckEpFb7OqvL
+
 SET statement_timeout = 0;
 -- Name: users
 CREATE TABLE public.users (

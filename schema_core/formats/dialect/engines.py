@@ -52,12 +52,16 @@ class Engine:
     wraps_nullable: bool = False  # Nullable(T): everything else is NOT NULL
     null_arrays: bool = True
     arrays_of_arrays: bool = True
+    flat_arrays: bool = False  # how deep arrays lie in arrays is not kept
 
     comment: str | None = " COMMENT {text}"  # behind a column; None: there is none
     comment_statement: bool = False  # COMMENT ON COLUMN
+    keeps_empty_comments: bool = True
     key: str | None = "PRIMARY KEY ({columns})"
+    no_key: str | None = None  # types, as a pattern, that no column of a key may have
     names_key: bool = False  # CONSTRAINT name
     generated: str | None = None
+    needs_stored: bool = False  # a table has a column that is not generated
     concat: bool = False  # `||` means OR
     tail: str = ""
     key_tail: str = ""
@@ -137,13 +141,13 @@ _TRINO = Engine(
 
 _POSTGRES = Engine(
     "postgres", relational.POSTGRES, folds="lower", tells_case=True, array="{}[]",
-    comment_statement=True, names_key=True,
+    flat_arrays=True, comment_statement=True, keeps_empty_comments=False, names_key=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
 )  # fmt: skip
 
 _REDSHIFT = Engine(
     "redshift", relational.REDSHIFT, folds="lower", folds_quoted="lower", texts=BACKSLASHED,
-    comment_statement=True, names_key=True,
+    comment_statement=True, keeps_empty_comments=False, names_key=True,
 )  # fmt: skip
 
 _MYSQL = Engine(
@@ -153,13 +157,14 @@ _MYSQL = Engine(
 
 _SQLITE = Engine(
     "sqlite", relational.SQLITE, comment=None, names_key=True, free_types=True,
-    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
 )  # fmt: skip
 
 _DUCKDB = Engine(
     "duckdb", relational.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
     struct="struct({})", never_null=frozenset({"key"}), names_key=True,
-    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
+    no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
 )  # fmt: skip
 
 _SNOWFLAKE = Engine(
@@ -180,6 +185,7 @@ _CLICKHOUSE = Engine(
     "clickhouse", analytical.CLICKHOUSE, quote="`", name_escapes={"\\": "\\\\", "`": "\\`"},
     texts=BACKSLASHED, tells_case=True, array="Array({})", map="Map({}, {})", struct="Tuple({})",
     never_null=frozenset({"key"}), wraps_nullable=True, key=None,
+    keeps_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored=True,
     generated="{type} ALIAS ({expression})", tail=" ENGINE = MergeTree ORDER BY tuple()",
     key_tail=" ENGINE = MergeTree PRIMARY KEY ({columns})",
 )  # fmt: skip

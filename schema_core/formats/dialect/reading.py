@@ -60,11 +60,24 @@ def table(cursor: Cursor, engine: Engine) -> WrittenTable:
     """
     found = WrittenTable(engine)
     while cursor.token.kind != "end":
-        if not cursor.accept(";"):
+        if cursor.key == "\\" and engine.name in PSQL:
+            _skip_line(cursor)
+        elif not cursor.accept(";"):
             _statement(cursor, found)
     if not found.columns:
         raise cursor.fail("there is no CREATE TABLE", code="no-table", span=Span(0, 1))
     return found
+
+
+#: Engines whose dumps have lines for the shell of PostgreSQL among the statements.
+PSQL = frozenset({"postgres", "redshift"})
+
+
+def _skip_line(cursor: Cursor) -> None:
+    r"""Step over a line such as ``\restrict key``, with which pg_dump begins and ends."""
+    start = cursor.token.start
+    while cursor.token.kind != "end" and "\n" not in cursor.text[start : cursor.token.start]:
+        cursor.advance()
 
 
 def _statement(cursor: Cursor, found: WrittenTable) -> None:

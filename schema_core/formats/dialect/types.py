@@ -281,6 +281,8 @@ def _write_nested(
             inner = part(element, "element")  # maps and multisets may be written as arrays, too
             if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
                 return None
+            if engine.flat_arrays and isinstance(element, ArrayType):
+                losses.append(lost(path, "type", type_.as_summary_string(), inner))
             return engine.array.format(inner)
         case MapType(key_type=key, value_type=value) if engine.map is not None:
             return engine.map.format(part(key, "key"), part(value, "value"))

@@ -63,6 +63,7 @@ class WrittenColumn:
     line: str
     name: str
     comment: str | None
+    type_: str = ""  # of one that is stored
 
 
 def write_schema(
@@ -80,15 +81,16 @@ def write_schema(
         for column in schema.columns
         if (written := _column(column, schema, engine, losses, notes=notes)) is not None
     ]
-    if not columns:
+    if not any(one.type_ or not engine.needs_stored for one in columns):
         raise UnsupportedError("the table has no columns", code="no-columns")
     require_distinct([one.name for one in columns], engine)
-    key = _key(schema, engine, losses)
+    keyed = _has_key(schema, columns, engine, losses)
+    key = _key(schema, engine, losses) if keyed else None
     losses += _members(schema)
     name = ".".join(map(engine.quote_name, path))
     lines = [one.line for one in columns] + ([] if key is None else [key])
     body = ",\n".join(f"  {line}" for line in lines)
-    text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine)}"
+    text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
     return Written("".join((text, *_statements(columns, engine, name))), tuple(losses))
 
 
@@ -119,7 +121,8 @@ def _column(
             comment = note if comment is None else f"{comment} {note}"
             losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
         name = write_name(column.name, engine, place, losses)
-        return _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
+        line = _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
+        return replace(line, type_=type_)
 
 
 def split_note(comment: str | None) -> tuple[str | None, DataType | None]:
@@ -149,6 +152,9 @@ def _with_comment(
     line: str, name: str, comment: str | None, engine: Engine, losses: Losses
 ) -> WrittenColumn:
     if comment is None:
+        return WrittenColumn(line, name, None)
+    if not comment and not engine.keeps_empty_comments:
+        losses.append(lost((name,), "member", "the empty comment", ""))
         return WrittenColumn(line, name, None)
     if engine.comment_statement:
         return WrittenColumn(line, name, comment)
@@ -212,6 +218,20 @@ def default_key_name(columns: tuple[str, ...]) -> str:
     return "_".join(("PK", *columns))
 
 
+def _has_key(
+    schema: ResolvedSchema, columns: list[WrittenColumn], engine: Engine, losses: Losses
+) -> bool:
+    """Whether there is a key, and the engine can have it on columns of these types."""
+    key = schema.primary_key
+    if key is None:
+        return False
+    types = {one.name: one.type_ for one in columns}
+    if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
+        losses.append(lost(("primary key",), "member", str(key), ""))
+        return False
+    return True
+
+
 def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
     """The line of the primary key."""
     key = schema.primary_key
@@ -236,8 +256,8 @@ def _names(columns: tuple[str, ...], engine: Engine) -> str:
     return ", ".join(engine.quote_name(engine.folded(one)) for one in columns)
 
 
-def _tail(schema: ResolvedSchema, engine: Engine) -> str:
-    if schema.primary_key is None or not engine.key_tail:
+def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
+    if schema.primary_key is None or not keyed or not engine.key_tail:
         return engine.tail
     return engine.key_tail.format(columns=_names(schema.primary_key.columns, engine))
 
