@@ -22,6 +22,7 @@ from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
     ExternalError,
+    NotFoundError,
     SchemaError,
     UnsupportedError,
 )
@@ -251,3 +252,58 @@ def test_the_slower_of_two_statements_gets_a_conflict(
 
     assert "t was changed by someone else" in caught.value.problem
     assert ["a", "b", "c", "d"] == env.from_path("t").get_resolved_schema().get_column_names()
+
+
+# --- views, which come out without types ---------------------------------------------------------
+
+
+def test_views_that_read_each_other_are_told(file: Path) -> None:
+    env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    env.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
+    for statement in (
+        "USE CATALOG shop",
+        "CREATE VIEW v AS SELECT 1 AS a",
+        "CREATE VIEW w AS SELECT * FROM v",
+        "ALTER VIEW v AS SELECT * FROM w",
+    ):
+        env.execute_sql(statement)
+
+    with pytest.raises(SchemaError) as caught:
+        env.sql_query("SELECT * FROM v")
+
+    assert caught.value.code == "recursive-view"
+    assert caught.value.path == (
+        "view shop.default.v",
+        "view shop.default.w",
+        "view shop.default.v",
+    )
+    assert [("a", "INT NOT NULL")] == [
+        (row[0], "INT" if row[2] else "INT NOT NULL")
+        for row in env.execute_sql("DESCRIBE v").collect()
+    ]
+
+
+def test_views_behind_views_are_read_once_each(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reads the one before twice; what they read is gone, which is found once for each."""
+    env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    env.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
+    env.execute_sql("USE CATALOG shop")
+    env.execute_sql("CREATE TABLE v0 (a INT) WITH ('connector' = 'x')")
+    for number in range(1, 8):
+        source = f"FROM v{number - 1} AS x JOIN v{number - 1} AS y ON x.a = y.a"
+        env.execute_sql(f"CREATE VIEW v{number} AS SELECT x.a {source}")
+    env.execute_sql("DROP TABLE v0")
+    read: list[ObjectPath] = []
+    get_table = SqlCatalog.get_table
+
+    def counted(catalog: SqlCatalog, path: ObjectPath) -> Any:
+        read.append(path)
+        return get_table(catalog, path)
+
+    monkeypatch.setattr(SqlCatalog, "get_table", counted)
+    with pytest.raises(NotFoundError) as caught:
+        env.sql_query("SELECT * FROM v7")
+
+    assert caught.value.code == "table-not-found"
+    assert len(caught.value.path) == 7
+    assert len(read) < 60
