@@ -216,8 +216,10 @@ MAX_SIMILAR = 1_000
 MAX_LISTED = 8
 
 
-def similar(name: str, known: Iterable[str]) -> str | None:
+def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """A hint that names what was probably meant, or all there is, or None.
+
+    `likeness` says how much of a name must be the same, from 0 to 1.
 
     >>> similar("amuont", ["amount", "id"])
     "did you mean 'amount'?"
@@ -227,7 +229,7 @@ def similar(name: str, known: Iterable[str]) -> str | None:
     names = list(islice(known, MAX_SIMILAR + 1))
     if len(names) > MAX_SIMILAR:
         return None
-    if match := get_close_matches(name, names, n=1, cutoff=0.6):
+    if match := get_close_matches(name, names, n=1, cutoff=likeness):
         return f"did you mean {match[0]!r}?"
     if len(names) == 1:
         return f"there is only {names[0]!r}"

@@ -247,9 +247,13 @@ class Cursor:
         for key in keys:
             token = self.token
             if token.key != key:
-                raise self.fail(f"expected {key}, found {self.found}")
+                raise self.missing(key)
             self.index += 1
         return token
+
+    def missing(self, key: str) -> ParseError:
+        """The error that something else stands where a token with this key was expected."""
+        return self.fail(f"expected {key}, found {self.found}")
 
     def span_from(self, start: int) -> Span:
         """From the offset `start` to the end of the last token that was stepped over."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
+from schema_core.sql.hints import function_hint
 from schema_core.sql.query_syntax import Ordered, Select, SetOperation
 from schema_core.types import (
     DataType,
@@ -254,7 +255,7 @@ def find_function(
         raise SchemaError(
             f"there is no function {name}",
             code="unknown-function",
-            hint=similar(name.upper(), BUILT_IN),
+            hint=function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78),
             span=span,
         )
     return found

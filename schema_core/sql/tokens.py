@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ParseError
+from schema_core.sql.hints import hint
 from schema_core.sql.keywords import RESERVED
 from schema_core.text import LETTERS, Cursor, Token, check_digits, check_size
 
@@ -83,9 +84,19 @@ def tokenize(text: str) -> list[Token]:
     return found
 
 
+class SqlCursor(Cursor):
+    """A place in SQL, which knows what was probably meant."""
+
+    __slots__ = ()
+
+    def missing(self, key: str) -> ParseError:
+        """The error that something else stands where a word or sign was expected."""
+        return refuse(self, key)
+
+
 def cursor_over(text: str) -> Cursor:
     """A cursor at the first token of the text."""
-    return Cursor(text, tokenize(text))
+    return SqlCursor(text, tokenize(text))
 
 
 #: First character of a bad token -> what is wrong with it.
@@ -101,9 +112,9 @@ def refuse(cursor: Cursor, expected: str, span: Span | None = None) -> ParseErro
     token = cursor.token
     if token.kind == "bad":
         problem = _BAD.get(token.value[0], f"the character {token.value[0]!r} has no place in SQL")
-        return cursor.fail(problem, span=span)
-    hint = "quote a reserved word with back-ticks" if token.kind == "reserved" else None
-    return cursor.fail(f"expected {expected}, found {cursor.found}", hint=hint, span=span)
+        return cursor.fail(problem, hint=hint(cursor, expected), span=span)
+    problem = f"expected {expected}, found {cursor.found}"
+    return cursor.fail(problem, hint=hint(cursor, expected), span=span)
 
 
 def expect_end(cursor: Cursor) -> None:

@@ -1,0 +1,173 @@
+"""Hints for SQL that cannot be read: what was probably meant where something else was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from schema_core.sql.keywords import RESERVED
+
+if TYPE_CHECKING:
+    from schema_core.text import Cursor, Token
+
+# ruff: noqa: SIM905 - many words read better as a text than as a list of strings
+
+#: Words of statements that are no reserved ones.
+WORDS = RESERVED | frozenset(
+    """
+    ADD ANALYZE CATALOG COLUMNS COMPILE DATABASE ENFORCED EXPLAIN INCLUDING EXCLUDING JARS KEY LIKE
+    MATERIALIZED METADATA MODEL OPTIONS OVERWRITE PARTITIONED PARTITIONS PLAN RENAME REPLACE RESET
+    SHOW STATEMENT TABLES TEMPORARY TRUNCATE UNLOAD USE VIEW VIEWS VIRTUAL WATERMARK
+    """.split()
+)
+
+#: Words that begin a clause.
+CLAUSES = frozenset(
+    """
+    AS BY ELSE END EXCEPT FROM GROUP HAVING INTERSECT INTO JOIN LIMIT ON ORDER QUALIFY SELECT SET
+    THEN UNION USING VALUES WHEN WHERE WITH
+    """.split()
+)
+
+#: Those of them that columns and tables are called like.
+NAMES = frozenset({"END", "GROUP", "LIMIT", "ORDER", "SET", "VALUES"})
+
+#: Function of other engines -> what Flink has instead.
+ELSEWHERE = {
+    "CHARINDEX": "LOCATE",
+    "CONTAINS": "LIKE or POSITION",
+    "DATEADD": "TIMESTAMPADD",
+    "DATEDIFF": "TIMESTAMPDIFF",
+    "DATE_ADD": "TIMESTAMPADD",
+    "DATE_PART": "EXTRACT",
+    "DATE_SUB": "TIMESTAMPADD",
+    "DATE_TRUNC": "FLOOR(... TO DAY)",
+    "EXPLODE": "CROSS JOIN UNNEST(...)",
+    "GETDATE": "CURRENT_TIMESTAMP",
+    "GET_JSON_OBJECT": "JSON_VALUE",
+    "GROUP_CONCAT": "LISTAGG",
+    "ISNULL": "IS NULL or IFNULL",
+    "JSON_EXTRACT": "JSON_VALUE or JSON_QUERY",
+    "LCASE": "LOWER",
+    "LEN": "CHAR_LENGTH",
+    "LENGTH": "CHAR_LENGTH",
+    "MEDIAN": "PERCENTILE",
+    "NVL": "COALESCE",
+    "POW": "POWER",
+    "RANDOM": "RAND",
+    "REGEXP_LIKE": "REGEXP",
+    "SAFE_CAST": "TRY_CAST",
+    "SIZE": "CARDINALITY",
+    "STRING_AGG": "LISTAGG",
+    "STRPOS": "POSITION",
+    "SYSDATE": "CURRENT_TIMESTAMP",
+    "TO_CHAR": "DATE_FORMAT or CAST",
+    "TO_NUMBER": "CAST",
+    "UCASE": "UPPER",
+}
+
+#: Shorter words are too like each other.
+LEAST = 3
+LIKENESS = 0.75
+
+
+def hint(cursor: Cursor, expected: str) -> str | None:
+    """What to do about the token at the cursor, where something else was expected."""
+    return next((found for one in RULES if (found := one(cursor, expected))), None)
+
+
+def function_hint(name: str) -> str | None:
+    """What Flink has instead of a function of other engines.
+
+    >>> function_hint("nvl"), function_hint("upper")
+    ('Flink has COALESCE', None)
+    """
+    found = ELSEWHERE.get(name.upper())
+    return None if found is None else f"Flink has {found}"
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def _before(cursor: Cursor) -> Token | None:
+    return cursor.tokens[cursor.index - 1] if cursor.index else None
+
+
+def _double_quotes(cursor: Cursor, expected: str) -> str | None:
+    if cursor.token.kind != "bad" or cursor.token.value[0] != '"':
+        return None
+    return "names stand in back-ticks, texts in single quotes"
+
+
+def _comma(cursor: Cursor, expected: str) -> str | None:
+    before, token = _before(cursor), cursor.token
+    ends = token.kind == "end" or token.key in CLAUSES or token.key in (")", "]", ";")
+    return "leave out the comma before it" if before and before.key == "," and ends else None
+
+
+def _sign(cursor: Cursor, expected: str) -> str | None:
+    before = _before(cursor)
+    if cursor.key == "=" and before and before.key == "=":
+        return "write a single ="
+    return "write >=" if cursor.key == "=>" else None
+
+
+def _text(cursor: Cursor, expected: str) -> str | None:
+    token = cursor.token
+    if "single quotes" not in expected or token.kind not in ("word", "reserved", "name"):
+        return None
+    return f"write '{token.value}'"
+
+
+def _elsewhere(cursor: Cursor, expected: str) -> str | None:
+    return function_hint(cursor.key) if cursor.peek().key == "(" else None
+
+
+def _by(cursor: Cursor, expected: str) -> str | None:
+    is_alone = cursor.key in ("ORDER", "GROUP", "PARTITION") and cursor.peek().key != "BY"
+    return f"write {cursor.key} BY" if is_alone and "name" not in expected else None
+
+
+def _misspelt(cursor: Cursor, expected: str) -> str | None:
+    """The word here or the one before it, if it is nearly one of SQL's."""
+    for token in (cursor.token, _before(cursor)):
+        if token is None or token.kind != "word" or len(token.key) < LEAST or token.key in WORDS:
+            continue
+        words = [word for word in expected.replace(",", " ").split() if word.isupper()]
+        for known in (words, WORDS):
+            if found := get_close_matches(token.key, known, cutoff=LIKENESS):
+                best = min(found, key=lambda word: sorted(word) != sorted(token.key))
+                here = token is cursor.token
+                return f"did you mean {best}{'' if here else f' instead of {token.value!r}'}?"
+    return None
+
+
+def _unclosed(cursor: Cursor, expected: str) -> str | None:
+    """The parenthesis that is open where the text or the list of a SELECT ends."""
+    token = cursor.token
+    if ")" not in expected or not (token.kind == "end" or token.key in CLAUSES):
+        return None
+    depth = 0
+    for one in reversed(cursor.tokens[: cursor.index]):
+        depth += {")": 1, "(": -1}.get(one.key, 0)
+        if depth < 0:
+            line = cursor.text.count("\n", 0, one.start) + 1
+            column = one.start - (cursor.text.rfind("\n", 0, one.start) + 1) + 1
+            return f"the parenthesis at line {line}, column {column} is not closed"
+    return None
+
+
+def _reserved(cursor: Cursor, expected: str) -> str | None:
+    token = cursor.token
+    if "name" not in expected and "expression" not in expected:
+        return None
+    others = CLAUSES - NAMES if "name" in expected else CLAUSES
+    is_name = token.kind == "reserved" and token.key not in others
+    return "quote a reserved word with back-ticks" if is_name else None
+
+
+#: The first rule that has something to say is the hint.
+RULES: tuple[Callable[[Cursor, str], str | None], ...] = (
+    _double_quotes, _comma, _sign, _text, _elsewhere, _by, _misspelt, _unclosed, _reserved,
+)  # fmt: skip
