@@ -42,7 +42,7 @@ from schema_core.environment.views import OpenViews, inline_views
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
-from schema_core.query.relation import Relation, Table, result_columns
+from schema_core.query.relation import Column, Columns, Relation, Table, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.query import parse_query
@@ -170,6 +170,7 @@ class Session:
                 streaming=self.streaming,
                 functions=self.functions.function,
                 types=self.types.look_up,
+                models=self.model,
             )
 
     def expanded(self, query: Query, text: str | None) -> Query:
@@ -181,7 +182,22 @@ class Session:
                 streaming=self.streaming,
                 functions=self.functions.function,
                 types=self.types.look_up,
+                models=self.model,
             )
+
+    def model(self, name: Name) -> tuple[Columns, Columns]:
+        """What a model takes and gives.
+
+        Raises:
+            NotFoundError: with code `model-not-found`.
+        """
+        with placed(name.span):
+            found = self.models.get(self.identifier(name))
+        schemas = (found.resolved_input_schema, found.resolved_output_schema)
+        taken, given = (
+            tuple(Column(one.name, one.data_type) for one in schema.columns) for schema in schemas
+        )
+        return taken, given
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         """What a name in a query stands for; a view only while its query still holds."""
