@@ -4,9 +4,11 @@ import pytest
 
 from schema_core.errors import SchemaCoreError, within
 from schema_core.query import relation as rel
+from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.query import parse_query
+from schema_core.sql.query_printer import print_query
 from schema_core.types import parse_type
 from tests.query.tables import Known
 from tests.support import cases
@@ -38,6 +40,22 @@ def test_columns(sql: str, expected: str) -> None:
         assert expected == f"! {caught.value.code}"
     else:
         assert expected_columns(expected) == shown(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1 FROM dept" + "".join(f" LEFT JOIN dept AS d{i} ON TRUE" for i in range(256)),
+        "SELECT 1" + " UNION ALL SELECT 1" * 256,
+    ],
+    ids=["joins", "unions"],
+)
+def test_the_longest_chains_are_resolved_and_spelled_out(sql: str) -> None:
+    query = parse_query(sql)
+
+    assert 1 == len(list(result_columns(resolve_query(query, Known()))))
+    assert print_query(expand_query(query, Known()))
+    assert hash(query) == hash(parse_query(sql))
 
 
 def test_a_mistake_is_shown_where_it_was_written() -> None:
