@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 64
 MAX_DIGITS = 1_000
-#: Sources that are joined, or queries that are combined, in a row: each is one level of the tree.
-MAX_LINKS = 256
 
 #: White space as Java has it, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
@@ -281,15 +279,6 @@ class Cursor:
         self.descend()
         yield
         self.depth -= 1
-
-    def link(self, count: int) -> None:
-        """Refuse more than `MAX_LINKS` links of one chain of joins or set operations."""
-        if count > MAX_LINKS:
-            raise self.fail(
-                f"more than {MAX_LINKS} in a row",
-                code="too-deep",
-                hint="name a part of them with WITH, or in a view",
-            )
 
     def descend(self) -> None:
         """Count one level of nesting (the caller steps back by `depth -= 1`)."""

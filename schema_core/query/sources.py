@@ -37,13 +37,18 @@ class Rows:
     merged: Mapping[str, Expression] = field(default_factory=dict)
 
 
+#: Sources that are joined in a row; each is one level of the tree.
+MAX_JOINS = 256
+
+
 def from_clause(source: written.Source, place: Place) -> Rows:
     """All that stands behind FROM.
 
     Raises:
-        SchemaError: with code `duplicate-alias` where two sources answer to one name, or whatever
-            the sources refuse.
+        SchemaError: with code `duplicate-alias` where two sources answer to one name, `too-deep`
+            for a longer chain of joins, or whatever the sources refuse.
     """
+    _require_few(source)
     rows = resolve_source(source, place, ())
     seen: set[str] = set()
     for origin in rows.origins:
@@ -56,6 +61,20 @@ def from_clause(source: written.Source, place: Place) -> Rows:
             )
         seen.add(origin.alias)
     return rows
+
+
+def _require_few(source: written.Source) -> None:
+    """Refuse a chain of joins that would exhaust the stack."""
+    count, last = 0, source
+    while isinstance(last, written.Join):
+        count, last = count + 1, last.left
+    if count > MAX_JOINS:
+        raise SchemaError(
+            f"{count} joins in a row are more than {MAX_JOINS}",
+            code="too-deep",
+            hint="name a part of them with WITH, or in a view",
+            span=last.span,
+        )
 
 
 def resolve_source(source: written.Source, place: Place, before: tuple[Origin, ...]) -> Rows:

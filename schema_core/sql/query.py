@@ -171,10 +171,7 @@ def _common_table(cursor: Cursor) -> CommonTable:
 
 def _set_operations(cursor: Cursor, start: int, left: Query, least: int) -> Query:
     """Operators that bind at least so tightly, from the left."""
-    count = 0
     while OPERATORS.get(cursor.key, 0) >= least:
-        count += 1
-        cursor.link(count)
         operator = cursor.advance().key
         every = cursor.accept("ALL")
         if not every:

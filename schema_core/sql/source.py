@@ -54,10 +54,7 @@ def source(cursor: Cursor) -> Source:
 
 
 def _commas(cursor: Cursor, start: int, left: Source) -> Source:
-    count = 0
     while cursor.accept(","):
-        count += 1
-        cursor.link(count)
         inner = cursor.token.start
         right = _joins(cursor, inner, _one(cursor))
         left = Join(left, right, JoinKind.COMMA, span=cursor.span_from(start))
@@ -65,10 +62,7 @@ def _commas(cursor: Cursor, start: int, left: Source) -> Source:
 
 
 def _joins(cursor: Cursor, start: int, left: Source) -> Source:
-    count = 0
     while True:
-        cursor.link(count)
-        count += 1
         natural = cursor.accept("NATURAL")
         kind = next((kind for words, kind in JOINS if cursor.accept(*words)), None)
         if kind is None:
