@@ -187,15 +187,20 @@ class Writer:
         return f"GROUPING SETS ({sets})"
 
     def values(self, values: Values) -> str:
-        """Rows of expressions, each in the type of its column."""
+        """Rows of expressions, each in the type of its column.
+
+        They stand in an array: Spark's VALUES takes no lambda, and nothing that may fail.
+        """
         rows = []
         for row in values.rows:
             said = (
-                convert(self.say(value), value.type, column.type.nullable(), self.zone)
-                for value, column in zip(row, values.columns, strict=True)
+                f"'{place}', "
+                f"{convert(self.say(value), value.type, column.type.nullable(), self.zone)}"
+                for place, (value, column) in enumerate(zip(row, values.columns, strict=True))
             )
-            rows.append(f"({', '.join(said)})")
-        return f"SELECT * FROM VALUES {', '.join(rows)} AS {_named(values.columns, 'v')}"
+            rows.append(f"named_struct({', '.join(said)})")
+        listed = f"SELECT inline(array({', '.join(rows)}))"
+        return f"SELECT * FROM ({listed}) AS {_named(values.columns, 'v')}"
 
     def set_operation(self, operation: SetOperation) -> str:
         """Both sides in the types of the result."""
