@@ -59,7 +59,7 @@ def a_flag(flag: bool, what: str) -> bool:
 
 def a_type(data_type: WrittenType) -> WrittenType:
     """A data type, or the text of one."""
-    if not isinstance(data_type, DataType | UnresolvedDataType | str):
+    if not isinstance(data_type, str | DataType | UnresolvedDataType):
         raise SchemaError(
             f"{show(data_type)} is neither a data type nor the text of one",
             code="not-a-type",
@@ -112,6 +112,8 @@ def an_instance(value: T, kind: type[Any] | tuple[type[Any], ...], what: str) ->
 
 def several(values: Iterable[T], what: str) -> tuple[T, ...]:
     """The values of a list; a text is none, though Python could walk through its letters."""
+    if isinstance(values, tuple):
+        return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise wrong(f"{what} are {show(values)}, not a list")
     return tuple(values)

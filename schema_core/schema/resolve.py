@@ -266,15 +266,16 @@ def _is_text(schema: Schema) -> bool:
     for column in schema.columns:
         if isinstance(column, UnresolvedComputedColumn):
             written.append(column.expression)
-        elif _says_more(column):
+        elif not isinstance(column.data_type, str) and _says_more(column):
             return False
     return all(isinstance(one, SqlExpression) and one.syntax is None for one in written)
 
 
 def _says_more(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
     """Whether it says something that makes no difference between columns."""
-    declared = isinstance(column, UnresolvedPhysicalColumn) and column.declared is not None
-    return declared or (isinstance(column.data_type, DataType) and _has_attribute(column.data_type))
+    if isinstance(column, UnresolvedPhysicalColumn) and column.declared is not None:
+        return True
+    return isinstance(column.data_type, DataType) and _has_attribute(column.data_type)
 
 
 def _has_attribute(type_: DataType) -> bool:

@@ -222,8 +222,9 @@ class ResolvedSchema:
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
     """The members of one kind; None means that there are none, as in PyFlink."""
     found = () if members is None else several(members, f"the {what}s")
-    for one in found:
-        an_instance(one, kind, f"a {what}")
+    if not all(issubclass(one, kind) for one in set(map(type, found))):
+        for one in found:
+            an_instance(one, kind, f"a {what}")
     return found
 
 

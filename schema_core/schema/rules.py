@@ -62,8 +62,10 @@ def shown(names: Iterable[str]) -> str:
 
 def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
     """Refuse columns of the same name; case makes a difference."""
-    if twice := repeated(column.name for column in columns):
-        raise SchemaError(f"several columns are called {shown(twice)}", code="duplicate-column")
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names):
+        problem = f"several columns are called {shown(repeated(names))}"
+        raise SchemaError(problem, code="duplicate-column")
 
 
 def require_visible_names(names: Iterable[str]) -> None:
