@@ -1,0 +1,76 @@
+"""Scripts drawn from the grammar of `fuzz.scripts`: whatever they do, they break nothing."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from fuzz.scripts import LENGTH, scripts
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, UnsupportedError
+
+#: How many scripts are drawn here; `python -m fuzz.scripts` compares any number with Flink.
+COUNT = 40
+
+
+def environment() -> TableEnvironment:
+    return TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), planner=Rehearsal())
+
+
+def test_statements_are_done_or_refused_with_a_code_and_a_place() -> None:
+    done = refused = 0
+    for script in islice(scripts(seed=1), COUNT):
+        session = environment()
+        for statement in script["statements"]:
+            if statement.startswith("!"):
+                continue
+            mistakes = told(session, statement)
+            done, refused = done + (not mistakes), refused + bool(mistakes)
+            assert all(one.code for one in mistakes)
+            assert all(one.line for one in mistakes if one.text is not None)
+
+    assert done > COUNT * LENGTH / 10
+    assert refused > COUNT * LENGTH / 10
+
+
+def told(session: TableEnvironment, statement: str) -> tuple[Diagnostic, ...]:
+    """What is said against a statement."""
+    try:
+        list(session.execute_sql(statement).collect())
+    except SchemaCoreError as error:
+        return error.diagnostics
+    return ()
+
+
+def test_what_is_shown_makes_the_same_again() -> None:
+    compared = 0
+    for script in islice(scripts(seed=2), COUNT):
+        session, other = environment(), environment()
+        for statement in script["statements"]:
+            try:
+                session.execute_sql(statement)
+            except SchemaCoreError:
+                continue
+        session.use_catalog("default_catalog")
+        for name in session.list_tables(None, "default_database"):
+            shown = written(session, f"default_database.`{name}`")
+            if shown is not None and " VIEW " not in shown.partition("\n")[0]:
+                other.execute_sql(shown)
+                assert shown == written(other, f"default_database.`{name}`")
+                compared += 1
+
+    assert compared > COUNT / 4
+
+
+def written(session: TableEnvironment, path: str) -> str | None:
+    """The statement of a permanent table whose types can be written and read again."""
+    found = session.find_table(path)
+    if found is None or found.is_temporary or not found.table.resolved_schema.columns:
+        return None
+    if found.kind.value == "MATERIALIZED_TABLE":
+        return None
+    try:
+        return session.get_create_statement(path)
+    except (NotFoundError, UnsupportedError):
+        return None
