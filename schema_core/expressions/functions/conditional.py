@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Arg, Function, Given, Rules
+from schema_core.expressions.typed import Apply
 from schema_core.expressions.vocabulary import (
     BINARY,
     BOOLEAN,
@@ -24,6 +27,9 @@ from schema_core.sql.operands import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot
 from schema_core.types.common import common_type
 from schema_core.types.least_restrictive import least_restrictive
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
 
 F = TypeFamily
 
@@ -61,8 +67,22 @@ def _written_out(value: syntax.Expression) -> int:
 
 
 def branches(given: Given) -> tuple[DataType, ...]:
-    """The values of a CASE: every second argument, and the last one."""
-    return (*given.types[1::2], given.types[-1])
+    """The types of a CASE's values: every second argument, and the last one.
+
+    What was asked for is there: ``WHEN a IS NOT NULL THEN a`` is never NULL.
+    """
+    branch = zip(given.trees[::2], given.trees[1::2], given.types[1::2], strict=False)
+    then = (type_.not_null() if _is_there(when, value) else type_ for when, value, type_ in branch)
+    return (*then, given.types[-1])
+
+
+def _is_there(condition: Typed, value: Typed) -> bool:
+    """Whether the condition asks whether just this value is not NULL."""
+    return (
+        isinstance(condition, Apply)
+        and condition.function.name == "IS NOT NULL"
+        and condition.arguments[0] == value
+    )
 
 
 def choice(given: Given) -> DataType:
