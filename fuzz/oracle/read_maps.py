@@ -104,8 +104,12 @@ def expectation(table: ResolvedCatalogTable) -> tuple[Properties, dict[str, Any]
     except SchemaCoreError:
         return None
     told = told_of(table.resolved_schema, table.options, table.comment, "carry")
+    resolved = resolved_answer(told.schema) | {"string": None}
+    for column in resolved["columns"]:  # a key that is the name is none in Flink's map
+        if column.get("key") == column["name"]:
+            column["key"] = None
     return properties, {
-        "resolved": resolved_answer(told.schema) | {"string": None},
+        "resolved": resolved,
         "options": {key: value for key, value in told.options.items() if not is_reserved(key)},
         "comment": table.get_comment(),
         "partition_keys": table.get_partition_keys(),

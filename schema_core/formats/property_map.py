@@ -25,7 +25,7 @@ from schema_core.catalog.objects import (
 from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
 from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
-from schema_core.formats.property_keys import IS_GENERIC, Properties, Reader, flatten
+from schema_core.formats.property_keys import IS_GENERIC, Properties, Reader, flatten, together
 from schema_core.schema.resolved import ResolvedSchema
 
 #: What to do with what Flink's keys cannot tell: refuse, write as Flink does, or add our own keys.
@@ -95,14 +95,14 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     """
     refuse(losses_of_table(table), on_loss)
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
-    properties = (
-        property_schema.encode_schema(told.schema)
-        | encode_comment(table.comment)
-        | encode_snapshot(table.snapshot)
-        | encode_partition_keys(table.partition_keys)
-        | encode_distribution(table.distribution)
-        | told.options
-        | told.own
+    properties = together(
+        property_schema.encode_schema(told.schema),
+        encode_comment(table.comment),
+        encode_snapshot(table.snapshot),
+        encode_partition_keys(table.partition_keys),
+        encode_distribution(table.distribution),
+        told.options,
+        told.own,
     )
     properties.pop(IS_GENERIC, None)
     return properties
@@ -171,11 +171,11 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     """
     refuse(losses_of_view(view), on_loss)
     told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
-    properties = (
-        property_schema.encode_schema(told.schema)
-        | encode_comment(view.comment)
-        | told.options
-        | told.own
+    properties = together(
+        property_schema.encode_schema(told.schema),
+        encode_comment(view.comment),
+        told.options,
+        told.own,
     )
     properties.pop(IS_GENERIC, None)
     return properties
@@ -227,12 +227,12 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
     if on_loss == "carry":
         own |= carry.carried_beside_columns(taken, INPUT)
         own |= carry.carried_beside_columns(given, OUTPUT)
-    return (
-        property_schema.encode_columns(taken, INPUT)
-        | property_schema.encode_columns(given, OUTPUT)
-        | encode_comment(model.comment)
-        | told.options
-        | own
+    return together(
+        property_schema.encode_columns(taken, INPUT),
+        property_schema.encode_columns(given, OUTPUT),
+        encode_comment(model.comment),
+        told.options,
+        own,
     )
 
 

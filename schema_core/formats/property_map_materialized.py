@@ -21,7 +21,7 @@ from schema_core.catalog.materialized import (
 from schema_core.errors import UnsupportedError
 from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
-from schema_core.formats.property_keys import Properties, Reader, damaged
+from schema_core.formats.property_keys import Properties, Reader, damaged, together
 from schema_core.formats.property_map import (
     OnLoss,
     decode_distribution,
@@ -50,15 +50,15 @@ def encode_materialized_table(
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss, removed=())
     if on_loss == "carry":
         told.own.update(carry.carried_handler(table.refresh_handler))
-    return (
-        property_schema.encode_schema(told.schema)
-        | encode_comment(table.comment)
-        | encode_snapshot(table.snapshot)
-        | encode_partition_keys(table.partition_keys)
-        | encode_distribution(table.distribution)
-        | told.options
-        | encode_refresh(table)
-        | told.own
+    return together(
+        property_schema.encode_schema(told.schema),
+        encode_comment(table.comment),
+        encode_snapshot(table.snapshot),
+        encode_partition_keys(table.partition_keys),
+        encode_distribution(table.distribution),
+        told.options,
+        encode_refresh(table),
+        told.own,
     )
 
 

@@ -17,6 +17,7 @@ from schema_core.formats.property_keys import (
     flatten,
     join_names,
     split_names,
+    together,
 )
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -156,18 +157,19 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
         UnsupportedError: with code `type-not-serializable` or that of an expression without SQL.
     """
     key, immutable = schema.primary_key, schema.immutable_columns
-    numbered = {
-        **encode_columns(schema, prefix),
-        **flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
-        **flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
-    }
     single = (("primary-key", key), ("immutable", immutable))
-    return numbered | {
+    constraints = {
         f"{prefix}.{part}.{name}": value
         for part, constraint in single
         if constraint is not None
         for name, value in encode_names(constraint).items()
     }
+    return together(
+        encode_columns(schema, prefix),
+        flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
+        flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
+        constraints,
+    )
 
 
 def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:

@@ -10,6 +10,7 @@ fuzz/oracle/setup.sh filled (default: .oracle); without it the comparison is lef
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import tempfile
@@ -57,7 +58,12 @@ def schema(columns: int) -> Schema:
 
 
 def best(work: Callable[[], object], *, seconds: float = 3.0) -> float:
-    """The shortest of many runs, in microseconds of processor time: others may be busy as well."""
+    """The shortest of many runs, in microseconds of processor time: others may be busy as well.
+
+    What was made before is none of the garbage collector's business.
+    """
+    gc.collect()
+    gc.freeze()
     shortest, until = float("inf"), time.process_time() + seconds
     while time.process_time() < until:
         started = time.process_time()
