@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from schema_core.environment.descriptor import (
         FormatDescriptor,
+        ModelDescriptor,
         TableDescriptor,
     )
     from schema_core.environment.result import (
@@ -85,6 +86,12 @@ if TYPE_CHECKING:
         or_,
         row,
     )
+    from schema_core.expressions.items import (
+        range_,
+        with_all_columns,
+        with_columns,
+        without_columns,
+    )
     from schema_core.formats.catalog_codec import (
         PropertyMaps,
     )
@@ -121,6 +128,10 @@ if TYPE_CHECKING:
         DataTypes,
         RowField,
     )
+    from schema_core.types.row_value import (
+        Row,
+        RowKind,
+    )
 
 #: Module -> the public names that live there.
 _HOMES = {
@@ -134,6 +145,8 @@ _HOMES = {
     "expressions.fluent_functions": (
         "and_ array concat concat_ws if_then_else map_ not_ null_of or_ row"
     ),
+    "expressions.items": "range_ with_all_columns with_columns without_columns",
+    "types.row_value": "Row RowKind",
     "schema.unresolved": "Schema",
     "schema.resolve": "SchemaResolver",
     "schema.resolved": "ResolvedSchema",
@@ -152,7 +165,7 @@ _HOMES = {
     "formats.property_map": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
     "environment.config": "TableConfig",
-    "environment.descriptor": "FormatDescriptor TableDescriptor",
+    "environment.descriptor": "FormatDescriptor ModelDescriptor TableDescriptor",
     "environment.result": "TableResult",
     "environment.statement_set": "StatementSet",
     "environment.table": "Table",
@@ -184,6 +197,7 @@ __all__ = [
     "FormatDescriptor",
     "InMemoryCatalog",
     "MetadataColumn",
+    "ModelDescriptor",
     "NotFoundError",
     "ObjectIdentifier",
     "ObjectPath",
@@ -192,7 +206,9 @@ __all__ = [
     "PropertyMaps",
     "ResolvedCatalogTable",
     "ResolvedSchema",
+    "Row",
     "RowField",
+    "RowKind",
     "Schema",
     "SchemaCoreError",
     "SchemaError",
@@ -224,8 +240,12 @@ __all__ = [
     "not_",
     "null_of",
     "or_",
+    "range_",
     "row",
     "to_ddl",
+    "with_all_columns",
+    "with_columns",
+    "without_columns",
 ]
 
 

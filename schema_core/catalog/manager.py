@@ -53,6 +53,8 @@ class CatalogManager:
         self.registry = registry
         self.temporary = temporary
         self._resolve = resolve
+        #: asked before a permanent table is kept; it raises what speaks against that
+        self.admit: Callable[[ObjectIdentifier], None] = lambda _: None
 
     # --- looking up ----------------------------------------------------------------------------
 
@@ -114,6 +116,7 @@ class CatalogManager:
         cell = matrix.CREATE_PERMANENT[there]
         new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
         if new:
+            self.admit(identifier)
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
         return new
 

@@ -49,6 +49,7 @@ class Shadowing:
         denied: Callable[[], bool],
     ) -> None:
         self._registry = registry
+        self._temporary = temporary
         self._denied = denied
         #: a shelf of temporary objects -> what lies beneath one of its paths
         self._beneath: tuple[tuple[Shelf[Any, Any], Beneath], ...] = (
@@ -72,6 +73,19 @@ class Shadowing:
                 )
 
         return admit
+
+    def require_seen(self, path: ObjectIdentifier) -> None:
+        """Refuse a permanent table or view that a temporary one would hide, where that is denied.
+
+        Raises:
+            SchemaError: with code `shadowing-denied`.
+        """
+        if self._denied() and path in self._temporary.tables:
+            raise SchemaError(
+                f"a temporary object would hide {shown(path)}",
+                code="shadowing-denied",
+                hint="drop the temporary object first, or choose another name",
+            )
 
     def hidden(self) -> Iterator[Hidden]:
         """All temporary objects that hide something at the moment."""

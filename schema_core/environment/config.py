@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from datetime import timedelta
 from typing import Any
 
 from schema_core.environment.arguments import require
@@ -121,6 +122,31 @@ class TableConfig:
             SchemaError: with code `option-value` where there is no such time zone.
         """
         self.set(LOCAL_TIME_ZONE.key, timezone_id)
+
+    # --- settings of PyFlink that mean nothing to the engines here, but are kept -----------------
+
+    def get_max_generated_code_length(self) -> int:
+        return int(self.get("table.generated-code.max-length", "4000"))
+
+    def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
+        """Keep how long generated code may be."""
+        self.set("table.generated-code.max-length", str(max_generated_code_length))
+
+    def get_idle_state_retention(self) -> timedelta:
+        """How long state is kept: for ever, which is 0, unless it was said."""
+        return timedelta(milliseconds=int(self.get("table.exec.state.ttl", "0 ms").split(" ")[0]))
+
+    def set_idle_state_retention(self, duration: timedelta) -> None:
+        """Keep how long state is to be kept."""
+        require(duration, timedelta, "duration")
+        self.set("table.exec.state.ttl", f"{duration // timedelta(milliseconds=1)} ms")
+
+    def get_python_executable(self) -> str:
+        return self.get("python.executable", "")
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Keep which Python runs functions."""
+        self.set("python.executable", python_exec)
 
     def get_configuration(self) -> Configuration:
         """The options themselves: what is set there holds."""

@@ -89,6 +89,7 @@ class Session:
             self.functions,
             denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
         )
+        self.tables.admit = self.shadowing.require_seen
         self._planner = planner
         self._opened = OpenViews()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 
 import pytest
@@ -74,3 +75,21 @@ def test_todays_names_warn_of_nothing(environment: TableEnvironment) -> None:
         warnings.simplefilter("error")
         environment.create_temporary_view("v", environment.from_path("t"))
         environment.from_path("v").execute_insert("t")
+
+
+def test_settings_that_are_kept(environment: TableEnvironment) -> None:
+    config = environment.get_config()
+    assert (4000, dt.timedelta(0), "") == (
+        config.get_max_generated_code_length(),
+        config.get_idle_state_retention(),
+        config.get_python_executable(),
+    )
+
+    config.set_max_generated_code_length(5)
+    config.set_idle_state_retention(dt.timedelta(hours=1))
+    config.set_python_executable("python3")
+    assert (5, dt.timedelta(hours=1), "python3") == (
+        config.get_max_generated_code_length(),
+        config.get_idle_state_retention(),
+        config.get_python_executable(),
+    )

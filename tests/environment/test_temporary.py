@@ -113,6 +113,19 @@ def test_shadowing_can_be_denied(environment: TableEnvironment, make: Any) -> No
     assert 1 == len(environment.list_hidden())
 
 
+def test_a_permanent_table_is_not_made_beneath_a_temporary_one(
+    environment: TableEnvironment,
+) -> None:
+    environment.create_temporary_table("u", TABLE)
+    environment.execute_sql(DENY)
+    with pytest.raises(SchemaError) as caught:
+        environment.create_table("u", TABLE)
+    assert "shadowing-denied" == caught.value.code
+
+    environment.drop_temporary_table("u")
+    assert environment.create_table("u", TABLE)
+
+
 def test_the_tables_of_descriptors_hide_nothing(environment: TableEnvironment) -> None:
     environment.execute_sql(DENY)
     environment.from_descriptor(TABLE)
