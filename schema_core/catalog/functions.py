@@ -17,7 +17,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.shelf import Shelf
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.signatures import Function, Kind, declare
+from schema_core.expressions.signatures import Function, Kind, Spark, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span
 from schema_core.types import DataType, TypeRoot
@@ -28,7 +28,7 @@ class FunctionClass:
     """What a class is known to do: its kind and what it takes and gives.
 
     `problem` says why it cannot be used; `is_function` is False for a class that is something else
-    entirely, which Flink notices only when it is called.
+    entirely, which Flink notices only when it is called. `spark` is how Spark computes it.
     """
 
     signatures: tuple[tuple[tuple[DataType, ...], DataType], ...] = ()
@@ -36,6 +36,7 @@ class FunctionClass:
     problem: str | None = None
     is_function: bool = True
     deterministic: bool = field(default=True, kw_only=True)
+    spark: Spark = field(default=None, compare=False, kw_only=True)
 
     def rows(self, name: str, path: tuple[str, ...]) -> tuple[Function, ...]:
         """The rows by which a call of it is typed.
@@ -47,7 +48,12 @@ class FunctionClass:
             raise SchemaError(self.problem, code="function-class")
         signatures = [(takes, self._given(gives)) for takes, gives in self.signatures]
         return declare(
-            name, signatures, kind=self.kind, path=path, deterministic=self.deterministic
+            name,
+            signatures,
+            kind=self.kind,
+            path=path,
+            deterministic=self.deterministic,
+            spark=self.spark,
         )
 
     def _given(self, type_: DataType) -> DataType:

@@ -13,6 +13,7 @@ from schema_core.environment.discovery import FUNCTIONS
 from schema_core.environment.discovery import require as discovered
 from schema_core.errors import NotFoundError, SchemaError
 from schema_core.expressions.user_functions import (
+    InPython,
     UserDefinedFunction,
     UserFunction,
     user_function,
@@ -32,7 +33,12 @@ def definition_of(function: Given) -> Definition:
         return CatalogFunction.create_instance(function, "Java")
     require(function, object if callable(function) else UserDefinedFunction, "function")
     declared = user_function(function)
-    return FunctionClass(declared.signatures, declared.kind, deterministic=declared.deterministic)
+    return FunctionClass(
+        declared.signatures,
+        declared.kind,
+        deterministic=declared.deterministic,
+        spark=InPython(declared.implementation),
+    )
 
 
 def module_of(name: str, given: object) -> Module:

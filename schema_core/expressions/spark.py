@@ -5,7 +5,7 @@ What Spark cannot be made to compute as Flink does is refused, never said differ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -64,18 +64,34 @@ def no_subquery(subquery: Select) -> str:
     raise unsupported("a sub-query cannot be run here")
 
 
+def user_call(apply: Apply, arguments: Sequence[str]) -> str:
+    """A user's function in the words that its row has for it: a template, or what writes the text.
+
+    Raises:
+        UnsupportedError: with code `not-executable` where there are none.
+    """
+    match apply.function.spark:
+        case str() as template:
+            return template.format(*arguments)
+        case None:
+            raise unsupported(f"nothing says how Spark computes {apply.function.name}")
+        case said:
+            return said(apply, arguments)
+
+
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """How the parts of an expression are said that depend on where it stands.
 
     `zone` is the session's time zone as Flink sees it, `column` writes a column of the source,
-    `subquery` a query used as a value. Where it is `coarse`, nobody looks at digits of a second
-    that Spark does not keep.
+    `subquery` a query used as a value, `user` a call of a user's function. Where it is `coarse`,
+    nobody looks at digits of a second that Spark does not keep.
     """
 
     zone: str = "UTC"
     column: Callable[[Ref], str] = column
     subquery: Callable[[Select], str] = no_subquery
+    user: Callable[[Apply, Sequence[str]], str] = user_call
     coarse: bool = False
 
 
@@ -129,7 +145,7 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
 
 def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
     """A call whose first argument may have been said already."""
-    form = FORMS.get(apply.function.name)
+    form = _form(apply, speaker)
     if form is None:
         raise unsupported(f"{apply.function.name} cannot be run on Spark with Flink's meaning")
     if not speaker.coarse:
@@ -146,6 +162,13 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
             hint="compute parts of it in columns of their own",
         )
     return said
+
+
+def _form(apply: Apply, speaker: Speaker) -> Form | None:
+    """The words for a function: those of the table, or those that a user gave for it."""
+    if apply.function.declared is None:
+        return FORMS.get(apply.function.name)
+    return lambda called: speaker.user(called.apply, called.arguments)
 
 
 def _outside(form: Form, called: Called) -> str:

@@ -2,7 +2,7 @@
 
 What one takes and gives is said by its type hints, or declared: ``int`` is BIGINT NOT NULL, and
 ``int | None`` is BIGINT. So it is typed, printed by the path that it is registered under, and kept;
-nothing here runs it.
+nothing here runs it, but the pipeline does.
 
 >>> from schema_core.expressions.fluent import col
 >>> @udf(result_type="INT")
@@ -19,14 +19,18 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
-from schema_core.errors import SchemaError, at
-from schema_core.expressions.fluent import Expression, Value, written
+from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.expressions.fluent import Expression
+from schema_core.expressions.fluent_base import Value, written
 from schema_core.expressions.signatures import Function, Kind, Signature, declare
 from schema_core.sql.syntax import Call
 from schema_core.types import DataType, DataTypes
 from schema_core.types.python import type_of
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Apply
 
 #: A type, its text, or a Python class or hint that stands for one; of arguments also several.
 Given: TypeAlias = Any
@@ -82,6 +86,27 @@ class AggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
 
 
 @dataclass(frozen=True, slots=True)
+class InPython:
+    """How Spark computes a function of Python: by calling it, where a job runs.
+
+    What is pickled or kept knows no more than that there is one.
+    """
+
+    implementation: object = None
+
+    def __call__(self, apply: Apply, arguments: Sequence[str]) -> str:
+        """There are no words for it: only a session can call it."""
+        raise UnsupportedError(
+            f"the function {apply.function.name} of Python is called where a query runs",
+            code="not-executable",
+            hint="run it with TableEnvironment.execute_sql",
+        )
+
+    def __reduce__(self) -> tuple[type[InPython], tuple[()]]:
+        return InPython, ()
+
+
+@dataclass(frozen=True, slots=True)
 class UserFunction:
     """A function with what it takes and gives, ready to be registered or called.
 
@@ -99,7 +124,12 @@ class UserFunction:
         """The rows by which a call is typed, under the path that it is registered at."""
         name = path[-1] if path else self.name
         return declare(
-            name, self.signatures, kind=self.kind, path=path, deterministic=self.deterministic
+            name,
+            self.signatures,
+            kind=self.kind,
+            path=path,
+            deterministic=self.deterministic,
+            spark=InPython(self.implementation),
         )
 
     def __call__(self, *arguments: Value) -> Expression:

@@ -6,6 +6,7 @@ before or after a job, happens here (FLIP-218's JobStatusHook).
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -92,6 +93,10 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     )
 
 
+#: What a function of Python raised, in the last line of its trace.
+_RAISED = re.compile(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
+
+
 def reason(error: BaseException) -> str:
     """The cause of a failure in a line: what a check of ours raised, else the innermost cause."""
     mark = "[USER_RAISED_EXCEPTION] "
@@ -99,6 +104,8 @@ def reason(error: BaseException) -> str:
     for text in texts:
         if mark in text:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
+        if raised := _RAISED.findall(text):
+            return str(raised[-1])
     told = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
     return told[-1] if told else type(error).__name__
 

@@ -24,6 +24,7 @@ from schema_core.expressions.spark import from_carrier
 from schema_core.formats.spark import to_spark
 from schema_core.pipeline.connectors import SparkConnector, for_spark
 from schema_core.pipeline.ctas import CreateTableAs, Mode, mode_of
+from schema_core.pipeline.functions import UserCalls
 from schema_core.pipeline.jobs import run_job, spark_errors
 from schema_core.pipeline.session import spark_session
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
@@ -181,7 +182,8 @@ class SparkPlanner:
                 raise UnsupportedError(
                     f"column {column.name!r} has no type but NULL", code="untyped-null"
                 )
-        text = query_text(query, self._source, self._zone, targets=targets)
+        user = UserCalls(self._zone)
+        text = query_text(query, self._source, self._zone, targets=targets, user=user)
         with spark_errors():
             return spark_session().sql(text)
 

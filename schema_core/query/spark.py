@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never, cast
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import ELEMENT, bind, quote, unsupported
-from schema_core.expressions.spark import Speaker, from_carrier, sort_key, to_carrier, to_spark
+from schema_core.expressions.spark import (
+    Speaker,
+    from_carrier,
+    sort_key,
+    to_carrier,
+    to_spark,
+    user_call,
+)
 from schema_core.query.relation import (
     Column,
     Columns,
@@ -53,6 +60,9 @@ if TYPE_CHECKING:
     from schema_core.expressions import typed
     from schema_core.expressions.typed import Typed
 
+#: Writes a call of a user's function over its arguments.
+UserCall: TypeAlias = "Callable[[typed.Apply, Sequence[str]], str]"
+
 JOINS: dict[JoinKind, str] = {
     JoinKind.COMMA: "CROSS JOIN",
     JoinKind.CROSS: "CROSS JOIN",
@@ -69,16 +79,18 @@ def query_text(
     zone: str = "UTC",
     *,
     targets: Sequence[Column] | None = None,
+    user: UserCall = user_call,
 ) -> str:
     """A query in Spark SQL whose columns have the types, and the names, of the result.
 
     `source` names the input of a scan: a view that holds all columns of the table in order.
-    `targets` are the columns of a sink, which the query's columns fill in order.
+    `targets` are the columns of a sink, which the query's columns fill in order; `user` writes a
+    call of a user's function.
 
     Raises:
         UnsupportedError: with code `not-executable`, for what Spark cannot run as Flink does.
     """
-    writer = Writer(source, zone)
+    writer = Writer(source, zone, user)
     given = result_columns(relation)
     columns = [
         f"{_stored(quote(one.name), one.type, target.type, zone)} AS {quote(target.name)}"
@@ -102,10 +114,12 @@ class Writer:
 
     source: Callable[[Scan], str]
     zone: str = "UTC"
+    user: UserCall = user_call
 
     def say(self, expression: Typed) -> str:
         """An expression of a block."""
-        return to_spark(expression, Speaker(self.zone, subquery=self.subquery))
+        speaker = Speaker(self.zone, subquery=self.subquery, user=self.user)
+        return to_spark(expression, speaker)
 
     def subquery(self, select: typed.Select) -> str:
         """A query used as a value."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.expressions.forms.casts import printed
+from schema_core.expressions.forms.printing import printed
 from schema_core.expressions.infer import ColumnScope, infer
 from schema_core.expressions.spark import Speaker, to_spark
 from schema_core.pipeline.jobs import spark_errors

@@ -13,6 +13,7 @@ from typing import Any
 
 from schema_core.expressions.computed import (
     addresses,
+    decimals,
     java_dates,
     java_patterns,
     json_texts,
@@ -50,6 +51,9 @@ COMPUTED: Mapping[str, Computed] = {
     "parse_url_key": Computed(addresses.parse_url_key, "STRING"),
     "inet_aton": Computed(addresses.inet_aton, "BIGINT"),
     "inet_ntoa": Computed(addresses.inet_ntoa, "STRING"),
+    "decimal_arithmetic": Computed(decimals.decimal_arithmetic, "STRING", fails=True),
+    "decimal_truncated": Computed(decimals.decimal_truncated, "STRING"),
+    "cut": Computed(texts.cut, "STRING"),
     "lpad": Computed(texts.lpad, "STRING", fails=True),
     "rpad": Computed(texts.rpad, "STRING", fails=True),
     "overlay": Computed(texts.overlay, "STRING"),
@@ -60,6 +64,7 @@ COMPUTED: Mapping[str, Computed] = {
     "encode": Computed(texts.encode, "BINARY", fails=True),
     "from_base64": Computed(texts.from_base64, "STRING", fails=True),
     "unhex": Computed(texts.unhex, "BINARY"),
+    "is_format": Computed(texts.is_format, "BOOLEAN"),
     "is_decimal": Computed(texts.is_decimal, "BOOLEAN"),
     "group_text": Computed(java_patterns.group_text, "STRING", fails=True),
     "group_count": Computed(java_patterns.group_count, "INT"),

@@ -64,6 +64,15 @@ def rpad(text: str | None, length: int | None, filler: str | None) -> str | None
     return None if added is None else of_units(data[: 2 * length] + added)
 
 
+def cut(text: str | None, length: int | None) -> str | None:
+    """The first units of a text.
+
+    >>> cut("abc", 2)
+    'ab'
+    """
+    return None if text is None or length is None else of_units(units(text)[: 2 * length])
+
+
 def overlay(text: str | None, new: str | None, start: int | None, length: int | None) -> str | None:
     """OVERLAY: a part replaced; a place outside of the text changes nothing.
 
@@ -210,6 +219,31 @@ def unhex(text: str | None) -> bytes | None:
     if not re.fullmatch(r"[0-9A-Fa-f]*", text):
         return None
     return b"\x00" * start + bytes.fromhex(text[start:])
+
+
+_SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
+
+#: Conversions of a format by the kinds of values that they show.
+CONVERSIONS = {"d": "dxXosSbBhH", "f": "fFeEgGaAsSbBhH", "b": "bBsShH", "s": "sSbBhH"}
+
+
+def is_format(text: str | None, kinds: str | None) -> bool:
+    """Whether Java can follow a format for values of these kinds: d, f, b or s.
+
+    >>> is_format("%d of %s", "ds"), is_format("100%_", ""), is_format("%d", "s")
+    (True, False, False)
+    """
+    if text is None or kinds is None:
+        return False
+    place = 0
+    for found in _SPECIFIER.finditer(text):
+        if found[5] in "%n":
+            continue
+        index = int(found[1]) - 1 if found[1] else place - 1 if "<" in found[2] else place
+        place += not (found[1] or "<" in found[2])
+        if not 0 <= index < len(kinds) or found[5] not in CONVERSIONS[kinds[index]]:
+            return False
+    return "%" not in _SPECIFIER.sub("", text)
 
 
 # --- words ---------------------------------------------------------------------------------------

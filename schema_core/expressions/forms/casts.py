@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.printing import printed
 from schema_core.expressions.forms.words import (
     BYTES,
     CHARACTERS,
@@ -23,6 +24,8 @@ from schema_core.expressions.forms.words import (
     MAX_PRECISION,
     VALUE,
     bind,
+    bind_all,
+    computed,
     fail,
     null_or,
     quote,
@@ -153,7 +156,13 @@ def to_text(text: str, cast: Cast) -> str | None:
     """Anything as text, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
-    return fit(printed(text, cast.source, cast.zone), cast.source, cast.target)
+    said = printed(text, cast.source, cast.zone)
+    if cast.source.children() and cast.target.length < MAX_LENGTH:  # counted in UTF-16 units
+        cut = computed("cut", said, str(cast.target.length))
+        if isinstance(cast.target, VarCharType):
+            return cut
+        return computed("rpad", said, str(cast.target.length), "' '")
+    return fit(said, cast.source, cast.target)
 
 
 def fit(text: str, source: DataType, target: LengthType) -> str:
@@ -166,65 +175,6 @@ def fit(text: str, source: DataType, target: LengthType) -> str:
     if target.length >= known or target.length == MAX_LENGTH:
         return text
     return f"left({text}, {target.length})"
-
-
-def printed(text: str, source: DataType, zone: str) -> str:
-    """A value as Flink's cast to STRING prints it.
-
-    Raises:
-        UnsupportedError: with code `not-executable` for a type without such a form here.
-    """
-    match source:
-        case CharType() | VarCharType():
-            return text
-        case BooleanType():
-            return f"upper(CAST({text} AS STRING))"
-        case DecimalType():
-            return f"try_cast({text} AS STRING)"
-        case BinaryType() | VarBinaryType():
-            return f"make_valid_utf8(CAST({text} AS STRING))"
-        case DateType():
-            return f"CAST({text} AS STRING)"
-        case NullType():
-            return "CAST(NULL AS STRING)"
-        case TimeType() | TimestampType() | LocalZonedTimestampType():
-            return moments.printed(text, source, zone)
-        case YearMonthIntervalType() | DayTimeIntervalType():
-            return moments.printed_interval(text, source)
-        case ArrayType():
-            return bind(text, lambda v: _listed("[", v, source.element_type, zone, "]"))
-        case MapType() | MultisetType():
-            return bind(text, lambda v: _printed_map(v, source, zone))
-        case RowType() | StructuredType():
-            return bind(text, lambda v: _printed_row(v, source, zone))
-        case _ if isinstance(source, (*INTEGERS, *FLOATS)):
-            return f"CAST({text} AS STRING)"
-        case _:
-            raise unsupported(f"{source.as_summary_string()} has no text here")
-
-
-def _or_null(text: str, source: DataType, zone: str) -> str:
-    return f"coalesce({printed(text, source, zone)}, 'NULL')"
-
-
-def _listed(opening: str, text: str, element: DataType, zone: str, closing: str) -> str:
-    each = f"transform({text}, {ELEMENT} -> {_or_null(ELEMENT, element, zone)})"
-    return f"concat('{opening}', array_join({each}, ', '), '{closing}')"
-
-
-def _printed_map(text: str, source: MapType | MultisetType, zone: str) -> str:
-    key, *values = source.children()
-    count = f"CAST({ELEMENT}.`value` AS STRING)"
-    value = _or_null(f"{ELEMENT}.`value`", values[0], zone) if values else count
-    entry = f"concat({_or_null(f'{ELEMENT}.`key`', key, zone)}, '=', {value})"
-    entries = f"transform(map_entries({text}), {ELEMENT} -> {entry})"
-    return f"concat('{{', array_join({entries}, ', '), '}}')"
-
-
-def _printed_row(text: str, source: RowType | StructuredType, zone: str) -> str:
-    fields = [_or_null(f"{text}.{quote(one.name)}", one.data_type, zone) for one in source.fields]
-    inner = ", ', ', ".join(fields) or "''"
-    return null_or(f"{text} IS NULL", f"concat('(', {inner}, ')')")
 
 
 def _strict(text: str, cast: Cast, read: Callable[[str], str]) -> str:
@@ -249,7 +199,8 @@ def from_text(text: str, cast: Cast) -> str | None:
         case BooleanType():
             return _strict(text, cast, _truth_of_text)
         case DecimalType():
-            return _strict(text, cast, lambda v: f"CAST({v} AS {sql_type(cast.target)})")
+            decimal = cast.target
+            return _strict(text, cast, lambda v: _decimal_of_text(v, decimal))
         case DateType():
             return _strict(text, cast, moments.date_of_text)
         case TimeType():
@@ -282,6 +233,31 @@ def _number_of_text(text: str, target: DataType) -> str:
     else:
         shape = r"^\\s*[+-]?(NaN|Infinity|(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?[fFdD]?)\\s*$"
     return null_or(f"NOT rlike({text}, '{shape}')", f"CAST({text} AS {sql_type(target)})")
+
+
+_DIGITS = r"[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?"
+
+
+def _decimal_of_text(text: str, target: DecimalType) -> str:
+    """A text as a decimal; a short one for a short type ends where its last character is none.
+
+    So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
+    """
+    name = sql_type(target)
+    strict = f"if(rlike({{0}}, '^{_DIGITS}$'), CAST({{0}} AS {name}), NULL)"
+    if target.precision > SHORT:
+        return bind(f"trim(BOTH FROM {text})", strict.format)
+    shape = r"^([+-]?)(\\d*)(\\.\\d*)?[^\\d]?$"
+    parts = (f"regexp_extract({{0}}, '{shape}', {group})" for group in (1, 2, 3))
+    digits = "concat({}, '0', {}, rtrim('.', {}))".format(*parts)
+    loose = f"octet_length({{0}}) <= {SHORT} AND length({{0}}) = octet_length({{0}})"
+    odd = f"{loose} AND rlike({{0}}, '^[+-]?.') AND rlike({{0}}, '{shape}')"
+    said = f"if({odd} AND NOT {{0}} IN ('+', '-'), CAST({digits} AS {name}), {strict})"
+    return bind(f"trim(BOTH FROM {text})", said.format)
+
+
+#: As many digits as a long has for certain: Flink reads shorter texts by hand.
+SHORT = 18
 
 
 # --- bytes -------------------------------------------------------------------------------------
@@ -335,8 +311,10 @@ def nested(text: str, cast: Cast) -> str | None:
         pair = source.children()[index], target.children()[index]
         return convert(value, *pair, cast.zone, lenient=cast.lenient)
 
+    if _is_failing(source, target):
+        raise unsupported("Flink does not cast texts to bytes within a value")
     if cast.lenient and any(isinstance(part, CHARACTERS) for part in source.walk()):
-        raise unsupported("TRY_CAST of a nested value with texts in it")
+        return bind(text, lambda v: _attempted(v, source, target, inner))
     match source, target:
         case ArrayType(), ArrayType():
             return f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})"
@@ -351,6 +329,48 @@ def nested(text: str, cast: Cast) -> str | None:
             return bind(text, lambda v: _row(v, source, target, inner))
         case _:
             return None
+
+
+def _is_failing(source: DataType, target: DataType) -> bool:
+    """Whether Flink has no code for a cast that it allows: of texts to bytes within a value."""
+    pairs = zip(source.children(), target.children(), strict=False)
+    return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
+
+
+def _attempted(
+    text: str, source: DataType, target: DataType, inner: Callable[[str, int], str]
+) -> str:
+    """TRY_CAST of a nested value: NULL as soon as a part that is known has no value."""
+    match source, target:
+        case ArrayType(), ArrayType():
+            return bind(f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})", _kept(text))
+        case MapType(), MapType():
+            keys = f"transform(map_keys({text}), {ELEMENT} -> {inner(ELEMENT, 0)})"
+            values = f"transform(map_values({text}), {ELEMENT} -> {inner(ELEMENT, 1)})"
+
+            def mapped(keys: str, values: str) -> str:
+                known = _kept(f"map_keys({text})")(keys), _kept(f"map_values({text})")(values)
+                whole = f"map_from_arrays({keys}, {values})"
+                return null_or(f"{known[0]} IS NULL OR {known[1]} IS NULL", whole)
+
+            return bind_all([keys, values], mapped)
+        case RowType(), RowType() if len(source.fields) == len(target.fields):
+            fields = [f"{text}.{quote(one.name)}" for one in source.fields]
+            casts = [inner(one, place) for place, one in enumerate(fields)]
+            lost = [
+                f"({one} IS NOT NULL AND {to} IS NULL)"
+                for one, to in zip(fields, casts, strict=True)
+            ]
+            row = null_or(" OR ".join(lost), _row(text, source, target, inner))
+            return null_or(f"{text} IS NULL", row)
+        case _:
+            raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not run on Spark")
+
+
+def _kept(text: str) -> Callable[[str], str]:
+    """An array if no element that was known has been lost, else NULL."""
+    count = f"size(filter({{0}}, {ELEMENT} -> {ELEMENT} IS NOT NULL))"
+    return lambda found: f"if({count.format(text)} = {count.format(found)}, {found}, NULL)"
 
 
 def _row(

@@ -7,6 +7,8 @@ from schema_core.expressions.forms.conditions import compared
 from schema_core.expressions.forms.words import (
     ELEMENT,
     FLOATS,
+    KEY,
+    VALUE,
     Called,
     Form,
     bind,
@@ -17,7 +19,14 @@ from schema_core.expressions.forms.words import (
     string,
     unsupported,
 )
-from schema_core.types import ArrayType, MapType, MultisetType, RowType
+from schema_core.types import (
+    ArrayType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    StructuredType,
+)
 
 
 def array(called: Called) -> str:
@@ -45,9 +54,23 @@ def row(called: Called) -> str:
     type_ = called.type
     if not isinstance(type_, RowType):
         raise unsupported("a row of this kind is not made on Spark")
+    if any(isinstance(one, NullType) for one in called.types):
+        raise unsupported("Flink makes no row of a NULL without a type", hint="cast the NULL")
     pairs = ", ".join(
         f"{string(one.name)}, {convert(text, was, one.data_type, called.zone)}"
         for one, text, was in zip(type_.fields, called.arguments, called.types, strict=True)
+    )
+    return f"named_struct({pairs})"
+
+
+def object_of(called: Called) -> str:
+    """OBJECT_OF(class, name, value, ...): a structured value."""
+    if not isinstance(called.type, StructuredType):
+        raise unsupported("an object of this kind is not made on Spark")
+    values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
+    pairs = ", ".join(
+        f"{string(one.name)}, {convert(text, was, one.data_type, called.zone)}"
+        for text, was, one in values
     )
     return f"named_struct({pairs})"
 
@@ -98,26 +121,45 @@ def contains(called: Called) -> str:
     return bind_all(called.arguments, body)
 
 
-def extreme(name: str) -> Form:
-    """ARRAY_MAX and ARRAY_MIN; not of floats, since NaN is neither for Flink."""
+def extreme(name: str, operator: str) -> Form:
+    """ARRAY_MAX and ARRAY_MIN; of floats the first that none is beyond, NaN being beyond none."""
 
     def form(called: Called) -> str:
-        if isinstance(called.type, FLOATS):
-            raise unsupported(f"{name} of floating numbers is not run on Spark")
-        return f"{name}({called[0]})"
+        if not isinstance(called.type, FLOATS):
+            return f"{name}({called[0]})"
+        beyond = f"NOT isnan({KEY}) AND NOT isnan({VALUE}) AND {VALUE} {operator} {KEY}"
+        step = f"({KEY}, {VALUE}) -> if({beyond}, {VALUE}, {KEY})"
+        known = f"filter({called[0]}, {ELEMENT} -> {ELEMENT} IS NOT NULL)"
+        return bind(known, lambda v: f"aggregate({v}, get({v}, 0), {step})")
 
     return form
 
 
-def exact(template: str) -> Form:
-    """A function that compares elements; not of floats, for the same reason."""
+def exact(template: str, floats: str) -> Form:
+    """A function that compares elements, with another text for floats, where NaN equals nothing."""
 
     def form(called: Called) -> str:
-        if any(isinstance(part, FLOATS) for part in called.types[0].walk()):
-            raise unsupported("arrays of floating numbers are not compared on Spark")
+        element = called.types[0].children()[0]
+        if isinstance(element, FLOATS):
+            return bind_all(called.arguments, floats.format)
+        if any(isinstance(part, FLOATS) for part in element.walk()):
+            raise unsupported("nested floating numbers are not compared on Spark")
         return fill(template, called)
 
     return form
+
+
+def _is_in(value: str, array_: str) -> str:
+    """Whether a value is among others: NULL is, where there is one, and NaN never."""
+    equal = f"exists({array_}, {KEY} -> {KEY} = {value}) AND NOT isnan({value})"
+    return f"if({value} IS NULL, exists({array_}, {KEY} -> {KEY} IS NULL), {equal})"
+
+
+def _distinct(array_: str) -> str:
+    """An array of floats without what is there before."""
+    longer = f"concat({VALUE}, array({ELEMENT}))"
+    step = f"({VALUE}, {ELEMENT}) -> if({_is_in(ELEMENT, VALUE)}, {VALUE}, {longer})"
+    return f"aggregate({array_}, slice({array_}, 1, 0), {step})"
 
 
 def sorted_array(called: Called) -> str:
@@ -189,27 +231,43 @@ FORMS: dict[str, Form] = {
     "ARRAY": array,
     "MAP": mapped,
     "ROW": row,
+    "OBJECT_OF": object_of,
     "[]": item,
     "CARDINALITY": cardinality,
     "ELEMENT": element,
     "ARRAY_CONTAINS": contains,
-    "ARRAY_DISTINCT": "array_distinct({0})",
+    "ARRAY_DISTINCT": exact("array_distinct({0})", _distinct("{0}")),
     "ARRAY_REVERSE": "reverse({0})",
-    "ARRAY_MAX": extreme("array_max"),
-    "ARRAY_MIN": extreme("array_min"),
+    "ARRAY_MAX": extreme("array_max", ">"),
+    "ARRAY_MIN": extreme("array_min", "<"),
     "ARRAY_SORT": sorted_array,
     "ARRAY_SLICE": part,
     "ARRAY_JOIN": joined,
     "ARRAY_CONCAT": chained,
     "ARRAY_APPEND": grown("concat({0}, {1})"),
     "ARRAY_PREPEND": grown("concat({1}, {0})"),
-    "ARRAY_POSITION": exact("if({1} IS NULL, NULL, array_position({0}, {1}))"),
-    "ARRAY_REMOVE": exact(f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}))"),
-    "ARRAY_UNION": exact("array_union({0}, {1})"),
-    "ARRAY_EXCEPT": exact("array_except({0}, {1})"),
-    "ARRAY_INTERSECT": exact("array_intersect({0}, {1})"),
+    "ARRAY_POSITION": exact(
+        "if({1} IS NULL, NULL, array_position({0}, {1}))",
+        "if(isnan({1}), if({0} IS NULL, NULL, 0L), array_position({0}, {1}))",
+    ),
+    "ARRAY_REMOVE": exact(
+        f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}))",
+        f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}) OR coalesce(isnan({{1}}), FALSE))",
+    ),
+    "ARRAY_UNION": exact(
+        "array_union({0}, {1})",
+        bind("concat({0}, {1})", _distinct),
+    ),
+    "ARRAY_EXCEPT": exact(
+        "array_except({0}, {1})",
+        bind(f"filter({{0}}, {ELEMENT} -> NOT {_is_in(ELEMENT, '{1}')})", _distinct),
+    ),
+    "ARRAY_INTERSECT": exact(
+        "array_intersect({0}, {1})",
+        bind(f"filter({{0}}, {ELEMENT} -> {_is_in(ELEMENT, '{1}')})", _distinct),
+    ),
     "MAP_UNION": united,
-    "MAP_ENTRIES": "map_entries({0})",
+    "MAP_ENTRIES": "CAST(map_entries({0}) AS {type})",
     "MAP_KEYS": "map_keys({0})",
     "MAP_VALUES": "map_values({0})",
     "MAP_FROM_ARRAYS": "map_from_arrays({0}, {1})",

@@ -8,8 +8,11 @@ from functools import partial
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import (
+    CHARACTERS,
+    ELEMENT,
     FLOATS,
     INTEGERS,
+    VALUE,
     Called,
     Form,
     bind,
@@ -21,6 +24,8 @@ from schema_core.expressions.forms.words import (
 )
 from schema_core.expressions.typed import Apply, Select
 from schema_core.types import (
+    ArrayType,
+    BooleanType,
     DataType,
     DecimalType,
     LocalZonedTimestampType,
@@ -52,23 +57,58 @@ def compared(
         return f"({moments.instant(a, zone)} {operator} {b})"
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
         return f"({a} {operator} {moments.instant(b, zone)})"
+    _require_comparable(operator, left, right)
+    if isinstance(left, MapType | MultisetType) and type(left) is type(right):
+        return bind_all([a, b], lambda x, y: _maps(operator, x, y))
     for type_ in (left, right):
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
     if a == b:
         return f"({a} {operator} {b})"
+    if isinstance(left, CHARACTERS) != isinstance(right, CHARACTERS) and BooleanType in (
+        type(left),
+        type(right),
+    ):
+        return null_or(f"{a} IS NULL OR {b} IS NULL", "FALSE" if operator == "=" else "TRUE")
     if isinstance(left, RowType) and isinstance(right, RowType):
         return bind_all([a, b], lambda x, y: _rows(operator, x, left, y, right))
     if isinstance(left, DecimalType) and isinstance(right, DecimalType):
         return _decimals(operator, a, left, b, right)
     if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
         return f"({a} {operator} {b})"
-    name = sql_type(left) if isinstance(left, FLOATS) else "DOUBLE"  # the left one decides
+    exact = isinstance(right, DecimalType)
+    name = sql_type(left) if isinstance(left, FLOATS) and not exact else "DOUBLE"
     floats = [
         text if sql_type(type_) == name else f"CAST({text} AS {name})"
         for text, type_ in ((a, left), (b, right))
     ]
     return bind_all(floats, lambda x, y: _NAN[operator].format(a=x, b=y))
+
+
+def _require_comparable(operator: str, left: DataType, right: DataType) -> None:
+    """Refuse what Flink types, but does not run.
+
+    Raises:
+        UnsupportedError: with code `not-executable`.
+    """
+    if operator in {"=", "<>"}:
+        pairs = ((left, right), (right, left))
+        if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
+            raise unsupported("Flink does not compare a text with a number", hint="add a CAST")
+    elif isinstance(left, ArrayType | MapType | MultisetType | RowType):
+        raise unsupported(f"Flink does not order values of type {left.as_summary_string()}")
+
+
+def _maps(operator: str, a: str, b: str) -> str:
+    """Maps are equal when they have the same keys with the same values."""
+    if a == b:
+        same = "TRUE"
+    else:
+        other = f"{ELEMENT}.`key` = {VALUE}.`key` AND {ELEMENT}.`value` <=> {VALUE}.`value`"
+        found = f"exists(map_entries({b}), {VALUE} -> {other})"
+        same = f"(size({a}) = size({b}) AND forall(map_entries({a}), {ELEMENT} -> {found}))"
+    unknown = f"{a} IS NULL OR {b} IS NULL"
+    return null_or(unknown, same if operator == "=" else f"(NOT {same})")
 
 
 def _rows(operator: str, a: str, left: RowType, b: str, right: RowType) -> str:
@@ -123,7 +163,16 @@ def chained(operator: str) -> Form:
 
 def distinct(called: Called) -> str:
     """IS DISTINCT FROM: NULL is a value like others."""
-    return f"(NOT ({called[0]} <=> {called[1]}))"
+    left, right = called.types
+    kinds = (DecimalType, MapType, MultisetType)
+    if not (isinstance(left, kinds) and isinstance(right, kinds)):
+        return f"(NOT ({called[0]} <=> {called[1]}))"
+
+    def body(a: str, b: str) -> str:
+        equal = compared("=", a, left, b, right)
+        return f"if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) <> ({b} IS NULL), NOT {equal})"
+
+    return bind_all(called.arguments, body)
 
 
 def between(*, negated: bool) -> Form:

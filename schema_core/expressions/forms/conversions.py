@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.forms.casts import convert, printed
+from schema_core.expressions.forms.casts import convert
+from schema_core.expressions.forms.printing import printed
 from schema_core.expressions.forms.words import Called, Form, fail, string
 from schema_core.expressions.typed import Constant, Typed
 from schema_core.types import DecimalType, NullType

@@ -39,7 +39,9 @@ from schema_core.types import (
     DecimalType,
     DoubleType,
     IntType,
+    LocalZonedTimestampType,
     MapType,
+    MultisetType,
     RowType,
     TimestampType,
     VarCharType,
@@ -68,12 +70,17 @@ def written(text: str, type_: DataType) -> str:
             return convert(text, type_, TEXT)
         case TimestampType():
             return bind(text, _timestamp)
+        case LocalZonedTimestampType():
+            shown = bind(f"CAST({text} AS TIMESTAMP_NTZ)", _timestamp)
+            return f"regexp_replace({shown}, '\"$', 'Z\"')"
         case ArrayType():
             return bind(text, lambda v: _listed(v, type_.element_type))
         case RowType():
             return bind(text, lambda v: _object_of_row(v, type_))
         case MapType() if isinstance(type_.key_type, CHARACTERS):
             return bind(text, lambda v: _object_of_map(v, type_.value_type))
+        case MultisetType() if isinstance(type_.element_type, CHARACTERS):
+            return bind(text, lambda v: _object_of_map(v, IntType()))
         case _ if isinstance(type_, INTEGERS):
             return f"CAST({text} AS STRING)"
         case _ if isinstance(type_, FLOATS):

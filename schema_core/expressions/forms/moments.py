@@ -190,7 +190,7 @@ def _micro_part(text: str, shape: str, group: int) -> str:
     return f"CAST(rpad(regexp_extract({text}, '{shape}', {group}), 6, '0') AS INT)"
 
 
-def date_of_text(text: str, *, strict: bool = True) -> str:
+def date_of_text(text: str) -> str:
     """A text as a date: a year, maybe with month and day; NULL for anything else."""
     parts = ", ".join(_part(text, _DATE, group, "1") for group in (1, 2, 3))
     return f"if(rlike({text}, '{_DATE}'), make_date({parts}), NULL)"
@@ -245,6 +245,10 @@ def printed(text: str, source: DataType, zone: str) -> str:
         whole, digits = f"date_format({shown}, '{shape}')", f"date_format({shown}, 'SSSSSS')"
     if precision == 0:
         return whole
+    if isinstance(source, TimeType):  # zeroes at the end are not shown, but one digit is
+        return bind(
+            f"rtrim('0', {digits})", f"concat({whole}, '.', if({{0}} = '', '0', {{0}}))".format
+        )
     return f"concat({whole}, '.', rpad({digits}, {precision}, '0'))"
 
 

@@ -19,9 +19,11 @@ from schema_core.expressions.forms.words import (
     Form,
     bind,
     bind_all,
+    computed,
     fail,
     say,
     sql_type,
+    string,
     unsupported,
 )
 from schema_core.types import (
@@ -57,29 +59,25 @@ def _operands(called: Called, result: DataType) -> tuple[str, str]:
     )
 
 
-def _spark_scale(operator: str, left: DataType, right: DataType) -> int:
-    """The scale to which Spark rounds the result of two decimals, after its rules for overflow."""
+def _is_exact(operator: str, left: DataType, right: DataType) -> bool:
+    """Whether Spark has a type for all digits of the result of two decimals."""
     (p1, s1), (p2, s2) = _digits(left), _digits(right)
     if operator == "*":
-        precision, scale = p1 + p2 + 1, s1 + s2
-    elif operator == "/":
-        scale = max(6, s1 + p2 + 1)
-        precision = p1 - s1 + s2 + scale
-    else:
-        scale = max(s1, s2)
-        precision = max(p1 - s1, p2 - s2) + scale + 1
-    if precision <= 38:
-        return scale
-    return max(38 - (precision - scale), min(scale, 6))
+        return p1 + p2 + 1 <= 38
+    if operator == "/":
+        return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
+    return max(p1 - s1, p2 - s2) + max(s1, s2) + 1 <= 38
 
 
 def _decimal(operator: str, called: Called) -> str:
-    left, right = called.types
+    """An operation on decimals; one whose digits Spark would cut is computed in Python."""
     result = called.type
     assert isinstance(result, DecimalType)  # noqa: S101 - the only caller asks first
-    if _spark_scale(operator, left, right) < result.scale:
-        raise unsupported(f"Spark rounds {left} {operator} {right} more than Flink does")
     first, second = _operands(called, result)
+    if not _is_exact(operator, *called.types):
+        digits = str(result.precision), str(result.scale)
+        said = computed("decimal_arithmetic", string(operator), first, second, *digits)
+        return f"CAST({said} AS {sql_type(result)})"
     if operator == "/":
         second = bind_all(
             [first, second],
@@ -131,7 +129,29 @@ def negative(called: Called) -> str:
     """The number below zero as far as this one is above; a zero changes its sign."""
     if isinstance(called.type, FLOATS):
         return f"({called[0]} * CAST('-1' AS {sql_type(called.type)}))"
-    return f"(- {called[0]})"
+    return _minus(called[0], called.type)
+
+
+#: Digits that Spark keeps where it changes the sign of a decimal.
+KEPT = 34
+
+
+def _minus(text: str, type_: DataType) -> str:
+    """A number with the other sign, of a decimal with all its digits."""
+    if not isinstance(type_, DecimalType) or type_.precision <= KEPT:
+        return f"(- {text})"
+    digits = str(type_.precision), str(type_.scale)
+    said = computed("decimal_arithmetic", "'-'", "CAST(0 AS DECIMAL(1, 0))", text, *digits)
+    return f"CAST({said} AS {sql_type(type_)})"
+
+
+def absolute(called: Called) -> str:
+    """The distance from zero; Flink types that of an interval, but does not compute it."""
+    if isinstance(called.type, INTERVALS):
+        raise unsupported("Flink computes no ABS of an interval")
+    if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
+        return f"if({called[0]} < 0, {_minus(called[0], called.type)}, {called[0]})"
+    return f"abs({called[0]})"
 
 
 def divide(called: Called) -> str:
@@ -150,6 +170,9 @@ def divide(called: Called) -> str:
 def remainder(called: Called) -> str:
     """The remainder has the sign of the dividend, which is taken in its own type."""
     left, right = called.types
+    if isinstance(left, DecimalType) and isinstance(called.type, INTEGERS):
+        whole = convert(called[0], left, BigIntType(nullable=True))
+        return bind_all([whole, called[1]], lambda a, b: _remainder(a, b, called.type))
     if isinstance(called.type, DecimalType) or isinstance(left, DecimalType):
         first, second = as_decimal(called[0], left), as_decimal(called[1], right)
         return bind_all(
@@ -162,12 +185,16 @@ def remainder(called: Called) -> str:
     wide = BigIntType() if isinstance(left, BigIntType) or isinstance(right, BigIntType) else None
     if wide is None:
         return _whole_quotient("%", called)
+    return bind_all(
+        [called[0], called[1]],
+        lambda a, b: _remainder(f"CAST({a} AS BIGINT)", b, called.type),
+    )
 
-    def body(a: str, b: str) -> str:
-        divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
-        return f"CAST(CAST({a} AS BIGINT) % {divisor} AS {sql_type(called.type)})"
 
-    return bind_all([called[0], called[1]], body)
+def _remainder(a: str, b: str, result: DataType) -> str:
+    """A remainder of whole numbers."""
+    divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
+    return f"CAST({a} % {divisor} AS {sql_type(result)})"
 
 
 # --- moments -----------------------------------------------------------------------------------
@@ -333,6 +360,8 @@ def truncated(called: Called) -> str:
             return called[0]
         unit = 10 ** min(-places, 18)
         return f"CAST({called[0]} DIV {unit}L * {unit}L AS {name})"
+    if isinstance(type_, DecimalType) and type_.precision + 1 > 38:
+        return f"CAST({computed('decimal_truncated', called[0], digits)} AS {name})"
     if isinstance(type_, DecimalType):
         return bind(
             called[0],
@@ -372,7 +401,7 @@ FORMS: dict[str, Form] = {
     "/": divide,
     "%": remainder,
     "MOD": remainder,
-    "ABS": "abs({0})",
+    "ABS": absolute,
     "SIGN": sign,
     "ROUND": rounded,
     "TRUNCATE": truncated,

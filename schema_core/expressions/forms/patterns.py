@@ -13,29 +13,20 @@ from dataclasses import dataclass
 from schema_core.expressions.computed.java_patterns import group_count, may_miss
 from schema_core.expressions.forms.words import (
     ELEMENT,
+    KEY,
+    VALUE,
     Called,
     Form,
     bind,
     bind_all,
     computed,
+    is_literal,
+    literal_text,
     null_or,
     sql_type,
     string,
     unsupported,
 )
-
-
-def is_constant(text: str) -> bool:
-    """Whether a text of Spark's is a literal."""
-    return re.fullmatch(r"'(?:[^'\\]|\\.)*'", text, re.DOTALL) is not None
-
-
-def constant(text: str) -> str:
-    """The content of a literal."""
-    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text[1:-1])
-
-
-_ESCAPED = {"n": "\n", "r": "\r", "0": "\x00"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +60,8 @@ def where_readable(
     def said(called: Called) -> str:
         type_ = sql_type(called.type)
         text, pattern, *others = called.arguments
-        if is_constant(pattern):
-            known = constant(pattern)
+        if is_literal(pattern):
+            known = literal_text(pattern)
             count = group_count(known)
             if count < 0:
                 return null_or(f"{text} IS NULL", f"CAST({otherwise} AS {type_})")
@@ -97,7 +88,7 @@ def extracted(called: Called) -> str:
     """REGEXP_EXTRACT(text, pattern [, group]): NULL where nothing fits, or no such group is."""
     text, pattern, *groups = called.arguments
     group = groups[0] if groups else "0"
-    if is_constant(pattern) and group.isdigit() and not may_miss(constant(pattern), int(group)):
+    if is_literal(pattern) and group.isdigit() and not may_miss(literal_text(pattern), int(group)):
         return _EXTRACTED(called)
     return computed("group_text", text, pattern, f"CAST({group} AS INT)")
 
@@ -159,22 +150,30 @@ def split(called: Called) -> str:
         chosen = f"if({text} = '', slice(array(''), 1, 0), if({mark} = '', {letters}, {parts}))"
         return null_or(unknown, chosen)
 
-    if is_constant(called[1]) and called[1] != "''":
+    if is_literal(called[1]) and called[1] != "''":
         return bind(called[0], lambda v: body(v, called[1], "array('')"))
     return bind_all([called[0], called[1], computed("letters", called[0])], body)
 
 
 def to_map(called: Called) -> str:
-    """STR_TO_MAP(text [, between pairs, between key and value]), by patterns."""
+    """STR_TO_MAP(text [, between pairs, between key and value]), by patterns.
+
+    Empty parts at the end are none.
+    """
     pairs = called[1] if len(called.arguments) > 1 else "','"
     sides = called[2] if len(called.arguments) > 2 else "'='"
-    return bind(
-        called[0],
-        lambda v: (
-            f"if({v} = '', map_filter(map('', ''), ({ELEMENT}, the_value) -> FALSE), "
-            f"str_to_map({v}, {pairs}, {sides}))"
-        ),
-    )
+    ends = f"transform({{0}}, ({ELEMENT}, {KEY}) -> if({ELEMENT} = '', 0, {KEY} + 1))"
+    kept = f"slice({{0}}, 1, array_max({ends}))"
+    sided = f"split({ELEMENT}, {sides}, 2)"
+    entry = f"struct({sided}[0] AS `key`, get({sided}, 1) AS `value`)"
+
+    def body(text: str) -> str:
+        parts = bind(f"split({text}, {pairs}, -1)", kept.format)
+        none = f"map_filter(map('', ''), ({KEY}, {VALUE}) -> FALSE)"
+        made = f"map_from_entries(transform({parts}, {ELEMENT} -> {entry}))"
+        return f"if({text} = '', {none}, {made})"
+
+    return bind(called[0], body)
 
 
 def similar(*, negated: bool) -> Form:
@@ -183,9 +182,9 @@ def similar(*, negated: bool) -> Form:
     def form(called: Called) -> str:
         if len(called.arguments) > 2:
             raise unsupported("SIMILAR TO with ESCAPE is not run on Spark")
-        if not is_constant(called[1]):
+        if not is_literal(called[1]):
             raise unsupported("SIMILAR TO takes a constant pattern on Spark")
-        content = constant(called[1])
+        content = literal_text(called[1])
         if re.search(r"[\\^$.]|\[\[:|\(\?", content):
             raise unsupported(f"the pattern {called[1]} is not run on Spark")
         pattern = content.replace("_", ".").replace("%", "(?s:.*)")

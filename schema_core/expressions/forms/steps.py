@@ -9,6 +9,7 @@ from schema_core.expressions.forms.words import (
     Form,
     bind,
     bind_all,
+    fail,
     sql_type,
     unsupported,
 )
@@ -71,7 +72,7 @@ def stepped(unit: str, text: str, type_: DataType, *, up: bool) -> str:
     """A moment without a zone, down (or up) to the start of a unit."""
     if unit in MILLIS and not isinstance(type_, DateType):
         return _stepped_time(MILLIS[unit], text, type_, up=up)
-    if unit == "DAY" and isinstance(type_, DateType):
+    if unit == "DAY" and isinstance(type_, DateType | TimeType):
         return text
     day = moments.convert(text, type_, DateType(), "UTC")
 
@@ -112,7 +113,11 @@ def _stepped_time(size: int, text: str, type_: DataType, *, up: bool) -> str:
     def body(value: str) -> str:
         down = f"({value} - pmod({value}, {size}))"
         step = f"if(pmod({value}, {size}) = 0, {value}, {down} + {size})" if up else down
-        return moments.time_of_millis(step, type_) if is_time else moments.of_millis(step, type_)
+        if not is_time:
+            return moments.of_millis(step, type_)
+        beyond = fail("the time is beyond its day")
+        time = bind(step, f"if({{0}} >= {moments.DAY}, {beyond}, {{0}})".format) if up else step
+        return moments.time_of_millis(time, type_)
 
     return bind(count, body)
 

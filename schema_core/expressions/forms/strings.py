@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from schema_core.expressions.computed.texts import is_format
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import (
     BYTES,
     CHARACTERS,
     ELEMENT,
+    FLOATS,
+    INTEGERS,
     Called,
     Form,
     bind,
     bind_all,
     computed,
     fail,
+    is_literal,
+    literal_text,
     null_or,
 )
 from schema_core.expressions.typed import Constant
-from schema_core.types import CharType, VarCharType
+from schema_core.types import BooleanType, CharType, DecimalType, VarCharType
 
 SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
@@ -143,11 +148,12 @@ def repeat(called: Called) -> str:
 
 
 def split_index(called: Called) -> str:
-    """The part of a text between separators, counted from 0; NULL beyond the last."""
+    """The part of a text between separators, or white space, from 0; NULL beyond the last."""
     separator = called[1] if isinstance(called.types[1], CHARACTERS) else f"chr({called[1]})"
 
     def body(text: str, index: str, mark: str) -> str:
-        parts = f"split({text}, concat('\\\\Q', {mark}, '\\\\E'), -1)"
+        pattern = f"if({mark} = '', '\\\\p{{javaWhitespace}}', concat('\\\\Q', {mark}, '\\\\E'))"
+        parts = f"split({text}, {pattern}, -1)"
         return null_or(f"{index} < 0 OR {text} = ''", f"get({parts}, {index})")
 
     return bind_all([called[0], called[2], separator], body)
@@ -225,6 +231,25 @@ def elt(called: Called) -> str:
     return f"get(array({others}), CAST({called[0]} AS INT) - 1)"
 
 
+def formatted(called: Called) -> str:
+    """PRINTF(format, value, ...): NULL for a format that Java cannot follow."""
+    kinds = "".join(
+        "d"
+        if isinstance(type_, INTEGERS)
+        else "f"
+        if isinstance(type_, (*FLOATS, DecimalType))
+        else "b"
+        if isinstance(type_, BooleanType)
+        else "s"
+        for type_ in called.types[1:]
+    )
+    said = f"format_string({', '.join(called.arguments)})"
+    if not is_literal(called[0]):
+        readable = computed("is_format", called[0], f"'{kinds}'")
+        return f"if({readable}, {said}, NULL)"
+    return said if is_format(literal_text(called[0]), kinds) else "CAST(NULL AS STRING)"
+
+
 FORMS: dict[str, Form] = {
     "UPPER": cased("upper"),
     "LOWER": cased("lower"),
@@ -262,8 +287,8 @@ FORMS: dict[str, Form] = {
     "IS_DIGIT": matches("^\\\\p{Nd}+$"),
     "IS_DECIMAL": lambda called: computed("is_decimal", texts(called)[0]),
     "IS_ALPHA": matches("^\\\\p{L}+$"),
-    "TRANSLATE3": "translate({0}, {1}, {2})",
+    "TRANSLATE3": "if({1} IS NULL, {0}, translate({0}, {1}, {2}))",
     "ELT": elt,
     "CHR": "if({0} < 0, '', chr({0} % 256))",
-    "PRINTF": "format_string({*})",
+    "PRINTF": formatted,
 }

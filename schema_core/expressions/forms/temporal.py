@@ -13,8 +13,10 @@ from schema_core.expressions.forms.words import (
     Called,
     Form,
     bind,
+    bind_all,
     computed,
     fail,
+    quote,
     sql_type,
     string,
     unsupported,
@@ -27,6 +29,7 @@ from schema_core.types import (
     DateType,
     DayTimeIntervalType,
     LocalZonedTimestampType,
+    RowType,
     TimestampType,
     TimeType,
     TypeFamily,
@@ -149,6 +152,8 @@ def timestamp_diff(called: Called) -> str:
     unit, first, second = called.arguments
     unit = unit_of(unit)
     pairs = ((first, called.types[1]), (second, called.types[2]))
+    if len({isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs}) > 1:
+        raise unsupported("Flink takes no instant beside another moment", hint="cast one of them")
     clocks = [moments.clock(text, type_, called.zone) for text, type_ in pairs]
     if all(isinstance(type_, LocalZonedTimestampType) for _, type_ in pairs):
         clocks = [text for text, _ in pairs] if unit not in MONTHS else clocks
@@ -156,13 +161,44 @@ def timestamp_diff(called: Called) -> str:
     if unit in months:
         count = months_between(clocks[1], clocks[0])
         return f"CAST({count} DIV {months[unit]} AS INT)"
-    sizes = {**MILLIS, "WEEK": 604_800_000}
     gap = f"{moments.millis(clocks[1])} - {moments.millis(clocks[0])}"
-    if unit == "MICROSECOND":
-        return f"CAST(({gap}) * 1000L AS {sql_type(called.type)})"
-    if unit not in sizes:
+    if unit in DIVIDED:
+        return f"CAST(({gap}) DIV {DIVIDED[unit]} AS INT)"
+    seconds = f"CAST(({gap}) DIV 1000 AS {sql_type(called.type)})"  # which wraps
+    if unit == "WEEK":
+        return f"CAST({seconds} DIV 604800 AS INT)"
+    if unit not in PARTS:
         raise unsupported(f"TIMESTAMPDIFF of {unit} is not run on Spark")
-    return f"CAST(({gap}) DIV {sizes[unit]} AS {sql_type(called.type)})"
+    return f"({seconds} * CAST({PARTS[unit]} AS {sql_type(called.type)}))"
+
+
+#: Units of which whole ones are counted, in milliseconds.
+DIVIDED = {"MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+
+#: Parts of a second, of which Flink counts as many as whole seconds have.
+PARTS = {"SECOND": 1, "MILLISECOND": 1000, "MICROSECOND": 1_000_000, "NANOSECOND": 1_000_000_000}
+
+
+def overlaps(called: Called) -> str:
+    """``(a, b) OVERLAPS (c, d)``; the second of a pair may be an interval from the first on."""
+    first, second = called.types
+
+    def body(one: str, other: str) -> str:
+        (a, b), (c, d) = _period(one, first, called), _period(other, second, called)
+        return f"({b} >= {c} AND {d} >= {a})"
+
+    return bind_all(called.arguments, body)
+
+
+def _period(row: str, type_: DataType, called: Called) -> tuple[str, str]:
+    """The earlier and the later end of a period, which may be given in either order."""
+    if not isinstance(type_, RowType):
+        raise unsupported("OVERLAPS takes pairs of moments")
+    start, end = (f"{row}.{quote(field.name)}" for field in type_.fields)
+    moment, length = (field.data_type for field in type_.fields)
+    if length.is_(TypeFamily.INTERVAL):
+        end = shifted(start, moment, end, length, called)
+    return f"if({start} <= {end}, {start}, {end})", f"if({start} <= {end}, {end}, {start})"
 
 
 # --- texts -------------------------------------------------------------------------------------
@@ -200,7 +236,16 @@ def to_date(called: Called) -> str:
     """TO_DATE(text [, pattern]): with a pattern any text is a date."""
     if len(called.arguments) > 1:
         return moments.of_days(computed("to_date", called[0], called[1]))
-    return bind(called[0], lambda v: moments.date_of_text(v, strict=False))
+    return bind(called[0], _date_of_text)
+
+
+def _date_of_text(text: str) -> str:
+    """A text as a date; a year that no INT holds ends the job."""
+    year = (
+        f"CAST(regexp_extract({text}, '^\\\\s*(\\\\d{{1,38}})(?:-|\\\\s*$)', 1) AS DECIMAL(38, 0))"
+    )
+    problem = fail("the year of a date is too great")
+    return f"if({year} > 2147483647, {problem}, {moments.date_of_text(text)})"
 
 
 #: The first and the last instant that TO_TIMESTAMP_LTZ gives, in microseconds.
@@ -327,4 +372,5 @@ FORMS: dict[str, Form] = {
     "FROM_UNIXTIME": unix_date_text,
     "UNIX_TIMESTAMP": unix_time,
     "CONVERT_TZ": moved_clock,
+    "OVERLAPS": overlaps,
 }

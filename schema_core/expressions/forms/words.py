@@ -99,6 +99,22 @@ def string(text: str) -> str:
     return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
 
 
+def is_literal(text: str) -> bool:
+    """Whether a text of Spark's is a string literal."""
+    return re.fullmatch(r"'(?:[^'\\]|\\.)*'", text, re.DOTALL) is not None
+
+
+def literal_text(text: str) -> str:
+    r"""The content of a string literal.
+
+    >>> literal_text(string("it's\n"))
+    "it's\n"
+    """
+    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text[1:-1])
+
+
+_ESCAPED = {"n": "\n", "r": "\r", "0": "\x00"}
+
 #: Names of variables in lambdas, which no alias is likely to have: a name of the query would be
 #: hidden by them.
 ELEMENT, KEY, VALUE = "the_element", "the_key", "the_value"

@@ -1,0 +1,96 @@
+"""Functions of a user's in Python, called by Spark's workers while a query runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from schema_core.errors import UnsupportedError
+from schema_core.expressions.forms import moments
+from schema_core.expressions.forms.words import MAX_PRECISION, PREFIX, sql_type
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.spark import user_call
+from schema_core.expressions.user_functions import InPython, ScalarFunction, UserDefinedFunction
+from schema_core.pipeline.session import spark_session
+from schema_core.types import (
+    AnyTimestampType,
+    DataType,
+    LocalZonedTimestampType,
+    MultisetType,
+    TypeFamily,
+)
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Apply
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class UserCalls:
+    """Writes calls of users' functions, and brings those of Python into the session.
+
+    An instant is handed over as what the clock of the zone shows, as in PyFlink.
+    """
+
+    zone: str = "UTC"
+
+    def __call__(self, apply: Apply, arguments: Sequence[str]) -> str:
+        """A call in Spark's words.
+
+        Raises:
+            UnsupportedError: with code `not-executable` for functions of many rows, and for types
+                that Spark hands to Python otherwise than Flink does.
+        """
+        function = apply.function
+        if not isinstance(function.spark, InPython):
+            return user_call(apply, arguments)
+        if function.kind is not Kind.SCALAR or function.spark.implementation is None:
+            problem = f"the {function.kind.value} function {function.name} of Python is not run"
+            raise UnsupportedError(problem, code="not-executable")
+        for type_ in (apply.type, *(argument.type for argument in apply.arguments)):
+            _require_handed(type_)
+        name = f"{PREFIX}user_{next(_NUMBERS)}"
+        instant = isinstance(apply.type, LocalZonedTimestampType)
+        gives = "TIMESTAMP_NTZ" if instant else sql_type(apply.type)
+        spark_session().udf.register(name, called(function.spark.implementation), gives)
+        texts = (
+            moments.clock(text, argument.type, self.zone)
+            if isinstance(argument.type, LocalZonedTimestampType)
+            else text
+            for text, argument in zip(arguments, apply.arguments, strict=True)
+        )
+        said = f"{name}({', '.join(texts)})"
+        return moments.instant(said, self.zone) if instant else said
+
+
+def _require_handed(type_: DataType) -> None:
+    """Refuse what Python would get as something else."""
+    for part in type_.walk():
+        fine = isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION
+        nested = isinstance(part, LocalZonedTimestampType) and part is not type_
+        if fine or nested or isinstance(part, MultisetType) or part.is_(TypeFamily.INTERVAL):
+            raise UnsupportedError(
+                f"a value of type {part.as_summary_string()} is not handed to Python",
+                code="not-executable",
+                hint="cast it to a text or a number",
+            )
+
+
+def called(implementation: object) -> Callable[..., Any]:
+    """A function for the workers: of an object its `eval`, opened before the first row."""
+    if not isinstance(implementation, UserDefinedFunction):
+        assert callable(implementation)  # noqa: S101 - what is declared is one or the other
+        return implementation
+    assert isinstance(implementation, ScalarFunction)  # noqa: S101 - the only kind that is run
+    opened: list[bool] = []
+
+    def evaluated(*arguments: Any) -> Any:
+        if not opened:
+            implementation.open(None)
+            opened.append(True)
+        return implementation.eval(*arguments)
+
+    return evaluated
