@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.formats.arguments import require
 from schema_core.formats.arrow_carriers import EXTENSIONS, carrier_of, field_of, laid_out
 from schema_core.formats.arrow_kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
 from schema_core.formats.arrow_layout import Node, build, read_layout, tags, write_layout
@@ -53,6 +55,9 @@ def to_field(
     pyarrow.Field<total: decimal128(12, 2) not null>
     """
     enforce((), on_loss)
+    require(name, str, "a name")
+    require(type_, DataType, "a type")
+    require(comment, (str, NoneType), "a comment")
     with at(f"field {name!r}"):
         field, notes = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
@@ -62,6 +67,7 @@ def to_field(
 
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds the values of a type; nested fields carry their own notes."""
+    require(type_, DataType, "a type")
     return carrier_of(type_, True)
 
 
@@ -69,6 +75,7 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
     """The Arrow schema of all columns of a table, as a reader of the table sees them."""
     import pyarrow as pa
 
+    require(schema, ResolvedSchema, "a resolved schema")
     return pa.schema(
         [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
     )
@@ -99,6 +106,9 @@ def from_field(field: pa.Field) -> DataType:
         UnsupportedError: with code `no-flink-type` for an Arrow type that no type can stand for,
             `too-deep` or `too-wide` beyond the budget.
     """
+    import pyarrow as pa
+
+    require(field, pa.Field, "a field of Arrow")
     with at(f"field {field.name!r}"):
         check_arrow(field.type)
         return _read(field).data_type
@@ -111,6 +121,9 @@ def from_arrow(arrow: pa.DataType) -> DataType:
     >>> print(from_arrow(pa.list_(pa.field("element", pa.uint32(), nullable=False))))
     ARRAY<BIGINT NOT NULL>
     """
+    import pyarrow as pa
+
+    require(arrow, pa.DataType, "a type of Arrow")
     check_arrow(arrow)
     return read_type(arrow, _read)
 
@@ -153,6 +166,9 @@ def read_schema(schema: pa.Schema) -> Reading:
     >>> print(found.losses[0])
     id: uint8 becomes SMALLINT (another physical layout of the same values)
     """
+    import pyarrow as pa
+
+    require(schema, pa.Schema, "a schema of Arrow")
     return gather(schema, _read_column)
 
 

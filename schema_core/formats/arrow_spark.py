@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.formats.arguments import require
 from schema_core.formats.arrow import (
     from_field,
     layout_losses,
@@ -48,8 +49,10 @@ def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructTyp
     >>> to_struct_type(pa.schema([("id", pa.uint8()), ("name", pa.large_string())]))
     StructType([StructField('id', ShortType(), True), StructField('name', StringType(), True)])
     """
+    import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    require(schema, pa.Schema, "a schema of Arrow")
     return StructType([to_spark_field(field, on_loss=on_loss) for field in schema])
 
 
@@ -80,7 +83,9 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
     ([DataType(string)], [DataType(large_string)])
     """
     import pyarrow as pa
+    from pyspark.sql.types import StructType
 
+    require(struct, StructType, "a schema of Spark")
     return pa.schema([to_arrow_field(field, layouts=layouts) for field in struct.fields])
 
 
@@ -130,6 +135,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """
     import pyarrow as pa
 
+    require(table, pa.Table, "a table of Arrow")
     schema = to_schema(to_struct_type(table.schema, on_loss=on_loss))
     columns = [
         _cast(column, field, exact=on_loss == "error")

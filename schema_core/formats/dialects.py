@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import ParseError, UnsupportedError, within
+from schema_core.formats.arguments import require
 from schema_core.formats.dialect.assembly import assemble
 from schema_core.formats.dialect.engines import ENGINES, Engine, engine
 from schema_core.formats.dialect.expressions import read_expression
@@ -129,6 +130,8 @@ def ddl_losses(schema: Schema | ResolvedSchema, dialect: str = "postgres") -> tu
 def _written(
     schema: Schema | ResolvedSchema, dialect: str, name: str | tuple[str, ...], *, notes: bool
 ) -> Written:
+    require(schema, (Schema, ResolvedSchema), "a schema")
+    require(name, (str, tuple), "a name or the parts of a path")
     resolved = SchemaResolver().resolve(schema) if isinstance(schema, Schema) else schema
     path = (name,) if isinstance(name, str) else name
     return write_schema(resolved, engine(dialect), path, notes=notes)

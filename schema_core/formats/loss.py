@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
+from schema_core.formats.arguments import require
 from schema_core.formats.loss_targets import (
     BYTES,
     TARGETS,
@@ -21,7 +22,7 @@ from schema_core.formats.loss_targets import (
     without_null,
 )
 from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
-from schema_core.text import MAX_DEPTH
+from schema_core.text import MAX_DEPTH, show
 from schema_core.types import (
     AnyTimestampType,
     BinaryType,
@@ -89,6 +90,7 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     at: TIMESTAMP(9) becomes TIMESTAMP(6) (values lose the last digits of a second)
     """
     _target(target)
+    require(what, (ResolvedSchema, DataType), "a type or a resolved schema")
     if isinstance(what, DataType):
         return _of_type(what, target)
     found = [
@@ -106,6 +108,7 @@ def carried(type_: DataType, target: str) -> DataType | None:
     >>> print(carried(parse_type("MULTISET<CHAR(3)>"), "arrow"))
     MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
     """
+    require(type_, DataType, "a type")
     return _carried(type_, _target(target).name, None)
 
 
@@ -118,7 +121,7 @@ def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
     """
     if on_loss not in POLICIES:
         hint = f"one of {', '.join(POLICIES)}"
-        raise SchemaError(f"there is no policy {on_loss!r}", code="unknown-policy", hint=hint)
+        raise SchemaError(f"there is no policy {show(on_loss)}", code="unknown-policy", hint=hint)
     if on_loss != "error" or not any(loss.changes_values for loss in found):
         return
     first, *rest = [_error(loss) for loss in found if loss.changes_values]
@@ -167,6 +170,7 @@ def too_deep() -> UnsupportedError:
 
 
 def _target(name: str) -> Target:
+    require(name, str, "the name of a target")
     if name not in TARGETS:
         hint = similar(name, TARGETS) or f"there are {', '.join(TARGETS)}"
         raise SchemaError(f"there is no target {name!r}", code="unknown-target", hint=hint)

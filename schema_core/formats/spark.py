@@ -6,9 +6,11 @@ select, temporary views, parquet files and tables (Spark SQL guide, "Data Types"
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaError
+from schema_core.formats.arguments import require
 from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.reading import Reading, gather, raise_refused
 from schema_core.formats.spark_carriers import TARGET, SparkTarget, to_field_tree, to_tree
@@ -56,6 +58,9 @@ digits of a second
     """
     from pyspark.sql.types import StructField
 
+    require(name, str, "a name")
+    require(type_, DataType, "a type")
+    require(comment, (str, NoneType), "a comment")
     field = RowField(name, type_, comment)
     tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
     return StructField.fromJson(tree)
@@ -65,6 +70,7 @@ def to_spark(type_: DataType) -> SparkType:
     """The Spark type that holds the values of a type; fields of structs carry their own notes."""
     from pyspark.sql.types import StructField
 
+    require(type_, DataType, "a type")
     return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
 
 
@@ -74,6 +80,9 @@ def from_struct_field(field: StructField) -> DataType:
     Raises:
         UnsupportedError: with code `no-flink-type` for a Spark type that no type can stand for.
     """
+    from pyspark.sql.types import StructField
+
+    require(field, StructField, "a field of Spark")
     return from_field_tree(_field_tree(field)).data_type
 
 
@@ -84,6 +93,9 @@ def from_spark(spark: SparkType) -> DataType:
     >>> print(from_spark(ArrayType(IntegerType(), containsNull=False)))
     ARRAY<INT NOT NULL>
     """
+    from pyspark.sql.types import DataType as SparkType
+
+    require(spark, SparkType, "a type of Spark")
     check_spark(spark)
     return from_tree(_tree(spark))
 
@@ -117,6 +129,7 @@ def to_struct_type(
     """
     from pyspark.sql.types import StructType
 
+    require(schema, ResolvedSchema, "a resolved schema")
     if target == "hive":
         refuse(losses(schema, target), "no-hive-type")
     fields = [
@@ -139,6 +152,9 @@ def from_struct_type(struct: StructType) -> Schema:
 
 def read_struct_type(struct: StructType) -> Reading:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
+    from pyspark.sql.types import StructType
+
+    require(struct, StructType, "a schema of Spark")
     return gather(struct.fields, _read_column)
 
 

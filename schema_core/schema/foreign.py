@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
 from schema_core.errors import NotFoundError
+from schema_core.text import show
 
 if TYPE_CHECKING:
     from schema_core.schema.unresolved import Schema
@@ -94,7 +95,7 @@ class DeclaredElsewhere:
 def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
     """The answer of the first translator that knows the dialect."""
     unknown = NotFoundError(
-        f"there is no dialect {dialect!r}",
+        f"there is no dialect {show(dialect)}",
         code="unknown-dialect",
         hint="no translator of other engines' statements is installed",
     )

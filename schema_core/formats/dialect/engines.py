@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schema_core.errors import NotFoundError, UnsupportedError, similar
+from schema_core.formats.arguments import require
 from schema_core.formats.dialect import analytical, relational
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def engine(name: str) -> Engine:
     >>> engine("PostgreSQL").name
     'postgres'
     """
+    require(name, str, "the name of a dialect")
     key = name.lower()
     found = ENGINES.get(ALIASES.get(key, key))
     if found is None:

@@ -1,0 +1,77 @@
+"""What is no type, field or schema is refused by a code before pyarrow or pyspark meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from schema_core.errors import SchemaCoreError
+from schema_core.formats import arrow, arrow_spark, dialects, loss, spark, spark_ddl, spark_json
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataTypes
+
+INT: Any = DataTypes.INT()
+WRONG: Any = pa.int32()
+TABLE = ResolvedSchema.physical(["a"], [INT])
+DDL = "CREATE TABLE t (a int)"
+NOTHING_OF_OURS: tuple[Any, ...] = (None, 5, b"x", [], {}, object(), 10**5_000, "\ud800")
+
+CALLS: list[Callable[[Any], object]] = [
+    lambda one: loss.losses(one, "arrow"),
+    lambda one: loss.losses(INT, one),
+    lambda one: loss.carried(one, "arrow"),
+    lambda one: loss.carried(INT, one),
+    lambda one: loss.enforce((), one),
+    lambda one: arrow.to_field("a", one),
+    lambda one: arrow.to_field("a", INT, layout=WRONG if one is None else one),
+    arrow.to_arrow,
+    arrow.to_schema,
+    arrow.from_field,
+    arrow.from_arrow,
+    arrow.from_schema,
+    arrow.read_schema,
+    lambda one: spark.to_struct_field("a", one),
+    lambda one: spark.to_struct_field("a", INT, target=one),
+    spark.to_spark,
+    spark.to_struct_type,
+    spark.from_struct_field,
+    spark.from_spark,
+    spark.from_struct_type,
+    arrow_spark.to_struct_type,
+    arrow_spark.to_schema,
+    arrow_spark.for_spark,
+    spark_ddl.parse_ddl,
+    spark_json.parse_json,
+    dialects.from_ddl,
+    lambda one: dialects.from_ddl(DDL, one),
+    dialects.to_ddl,
+    lambda one: dialects.to_ddl(TABLE, one),
+    lambda one: Schema.from_ddl(DDL, one),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("given", NOTHING_OF_OURS, ids=lambda one: type(one).__name__)
+def test_a_wrong_argument_is_refused(call: Callable[[Any], object], given: Any) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        call(given)
+
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("to_field", [arrow.to_field, spark.to_struct_field])
+@pytest.mark.parametrize("arguments", [(5, INT), (None, INT), ("a", INT, 5), ("a", INT, b"x")])
+def test_names_and_comments_are_texts(to_field: Any, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        to_field(*arguments)
+
+    assert "wrong-argument" == caught.value.code
+
+
+def test_types_of_arrow_are_no_types_of_ours() -> None:
+    with pytest.raises(SchemaCoreError, match="expected a type, found DataType"):
+        arrow.to_field("a", WRONG)
