@@ -96,6 +96,7 @@ def view(table: str) -> str:
     )
     names = ", ".join(map(quote, types))
     name = f"schema_core_recorded_{table}"
+    spark_session().conf.set("spark.sql.leafNodeDefaultParallelism", "1")  # so few rows, one task
     frame = spark_session().sql(f"SELECT * FROM VALUES {rows} AS rows({names})")
     frame.createOrReplaceTempView(name)
     return name
