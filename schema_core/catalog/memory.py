@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Concatenate, ParamSpec, TypeVar
 
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.arguments import checked, require_names
 from schema_core.catalog.conflicts import require_expected
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
@@ -64,6 +65,7 @@ def alter(shelf: Shelf[K, V], path: K, new: V, ignore: bool, expected: object) -
     shelf.alter(path, new, ignore)
 
 
+@checked
 class InMemoryCatalog(Catalog):
     """A catalog that keeps everything in memory, as the catalog that is built in.
 
@@ -80,8 +82,7 @@ class InMemoryCatalog(Catalog):
     capabilities = frozenset(Capability)
 
     def __init__(self, name: str, default_database: str = "default") -> None:
-        if is_blank(name) or is_blank(default_database):
-            raise SchemaError("a catalog and its default database need names", code="blank-name")
+        require_names(name, default_database)
         self.name = name
         self.lock = RLock()
         self._default = default_database

@@ -1,7 +1,7 @@
 """What a catalog keeps: databases, tables, views, models, functions. Frozen, unresolved.
 
 Each kind with a schema has a resolved twin, which is one of its kind and knows every type besides.
-Only twins go into a catalog (FLIP-164); what a catalog gives back may be either.
+Only twins go into a catalog (FLIP-164); what a catalog gives back is not resolved.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from types import MappingProxyType
 from typing import Self
 
 from schema_core.errors import SchemaError
@@ -28,9 +29,21 @@ class TableKind(Enum):
 
 
 class Options(dict[str, str]):
-    """Options by key, in the order in which they were given; secrets are masked when shown."""
+    """Options by key, in the order in which they were given; secrets are masked when shown.
+
+    Raises:
+        SchemaError: with code `not-a-text` for a key or a value that is none.
+    """
 
     __slots__ = ()
+
+    def __init__(self, given: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__(given)
+        pairs: Iterable[tuple[object, object]] = self.items()
+        for key, value in pairs:
+            if not (isinstance(key, str) and isinstance(value, str)):
+                kind = type(value if isinstance(key, str) else key).__name__
+                raise SchemaError(f"the option {key!r} has a {kind}, no text", code="not-a-text")
 
     def __repr__(self) -> str:
         return repr(mask(self))

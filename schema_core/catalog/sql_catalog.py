@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.catalog import documents, sql_shelf
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.arguments import checked, require_names
 from schema_core.catalog.documents import Codec
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
@@ -45,6 +46,7 @@ def store_at(url: str, username: str | None, password: str | None) -> Store:
     return Store(url, username, password)
 
 
+@checked
 class SqlCatalog(Catalog):
     """A catalog in a SQL database; `codec` says how tables and models become maps of strings.
 
@@ -66,8 +68,7 @@ class SqlCatalog(Catalog):
         username: str | None = None,
         password: str | None = None,
     ) -> None:
-        if is_blank(name) or is_blank(default_database):
-            raise SchemaError("a catalog and its default database need names", code="blank-name")
+        require_names(name, default_database)
         self.name = name
         self._default = default_database
         self._codec = codec

@@ -104,6 +104,8 @@ class ToyCatalog(Catalog):
         self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
         self.get_database(table_path.database_name)
+        if table.get_table_kind() is TableKind.MATERIALIZED_TABLE:
+            self._refuse(Capability.MATERIALIZED_TABLES)
         kept = replace(require_resolved_table(table))
         if self.tables.setdefault(table_path, kept) is not kept and not ignore_if_exists:
             raise AlreadyExistsError(f"there is a table {table_path}", code="table-exists")

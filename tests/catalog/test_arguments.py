@@ -1,0 +1,109 @@
+"""What is no path, no table, no name is refused before a catalog does anything."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.catalog.api import Catalog
+from schema_core.catalog.arguments import KINDS
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.objects import CatalogDatabase, CatalogTable
+from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.errors import SchemaError
+from schema_core.formats.catalog_codec import PropertyMaps
+from schema_core.paths import ObjectPath
+from schema_core.schema.unresolved import Schema
+from schema_core.testing.catalog_samples import PARTITIONED
+
+METHODS = {
+    name: parameters
+    for name, method in inspect.getmembers(Catalog, inspect.isfunction)
+    if KINDS.keys() & set(parameters := [*inspect.signature(method).parameters][1:])
+}
+
+
+class Odd:
+    """Nothing that a catalog takes."""
+
+
+def made(kind: str, directory: Path) -> Catalog:
+    if kind == "memory":
+        return InMemoryCatalog("mine")
+    catalog = SqlCatalog("mine", f"sqlite:///{directory}/c.db", PropertyMaps())
+    catalog.open()
+    return catalog
+
+
+@pytest.mark.parametrize("kind", ["memory", "sql"])
+def test_every_method_refuses_what_it_does_not_take(kind: str, tmp_path: Path) -> None:
+    """Its first argument that is looked at; and that none of its own is a `TypeError` inside."""
+    catalog = made(kind, tmp_path)
+    for name, parameters in METHODS.items():
+        given = {one: Odd() for one in parameters if one != "expected"}
+        with pytest.raises(SchemaError) as caught:
+            getattr(catalog, name)(**given)
+        assert caught.value.code == "wrong-argument", name
+
+
+@pytest.mark.parametrize("kind", ["memory", "sql"])
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda c: c.get_table("default.t"), "table_path takes a ObjectPath, not a str"),
+        (
+            lambda c: c.create_table(ObjectPath("default", "t"), None, False),
+            "table takes a CatalogBaseTable, not a NoneType",
+        ),
+        (lambda c: c.create_database(3, CatalogDatabase(), False), "name takes a text, not a int"),
+        (
+            lambda c: c.list_partitions(ObjectPath("default", "t"), {"password": "canary"}),
+            "partition_spec takes a CatalogPartitionSpec, not a dict",
+        ),
+    ],
+)
+def test_the_problem_names_the_argument(
+    kind: str, tmp_path: Path, call: Callable[[Any], object], problem: str
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        call(made(kind, tmp_path))
+
+    assert problem == caught.value.problem
+
+
+def test_what_may_be_left_away_may_be_none(tmp_path: Path) -> None:
+    catalog = made("sql", tmp_path)
+    catalog.create_table(ObjectPath("default", "p"), PARTITIONED, False)
+    catalog.alter_database("default", CatalogDatabase(), False, expected=None)
+
+    assert [] == catalog.list_partitions(ObjectPath("default", "p"), None)
+
+
+@pytest.mark.parametrize("options", [{"k": 3}, {3: "k"}, {"k": None}])
+def test_options_are_texts(options: Any) -> None:
+    for make in (
+        lambda: CatalogTable(Schema(), options=options),
+        lambda: CatalogDatabase(options),
+    ):
+        with pytest.raises(SchemaError) as caught:
+            make()
+        assert caught.value.code == "not-a-text"
+
+
+@pytest.mark.parametrize(
+    ("name", "database", "code"),
+    [(None, "d", "wrong-argument"), ("c", 3, "wrong-argument"), (" ", "d", "blank-name")],
+)
+def test_catalogs_need_names(name: Any, database: Any, code: str) -> None:
+    makers: tuple[Callable[[], object], ...] = (
+        lambda: InMemoryCatalog(name, database),
+        lambda: SqlCatalog(name, "sqlite://", PropertyMaps(), default_database=database),
+    )
+    for make in makers:
+        with pytest.raises(SchemaError) as caught:
+            make()
+        assert code == caught.value.code
