@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,12 @@ def calls(number: int) -> list[dict[str, Any]]:
 
 
 def schema(number: int) -> Schema:
-    builder = Schema.new_builder()
+    found: Schema = built(Schema.new_builder(), number)
+    return found
+
+
+def built(builder: Any, number: int) -> Any:
+    """The schema from the builder of the library, or from PyFlink's, which is called alike."""
     for one in calls(number):
         match one:
             case {"kind": "physical", "name": name, "type": type_}:
@@ -127,15 +133,38 @@ def flink(folder: Path) -> float | None:
     return warm
 
 
+def pyflink(base: float | None) -> None:
+    """The median time of PyFlink, whose calls go to a JVM of its own."""
+    try:
+        table: Any = import_module("pyflink.table")
+    except ImportError:
+        print("PyFlink: left out (it is not installed)")
+        return
+    environment = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    resolver = environment._j_tenv.getCatalogManager().getSchemaResolver()
+
+    def work(number: int) -> object:
+        return built(table.Schema.new_builder(), number)._j_schema.resolve(resolver)
+
+    typical(work, 30)
+    line("PyFlink, built and resolved, warm", typical(work, 30), base)
+
+
 def resolving(folder: Path) -> None:
     heading("80 physical, 20 computed columns, watermark and key resolved")
     base = flink(folder)
+    pyflink(base)
     resolver = SchemaResolver()
     fresh = [schema(number) for number in range(1, ROUNDS + 1)]
     again = [schema(0) for _ in range(ROUNDS)]
     line(
         "schema_core, every text for the first time",
         typical(lambda i: resolver.resolve(fresh[i])),
+        base,
+    )
+    line(
+        "schema_core, built and resolved for the first time",
+        typical(lambda i: resolver.resolve(schema(ROUNDS + 1 + i))),
         base,
     )
     resolver.resolve(schema(0))
