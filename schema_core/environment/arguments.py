@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 #: How kinds are called in messages.
 WORDS: dict[type, str] = {str: "a text", bool: "True or False", int: "a whole number"}
 #: Classes that stand for what users know by another name.
-SHORT = {"TableMethods": "Table"}
+SHORT = {"TableMethods": "Table", "Mapping": "mapping", "Iterable": "list"}
 
 
 def require(value: object, kind: type, name: str) -> None:

@@ -226,6 +226,8 @@ class TableDescriptorBuilder:
 
     def partitioned_by(self, *partition_keys: str) -> TableDescriptorBuilder:
         """Append partition keys."""
+        for key in partition_keys:
+            require(key, str, "a partition key")
         keys = (*self._descriptor.partition_keys, *partition_keys)
         return self._with(partition_keys=keys)
 

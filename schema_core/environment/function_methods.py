@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.objects import CatalogFunction
-from schema_core.environment.arguments import takes
+from schema_core.environment.arguments import require, takes
 from schema_core.environment.definition import Given, definition_of, module_of
 from schema_core.environment.session import Session
 from schema_core.paths import parse_path
@@ -173,6 +173,8 @@ class FunctionMethods:
 
     def use_modules(self, *module_names: str) -> None:
         """Use these modules, in this order, and no others."""
+        for name in module_names:
+            require(name, str, "module_names")
         self._session.functions.modules.use(module_names)
 
     def list_modules(self) -> list[str]:

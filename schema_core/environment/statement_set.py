@@ -47,6 +47,7 @@ class StatementSet:
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
         """Add a query together with the table that it goes into."""
+        require(table_pipeline, TablePipeline, "table_pipeline")
         self._pipelines.append(table_pipeline)
         return self
 

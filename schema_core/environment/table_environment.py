@@ -69,6 +69,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         """
         settings = environment_settings
         if not isinstance(settings, EnvironmentSettings):
+            require(settings, Mapping, "environment_settings")
             settings = EnvironmentSettings.new_instance().with_configuration(settings).build()
         return TableEnvironment(Session(settings, planner))
 

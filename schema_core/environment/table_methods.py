@@ -260,6 +260,8 @@ class TableMethods(ABC):
 
     def limit(self, fetch: int, offset: int = 0) -> Self:
         """Only so many rows, without the first ones."""
+        require(fetch, int, "fetch")
+        require(offset, int, "offset")
         limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
         return self.of_query(limited)
 
