@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.objects import CatalogModel
 from schema_core.environment.operations.definitions import column_of, options_of
 from schema_core.environment.result import OK, TableResult
@@ -11,6 +12,7 @@ from schema_core.paths import UnresolvedPath
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import (
+    Change,
     Column,
     PhysicalColumn,
     RenameTo,
@@ -73,22 +75,30 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
                 return OK
             raise NotFoundError(f"there is no permanent model {shown}", code="model-not-found")
         old = catalog.get_model(path)
-        match statement.change:
-            case RenameTo(new):
-                name = UnresolvedPath(new.parts).object_name
-                catalog.rename_model(path, name, ignore_if_not_exists=False)
-            case SetOptions(options):
-                if not options:
-                    raise SchemaError("no option is given", code="no-options")
-                merged = {**old.options, **options_of(options)}
-                catalog.alter_model(path, old.copy(merged), ignore_if_not_exists=False)
-            case ResetOptions(keys):
-                if not keys:
-                    raise SchemaError("no option is given", code="no-options")
-                kept = {key: value for key, value in old.options.items() if key not in keys}
-                catalog.alter_model(path, old.copy(kept), ignore_if_not_exists=False)
-            case _:
-                raise UnsupportedError(
-                    "a model cannot be changed so", code="statement-not-supported"
-                )
+        if isinstance(statement.change, RenameTo):
+            name = UnresolvedPath(statement.change.path.parts).object_name
+            catalog.rename_model(path, name, ignore_if_not_exists=False)
+        else:
+            changed = session.resolve_model(old.copy(_changed_options(old, statement.change)))
+            versions = Capability.VERSIONS in catalog.capabilities
+            expected = old if versions else None
+            catalog.alter_model(path, changed, ignore_if_not_exists=False, expected=expected)
     return OK
+
+
+def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
+    """The options of a model after a change.
+
+    Raises:
+        SchemaError: with code `no-options` for a change of none.
+        UnsupportedError: with code `statement-not-supported` for a change of something else.
+    """
+    match change:
+        case SetOptions(options) if options:
+            return {**model.options, **options_of(options)}
+        case ResetOptions(keys) if keys:
+            return {key: value for key, value in model.options.items() if key not in keys}
+        case SetOptions() | ResetOptions():
+            raise SchemaError("no option is given", code="no-options")
+        case _:
+            raise UnsupportedError("a model cannot be changed so", code="statement-not-supported")

@@ -52,7 +52,7 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
 
     Raises:
         SchemaError: with code `no-options` for RESET of nothing, `catalog-type` for that of the
-            type, `no-comment` for an empty comment.
+            type.
     """
     match statement.change:
         case SetOptions(options):
@@ -65,8 +65,6 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
             kept = {key: v for key, v in old.configuration.items() if key not in keys}
             return replace(old, configuration=kept)
         case SetComment(comment):
-            if not comment:
-                raise SchemaError("the comment is empty", code="no-comment")
             return replace(old, comment=comment)
         case _:
             raise UnsupportedError("a catalog cannot be changed so", code="statement-not-supported")

@@ -168,7 +168,9 @@ def _with(options: Mapping[str, str]) -> list[str]:
 def catalog_statement(session: Session, name: str) -> str:
     """The statement that makes a catalog."""
     descriptor = session.registry.descriptor(name)
-    clauses = [*_comment(descriptor.comment), *_with(mask(descriptor.configuration))]
+    comment = descriptor.comment
+    noted = [] if comment is None else [f"COMMENT {quote_string(comment)}"]
+    clauses = [*noted, *_with(mask(descriptor.configuration))]
     return "\n".join([f"CREATE CATALOG {quote_identifier(name)}", *clauses]) + "\n"
 
 
