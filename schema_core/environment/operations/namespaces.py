@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalog.registry import TYPE
 from schema_core.catalog.store import CatalogDescriptor
@@ -100,7 +101,10 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
                 "a database cannot be changed so", code="statement-not-supported"
             )
         properties = {**old.get_properties(), **options_of(statement.change.options)}
-        catalog.alter_database(database, old.copy(properties), ignore_if_not_exists=False)
+        expected = old if Capability.VERSIONS in catalog.capabilities else None
+        catalog.alter_database(
+            database, old.copy(properties), ignore_if_not_exists=False, expected=expected
+        )
     return OK
 
 
