@@ -63,6 +63,13 @@ if TYPE_CHECKING:
 #: Writes a call of a user's function over its arguments.
 UserCall: TypeAlias = "Callable[[typed.Apply, Sequence[str]], str]"
 
+#: Sources that are typed, but for which Spark has nothing, by what they are written with.
+NOT_RUN: dict[type, str] = {
+    FunctionTable: "a table function",
+    ProcessTable: "a process table function",
+    Match: "MATCH_RECOGNIZE",
+}
+
 JOINS: dict[JoinKind, str] = {
     JoinKind.COMMA: "CROSS JOIN",
     JoinKind.CROSS: "CROSS JOIN",
@@ -155,7 +162,8 @@ class Writer:
                 rows = f"SELECT * FROM ({self.write(relation.input)})"
                 return f"{rows} WHERE rand() * 100 < {percentage}"
             case FunctionTable() | ProcessTable() | Match():
-                raise unsupported(f"{type(relation).__name__} is not run on Spark")
+                problem = f"{NOT_RUN[type(relation)]} is not run on Spark"
+                raise unsupported(problem, hint="it can be resolved, and kept in a view")
             case _:
                 assert_never(relation)
 
