@@ -74,7 +74,7 @@ def test_a_generic_table_comes_back_from_any_metastore(table: CatalogTable, prof
     codec, given_ = HiveObjects(STORES[profile]), resolved(table)
     assume(given_.options.get(CONNECTOR, "").lower() != HIVE)
 
-    found = codec.decode(stored(codec, given_), FOLDER)
+    found = codec.decode(stored(codec, given_))
 
     assert given_ == understood(found)
 
@@ -90,7 +90,7 @@ def test_a_view_comes_back_with_its_queries(
     )
     given_ = resolved(view)
 
-    assert given_ == understood(codec.decode(stored(codec, given_), FOLDER))
+    assert given_ == understood(codec.decode(stored(codec, given_)))
 
 
 NAMES = st.from_regex("[a-z][a-z0-9_]{0,5}", fullmatch=True)
@@ -141,7 +141,7 @@ def test_a_table_of_hives_own_comes_back(
         builder.column(name, type_)
     given_ = resolved(CatalogTable(builder.build(), options=options, comment=comment))
 
-    assert understood(given_) == understood(codec.decode(stored(codec, given_), FOLDER))
+    assert understood(given_) == understood(codec.decode(stored(codec, given_)))
 
 
 OTHER_CLASSES = st.lists(WORDS.filter(bool), min_size=3, max_size=3).map(
@@ -206,8 +206,8 @@ def test_what_is_altered_holds_nothing_of_what_was_there(
     there = stored(codec, before)
     assume(isinstance(after, ResolvedCatalogTable))
     try:
-        altered = codec.alter(there, after, FOLDER)
+        altered = codec.alter(there, after)
     except UnsupportedError:
         return
 
-    assert after == understood(codec.decode(altered, FOLDER))
+    assert after == understood(codec.decode(altered))

@@ -28,6 +28,7 @@ SPARK = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": (
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.stream.error.file=/dev/null"
+        " -Dderby.locks.deadlockTimeout=1"
     ),
     "spark.sql.timeType.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",

@@ -174,7 +174,7 @@ class HiveCatalog(Catalog):
 
     def _decode(self, stored: HiveTable) -> CatalogBaseTable:
         with at(f"table {stored.name!r}"):
-            return self._codec.decode(stored, self._folder(stored))
+            return self._codec.decode(stored, lambda: self._folder(stored))
 
     def list_tables(self, database_name: str) -> list[str]:
         self._database(database_name)
@@ -237,7 +237,7 @@ class HiveCatalog(Catalog):
                 raise SchemaError(f"{table_path} is no {kinds[1].value}", code="table-kind")
             if not means_the_same(expected, found):
                 require_expected(table_path, expected, found)
-            return self._codec.alter(stored, resolved, self._folder(stored))
+            return self._codec.alter(stored, resolved)
 
         there = self._replace(table_path, altered)
         if not there and not ignore_if_not_exists:

@@ -6,9 +6,9 @@ skew) rides along in `rest` and goes back as it came.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogFunction
 from schema_core.catalog.partitions import CatalogPartition
@@ -154,20 +154,24 @@ class Metastore(Protocol):
     def drop_function(self, database: str, name: str) -> bool: ...
 
 
+#: Where something lies, when asked.
+Folder: TypeAlias = Callable[[], str | None]
+
+
 class HiveCodec(Protocol):
     """What becomes of objects in a metastore, and of what a metastore holds.
 
     Encoding raises `UnsupportedError` for what Hive cannot hold; decoding `SchemaError` for what is
-    damaged. `folder` is where the database of a table lies.
+    damaged. `folder` tells, when asked, where the database of a table lies.
     """
 
     def check_name(self, what: str, name: str) -> None: ...
 
     def encode(self, database: str, name: str, table: ResolvedTable) -> HiveTable: ...
 
-    def decode(self, stored: HiveTable, folder: str | None) -> CatalogBaseTable: ...
+    def decode(self, stored: HiveTable, folder: Folder) -> CatalogBaseTable: ...
 
-    def alter(self, stored: HiveTable, new: ResolvedTable, folder: str | None) -> HiveTable: ...
+    def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable: ...
 
     def encode_database(self, name: str, database: CatalogDatabase) -> HiveDatabase: ...
 

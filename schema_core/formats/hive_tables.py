@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from schema_core.catalog.metastore import DDL_TIME, EXTERNAL, MANAGED, VIEW, HiveTable
+from schema_core.catalog.metastore import DDL_TIME, EXTERNAL, MANAGED, VIEW, Folder, HiveTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogTable,
@@ -40,6 +40,7 @@ from schema_core.formats.property_map import encode_table, encode_view
 from schema_core.formats.spark_properties import read_spark_table
 from schema_core.formats.stored_map import EXPANDED, ORIGINAL, MapKind, read_map
 from schema_core.schema.resolve import SchemaResolver
+from schema_core.text import is_blank
 
 #: The option that makes a table one of Hive's own, and its value.
 CONNECTOR, HIVE = "connector", "hive"
@@ -89,8 +90,11 @@ class HiveTables:
         """Refuse a name that Hive does not take.
 
         Raises:
+            SchemaError: with code `blank-name`.
             UnsupportedError: with code `name-characters` or `name-too-long`.
         """
+        if is_blank(name):
+            raise SchemaError(f"a {what} needs a name", code="blank-name")
         lengths = {"database": self.store.database, "function": FUNCTION_NAME}
         most = lengths.get(what, self.store.table)
         if len(name) > most:
@@ -206,8 +210,8 @@ class HiveTables:
 
     # --- from Hive -----------------------------------------------------------------------------
 
-    def decode(self, stored: HiveTable, folder: str | None = None) -> CatalogBaseTable:
-        """The unresolved table or view; `folder` is where its database lies.
+    def decode(self, stored: HiveTable, folder: Folder = lambda: None) -> CatalogBaseTable:
+        """The unresolved table or view; `folder` tells where its database lies.
 
         Raises:
             SchemaError: for properties that are damaged, as `stored_map.read_map`.
@@ -230,7 +234,7 @@ class HiveTables:
 
     # --- altered -------------------------------------------------------------------------------
 
-    def alter(self, stored: HiveTable, new: ResolvedTable, folder: str | None) -> HiveTable:
+    def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable:
         """What a metastore holds after a table was altered; what others keep there stays.
 
         Raises:
@@ -331,12 +335,12 @@ def _buckets(stored: HiveTable) -> TableDistribution | None:
     return TableDistribution.of_hash(storage.bucket_columns, storage.buckets)
 
 
-def _options(stored: HiveTable, folder: str | None) -> Properties:
+def _options(stored: HiveTable, folder: Folder) -> Properties:
     """The options of a table of Hive's own: its properties, and how its files are kept."""
     options = {CONNECTOR: HIVE}
     if stored.kind == EXTERNAL:
         options[hive_storage.EXTERNAL] = "true"
-    usual = f"{folder}/{stored.name}"
+    usual = f"{folder()}/{stored.name}"
     of_storage = hive_storage.options_of(stored.storage, usual)
     if is_source_of_spark(stored):  # Spark's provider says how files are kept
         of_storage = {key: one for key, one in of_storage.items() if key == hive_storage.LOCATION}

@@ -52,7 +52,7 @@ EXPECTED_KEY, EXPECTED_VALUE = "expected_parameter_key", "expected_parameter_val
 TRIES = 20
 
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")
-_EXISTS = "AlreadyExistsException"
+_EXISTS, _HOMELESS = "AlreadyExistsException", "InvalidObjectException"
 #: What Hive says of a table that is not as it was expected, and of one that is not there.
 _CHANGED, _GONE = "The table has been modified", "InvalidOperationException"
 
@@ -237,12 +237,15 @@ class SparkMetastore:
     def create_table(self, table: HiveTable) -> bool:
         """Keep a new table; there may be one already, or its database may be gone."""
         record = self._record(table)
-        try:
-            return self._done(lambda client: client.createTable(record), (_EXISTS,))
-        except HiveError:
-            if self.database(table.database) is None:
-                return False
-            raise
+        for tried in range(TRIES):
+            try:
+                return self._done(lambda client: client.createTable(record), (_EXISTS,))
+            except HiveError as error:
+                if self.database(table.database) is None:
+                    return False
+                if error.java_class != _HOMELESS or tried + 1 == TRIES:
+                    raise  # else the database was made anew meanwhile
+        return False
 
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
         """Put the new table in place of the old one, if it is still as it was.

@@ -128,6 +128,11 @@ class ContractBase(ABC):
     @pytest.fixture
     def furnished(self, catalog: Catalog) -> Catalog:
         """A catalog with one of everything that it can keep."""
+        self.furnish(catalog)
+        return catalog
+
+    def furnish(self, catalog: Catalog) -> None:
+        """Make one of everything that the catalog can keep."""
         catalog.create_table(ORDERS, PLAIN, False)
         catalog.create_table(RECENT, TABLES["view"], False)
         catalog.create_table(EVENTS, self.partitioned, False)
@@ -139,7 +144,6 @@ class ContractBase(ABC):
             catalog.create_model(MODEL_PATH, MODEL, False)
         if Capability.TYPES in catalog.capabilities:
             catalog.create_type(TYPE_PATH, MONEY, False)
-        return catalog
 
     def another(self, catalog: Catalog, directory: Path) -> Catalog:
         """What a second user of the same store has; one that forgets with the process is shared."""

@@ -1,0 +1,94 @@
+"""The catalog in a Hive metastore keeps the contract, but for what Hive cannot hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.hive_catalog import HiveCatalog
+from schema_core.pipeline.hive import connection
+from schema_core.testing.catalog_cases import DATABASE
+from schema_core.testing.catalog_contract import CatalogContract
+from schema_core.testing.catalog_samples import FUNCTIONS, PARTITIONED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The directory of the test whose objects the metastore holds: there is one metastore for all.
+HOLDS: list[Path] = []
+
+
+#: Tests that change nothing, so that they can share what they find: it takes Hive a second.
+UNCHANGING = frozenset({
+    "test_refused", "test_ignored", "test_capability_that_is_not_there_is_refused",
+})  # fmt: skip
+SHARED = Path("shared")
+
+
+def wipe(catalog: HiveCatalog) -> None:
+    """Drop everything but the default database."""
+    catalog.open()
+    for name in {*catalog.list_databases()} - {"default"}:
+        catalog.drop_database(name, False, cascade=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tidy(session: SparkSession) -> Iterator[None]:
+    """Other tests of this process share the metastore."""
+    yield
+    wipe(HiveCatalog("mine", lambda: connection(session)))
+    HOLDS.clear()
+
+
+def keeps(request: pytest.FixtureRequest) -> bool:
+    """Whether a test asks for nothing that Hive does not keep: said before anything is made."""
+    params: dict[str, object] = getattr(getattr(request.node, "callspec", None), "params", {})
+    needs, lacks = params.get("needs"), params.get("lacks")
+    if isinstance(needs, Capability) or isinstance(lacks, Capability):
+        return needs in HiveCatalog.capabilities or lacks not in {None, *HiveCatalog.capabilities}
+    return not request.node.originalname.startswith(("test_model", "test_type"))
+
+
+class TestHiveCatalog(CatalogContract):
+    durable = True
+    keeps_case = False
+    tells_who_dropped = False  # Hive deletes rows and does not count them
+    compares = ("table", "view")
+    partitioned = PARTITIONED.copy({"connector": "hive"})
+    functions = {name: replace(one, options={}) for name, one in FUNCTIONS.items()}
+    session: SparkSession
+
+    @pytest.fixture(autouse=True)
+    def over(self, request: pytest.FixtureRequest, session: SparkSession) -> None:
+        """The session that the catalogs of a test are over."""
+        if not keeps(request):
+            pytest.skip("Hive keeps no such thing")
+        self.session = session
+
+    @pytest.fixture
+    def furnished(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+        directory = SHARED if request.node.originalname in UNCHANGING else tmp_path
+        there = [directory] == HOLDS
+        catalog = self.make_catalog(directory)
+        catalog.open()
+        if not there:
+            catalog.create_database("db", DATABASE, False)
+            self.furnish(catalog)
+        yield catalog
+        catalog.close()
+
+    def make_catalog(self, directory: Path) -> Catalog:
+        catalog = HiveCatalog("mine", lambda: connection(self.session))
+        if [directory] != HOLDS:
+            wipe(catalog)
+            HOLDS[:] = [directory]
+        return catalog
+
+    def bears(self, name: str) -> bool:
+        return re.fullmatch(r"\w{1,128}", name, re.ASCII) is not None
