@@ -17,6 +17,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.shelf import Shelf
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.functions.definitions import DEFINITIONS
 from schema_core.expressions.signatures import Function, Kind, Spark, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span
@@ -326,10 +327,16 @@ class FunctionCatalog:
         return sorted([*self.system, *of_database])
 
     def list_system(self) -> list[str]:
-        """The functions of the modules in use, sorted, in lower case."""
-        names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
+        """The functions of the modules in use, sorted, Flink's own by their definitions."""
+        names: Iterable[str] = DEFINITIONS if CORE in self.modules.used else ()
         brought = {name for _, functions in self.modules.of_packages() for name in functions}
-        return sorted(brought | {name.lower() for name in names if name[0].isalpha()})
+        return sorted(brought.union(names))
+
+    def list_callable(self) -> list[str]:
+        """The names that a call in SQL may have, in lower case, each once, sorted."""
+        names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
+        own = {name.lower() for name in names if name.isidentifier()}
+        return sorted(own.union(self.list_functions()) - (set(DEFINITIONS) - own))
 
     def list_functions(self) -> list[str]:
         """All functions that one name reaches, each once, sorted."""

@@ -187,7 +187,7 @@ def _names(session: Session, kind: str, path: list[str], text: str) -> Iterator[
         return
     yield from _columns(session, text, path)
     if not path:
-        every = session.functions.list_functions()
+        every = session.functions.list_callable()
         yield from (one for one in every if one.isidentifier() and one.upper() not in RESERVED)
 
 

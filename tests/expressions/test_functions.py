@@ -8,21 +8,29 @@ from itertools import chain
 import pytest
 
 from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates
+from schema_core.expressions.functions.definitions import DEFINITIONS as LISTED
 from schema_core.expressions.signatures import Function, Kind, Rules, declare
 from schema_core.types import DataTypes
 from tests.support import cases
 
 ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]
-DEFINITIONS = cases("functions")
+CASES = cases("functions")
 
 
 def test_all_definitions_of_flink_are_listed() -> None:
-    assert len(dict(DEFINITIONS)) == 256
+    assert len(dict(CASES)) == 256
 
 
-@pytest.mark.parametrize(("definition", "name"), DEFINITIONS)
+@pytest.mark.parametrize(("definition", "name"), CASES)
 def test_every_definition_has_its_place(definition: str, name: str) -> None:
     assert name.startswith("(") or name in BUILT_IN
+
+
+def test_what_flink_lists_are_its_definitions_but_the_internal_ones() -> None:
+    internal = {name for name in dict(CASES) if name.startswith("$")}
+
+    assert set(dict(CASES)) - internal == set(LISTED)
+    assert 5 == len(internal)
 
 
 def test_no_row_is_there_twice() -> None:
