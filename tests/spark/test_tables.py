@@ -31,7 +31,7 @@ def rows(table: Table) -> list[Row]:
 
 
 def test_values_come_back_as_they_went_in(environment: TableEnvironment) -> None:
-    values = (
+    values: tuple[object, ...] = (
         1, 2.5, "it's", True, b"\x00x", Decimal("1.50"), dt.date(2020, 2, 29),
         dt.datetime(2020, 2, 29, 1, 2, 3, 456000),  # noqa: DTZ001 - a TIMESTAMP
         [1, None], [], {"k": 1}, {}, Row(1, "x"), None, float("-inf"),
