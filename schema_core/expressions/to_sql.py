@@ -24,6 +24,7 @@ from schema_core.expressions.typed import (
 )
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
+from schema_core.sql.spelling import close_up
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -42,7 +43,7 @@ def to_sql(typed: Typed) -> str:
     >>> print(to_sql(infer(scope, parse_expression("coalesce(nullif(a, 0), b)"))))
     COALESCE(CAST(CASE WHEN `a` = 0 THEN NULL ELSE `a` END AS BIGINT), `b`)
     """
-    return print_expression(to_syntax(typed))
+    return close_up(print_expression(to_syntax(typed)))
 
 
 def to_syntax(typed: Typed) -> syntax.Expression:

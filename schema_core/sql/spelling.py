@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from schema_core.sql.literals import shown
 from schema_core.sql.syntax import Interval, Literal, LiteralKind, TypeName
 from schema_core.text import quote_identifier, quote_string
+
+#: The blank before a name that is one sign; texts and other names, in which there is none.
+_BEFORE_SIGN = re.compile(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -163,3 +167,12 @@ def _atomic_type(written: TypeName) -> str:
     numbers = f"({', '.join(map(str, written.parameters))})" if written.parameters else ""
     charset = f" CHARACTER SET {quote_identifier(written.charset)}" if written.charset else ""
     return f"{keyword}{numbers}{blank}{zone}{charset}"
+
+
+def close_up(text: str) -> str:
+    """Printed SQL without a blank before a name like ``,``, which Calcite takes for the sign.
+
+    >>> close_up("`b` + `,` + ' `,`'")
+    "`b` +`,` + ' `,`'"
+    """
+    return _BEFORE_SIGN.sub(lambda found: found[0].removeprefix(" "), text)
