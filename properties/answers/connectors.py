@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
+from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.environment.connector import IMPLICIT_OPTIONS
 from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
+from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Relation, Table
 from schema_core.schema.columns import MetadataColumn
 from schema_core.text import Span
@@ -51,16 +54,20 @@ CONNECTORS = {
 FORMATS = ("raw", "json", "csv")
 
 
-def require_connector(target: BoundTable, purpose: str) -> None:
+def require_connector(
+    identifier: ObjectIdentifier,
+    table: ResolvedCatalogTable | ResolvedCatalogMaterializedTable,
+    purpose: str,
+) -> None:
     """What Flink checks when it makes a source or a sink.
 
     Raises:
         SchemaError: where the table cannot be used so.
     """
-    table, options = target.table, target.table.options
+    options = table.options
     known = CONNECTORS.get(options.get("connector", ""))
     if known is None or purpose not in known.can:
-        raise SchemaError(f"no connector to {purpose} {target.identifier}", code="no-connector")
+        raise SchemaError(f"no connector to {purpose} {identifier}", code="no-connector")
     _require_options(known, set(options), options.get("format"))
     metadata = [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
     if purpose == "write" and table.distribution is not None:
@@ -91,8 +98,9 @@ class CheckedSession(Session):
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         found = super().table(path, span)
-        if self.checks and found.kind == "TABLE":
-            require_connector(self.bound(found.identifier), "read")
+        kept = self.tables.get(found.identifier).table
+        if self.checks and not isinstance(kept, ResolvedCatalogView):
+            require_connector(found.identifier, kept, "read")
         return found
 
 
@@ -111,7 +119,7 @@ class Recorder(Rehearsal):
         overwrite: bool = False,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        require_connector(target, "write")
+        require_connector(target.identifier, target.table, "write")
         self.jobs += 1
         return super().insert(query, target, columns=columns, overwrite=overwrite, hooks=hooks)
 
@@ -125,6 +133,6 @@ class Recorder(Rehearsal):
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         job = super().create_as(query, target, registration, columns=columns, hooks=hooks)
-        require_connector(target, "write")
+        require_connector(target.identifier, target.table, "write")
         self.jobs += 1
         return job
