@@ -69,7 +69,16 @@ def _running(folder: Path) -> Iterator[Server]:
     make = [_program("initdb"), "-D", str(data), "-U", "ann", "--pwfile", str(word)]
     make += ["-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"]
     subprocess.run(make, check=True, capture_output=True, cwd=folder, **as_user)
-    run = [_program("postgres"), "-D", str(data), "-p", str(port), "-k", str(folder)]
+    run = [
+        *_with_parent(),
+        _program("postgres"),
+        "-D",
+        str(data),
+        "-p",
+        str(port),
+        "-k",
+        str(folder),
+    ]
     run += [part for setting in SETTINGS for part in ("-c", setting)]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
@@ -91,6 +100,12 @@ def _program(name: str) -> str:
     """The program of this name, where Debian has it or on the path; empty if there is none."""
     folders = [str(one) for one in sorted(Path(DEBIAN).glob("*/bin"), reverse=True)]
     return shutil.which(name, path=os.pathsep.join([*folders, os.environ.get("PATH", "")])) or ""
+
+
+def _with_parent() -> list[str]:
+    """What makes the server end with us, where we are killed before we can stop it."""
+    program = shutil.which("setpriv")
+    return [program, "--pdeathsig", "INT", "--"] if program else []
 
 
 def _as_user(*files: Path) -> dict[str, Any]:
