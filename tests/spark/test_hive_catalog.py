@@ -34,7 +34,9 @@ from schema_core.testing.catalog_samples import PLAIN, TABLES, columns, understo
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MAPS = sorted((Path(__file__).parents[2] / "properties" / "corpus" / "maps").glob("*.jsonl.gz"))
+MAPS = sorted(
+    (Path(__file__).parents[2] / "properties" / "corpus" / "maps").glob("flink-*.jsonl.gz")
+)
 DATABASE = "beside"
 HIVE = {"connector": "hive"}
 
