@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schema_core.errors import SchemaError, at
+from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Function, Given, Rules
@@ -43,8 +43,11 @@ def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syn
         convert(argument, type_, function)
         for argument, type_ in zip(arguments, wanted, strict=True)
     )
-    with at(str(function), call.span):
+    try:
         type_ = result(function, Given(tuple(value.type for value in values), arguments))
+    except SchemaCoreError:  # seldom: the name of every call would take a tenth of the time
+        with at(str(function), call.span):
+            raise
     head = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
     found = Apply(function, values, type_, written=head, span=call.span)
     if not any(isinstance(value, Apply) and value.at_first for value in values):
@@ -149,9 +152,12 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
     Raises:
         SchemaError: with code `no-cast` where Flink has no text for such a cast.
     """
-    with at("a cast that SQL puts in", value.span):
+    try:
         _refuse_months(value, target)
         written = type_name_of(target)
+    except SchemaCoreError:
+        with at("a cast that SQL puts in", value.span):
+            raise
     cast = BUILT_IN["CAST"][-1]
     arguments = (value, Target(written, target, value.span))
     return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
