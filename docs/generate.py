@@ -18,8 +18,8 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 #: Packages in the order of the layers.
 LAYERS = (
-    "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats", "environment",
-    "pipeline", "cli", "testing",
+    "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats",
+    "environment", "pipeline", "cli", "testing",
 )  # fmt: skip
 
 
