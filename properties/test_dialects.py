@@ -69,7 +69,11 @@ def test_a_note_brings_every_type_back(type_: DataType, comment: str | None, dia
     text = written(schema, dialect, notes=True)
     if text is not None:
         (column,) = resolved(read_table(text, dialect).schema).columns
-        assert (type_, comment) == (column.data_type, column.comment)
+        assert type_ == column.data_type
+        assert comment == column.comment or (
+            comment == ""
+            and "the empty comment" in [one.source for one in ddl_losses(schema, dialect)]
+        )
 
 
 @given(types(max_leaves=5), dialects)

@@ -19,7 +19,7 @@ NARROW = {"only": DataTypes.BIGINT(nullable=False)}
 #: What no draw of columns, literals and a few words makes: they want a literal of one kind, a word
 #: or a clause of their own.
 NEVER = {
-    "(-)", "CONVERT USING", "CURRENT_WATERMARK", "DEFAULT ON EMPTY", "DEFAULT ON ERROR",
+    "(-)", "CURRENT_WATERMARK", "DEFAULT ON EMPTY", "DEFAULT ON ERROR",
     "DESCRIPTOR", "INTERVAL", "JSON_OBJECT", "JSON_QUERY", "OBJECT_UPDATE", "OVERLAPS",
     "TRANSLATE USING",
 }  # fmt: skip

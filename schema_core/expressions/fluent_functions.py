@@ -42,6 +42,7 @@ def _chain(name: str, operands: tuple[Value, ...]) -> Expression:
 def not_(expression: Value) -> Expression:
     """SQL's NOT: unknown where the expression is.
 
+    >>> from schema_core.expressions import col
     >>> print(not_(col("a") == 1))
     NOT `a` = 1
     """
@@ -222,8 +223,9 @@ def temporal_overlaps(
 ) -> Expression:
     """Whether two periods overlap, each from a moment to another or for an interval.
 
+    >>> from schema_core.expressions import col
     >>> print(temporal_overlaps(col("a"), col("b"), col("c"), col("d")))
-    (`a`, `b`) OVERLAPS (`c`, `d`)
+    PERIOD (`a`, `b`) OVERLAPS PERIOD (`c`, `d`)
     """
     left = apply("ROW", left_time_point, left_temporal)
     return apply("OVERLAPS", left, apply("ROW", right_time_point, right_temporal))
@@ -263,6 +265,7 @@ def json_string(value: Value) -> Expression:
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Value) -> Expression:
     """An object of keys and values in turn.
 
+    >>> from schema_core.expressions import col
     >>> print(json_object(JsonOnNull.ABSENT, "k", col("a")))
     JSON_OBJECT(KEY 'k' VALUE `a` ABSENT ON NULL)
     """

@@ -151,8 +151,8 @@ def _arrow_days(type_: DayTimeIntervalType) -> DataType:
 
 
 def without_null(type_: DataType) -> DataType:
-    """NOT NULL, where the type can be."""
-    return type_ if isinstance(type_, NullType) else type_.not_null()
+    """NOT NULL, where the type can be: one that is distinct from NULL cannot either."""
+    return type_ if is_null(type_) else type_.not_null()
 
 
 def _not_null_key(type_: MapType) -> DataType:

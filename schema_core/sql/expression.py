@@ -2,7 +2,7 @@
 
 Operands and operators are stacked and joined when an operator comes that binds less (as Calcite's
 parser does), so that one frame of Python reads a whole chain of operators: ``a OR b OR ...`` may
-have thousands. What counts as nesting, for the budget of 200 levels, is the depth of the tree to
+have thousands. What counts as nesting, for the budget of 64 levels, is the depth of the tree to
 the right: brackets, arguments, right operands.
 
 The powers are Calcite's: ``||`` binds like ``*``, all comparisons bind alike and to the left, IS
@@ -33,7 +33,7 @@ def parse_expression(text: str) -> Expression:
     """The tree of an expression of Flink SQL.
 
     Raises:
-        ParseError: for what Flink's parser refuses, with the place; for more than 200 levels of
+        ParseError: for what Flink's parser refuses, with the place; for more than 64 levels of
             nesting, 1,000,000 characters, or 1,000 digits in a number.
 
     >>> parse_expression("a + b.c")

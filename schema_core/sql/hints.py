@@ -33,6 +33,9 @@ CLAUSES = frozenset(
 #: Those of them that columns and tables are called like.
 NAMES = frozenset({"END", "GROUP", "LIMIT", "ORDER", "SET", "VALUES"})
 
+#: Those that are one with BY behind them alone.
+SORTS = frozenset({"GROUP", "ORDER"})
+
 #: Function of other engines -> what Flink has instead.
 ELSEWHERE = {
     "CHARINDEX": "LOCATE",
@@ -126,7 +129,8 @@ def _elsewhere(cursor: Cursor, expected: str) -> str | None:
 
 def _by(cursor: Cursor, expected: str) -> str | None:
     is_alone = cursor.key in ("ORDER", "GROUP", "PARTITION") and cursor.peek().key != "BY"
-    return f"write {cursor.key} BY" if is_alone and "name" not in expected else None
+    is_name = "name" in expected or "expression" in expected
+    return f"write {cursor.key} BY" if is_alone and not is_name else None
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
@@ -162,7 +166,9 @@ def _reserved(cursor: Cursor, expected: str) -> str | None:
     token = cursor.token
     if "name" not in expected and "expression" not in expected:
         return None
-    others = CLAUSES - NAMES if "name" in expected else CLAUSES
+    if cursor.peek().key == "BY":
+        return None
+    others = CLAUSES - (NAMES if "name" in expected else SORTS)
     is_name = token.kind == "reserved" and token.key not in others
     return "quote a reserved word with back-ticks" if is_name else None
 

@@ -98,6 +98,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
     expected what to show, found 'TABELS'
         USE 1; SHOW TABELS; SHOW TABLES
                     ^^^^^^
+      hint: did you mean TABLES?
     """
     found = list(read_statements(text))
     gathering = Gathering()

@@ -188,9 +188,13 @@ def _given(trees: Sequence[Typed]) -> Given:
 
 @cache
 def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
-    """What an expression gives once it is written down and read again, or None without a type."""
+    """What an expression gives once it is written down and read again, or None without a type.
+
+    A descriptor is no value: it names columns for a table function.
+    """
     try:
         text = print_expression(tree)
-        return infer(ColumnScope(dict(columns)), parse_expression(text)).type.root
+        root = infer(ColumnScope(dict(columns)), parse_expression(text)).type.root
     except SchemaCoreError:
         return None
+    return None if root is TypeRoot.DESCRIPTOR else root

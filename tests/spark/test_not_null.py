@@ -79,12 +79,15 @@ def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, s
 
 
 def is_exempt(found: Typed) -> bool:
-    """Aggregates make one row of many; and a text that is compared with a number is read as one.
+    """Aggregates make one row of many; and Flink says NOT NULL of some values that may be NULL.
 
-    Where it is none, Flink has NULL, although it says NOT NULL.
+    A text that is compared with a number is read as one, and NULL where it is none. In SQL the
+    elements of what is cast to an array are NOT NULL, whatever they were.
     """
     if not isinstance(found, Apply):
         return False
+    if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
+        return any(map(says_not_null, found.type.children()))
     texts = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
     compares = found.function.takes[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
     return found.function.kind is Kind.AGGREGATE or (compares and len(texts) > 1)
