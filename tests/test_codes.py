@@ -107,11 +107,11 @@ def test_an_example_in_python_meets_its_code(
     assert {code} == told_by_python(read(code).example, code)
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("code", examples("python spark"))
 def test_an_example_on_spark_meets_its_code(
-    code: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    code: str, spark: object, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert spark is not None
     monkeypatch.chdir(str(tmp_path))
 
     assert {code} == told_by_python(read(code).example, code)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.formats.arguments import require
-from schema_core.formats.arrow_carriers import EXTENSIONS, carrier_of, field_of, laid_out
+from schema_core.formats.arrow_carriers import carrier_of, extension_of, field_of, laid_out
 from schema_core.formats.arrow_kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
 from schema_core.formats.arrow_layout import Node, build, read_layout, tags, write_layout
 from schema_core.formats.loss import Loss, LossKind, Policy, enforce, plain
@@ -196,9 +196,7 @@ def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
 
 def _is_usual(field: pa.Field, type_: DataType) -> bool:
     extension = (field.metadata or {}).get(EXTENSION_NAME)
-    return bool(
-        extension == EXTENSIONS.get(type(type_)) and carrier_of(type_, True).equals(field.type)
-    )
+    return bool(extension == extension_of(type_) and carrier_of(type_, True).equals(field.type))
 
 
 def _read(field: pa.Field) -> RowField:

@@ -66,6 +66,13 @@ EXTENSIONS: dict[type[DataType], bytes] = {
 # --- fields ---------------------------------------------------------------------------------------
 
 
+def extension_of(type_: DataType) -> bytes | None:
+    """The name of Arrow's extension that says what is stored, also under another name."""
+    if isinstance(type_, DistinctType):
+        return extension_of(type_.source_type)
+    return EXTENSIONS.get(type(type_))
+
+
 def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
     """The Arrow field of a column or of a field of a row, with or without notes.
 
@@ -96,7 +103,7 @@ def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
     metadata = {key.encode(): text.encode() for key, text in told.items()}
     if field.description is not None:
         metadata[COMMENT.encode()] = field.description.encode()
-    if (extension := EXTENSIONS.get(type(field.data_type))) is not None:
+    if (extension := extension_of(field.data_type)) is not None:
         metadata |= {EXTENSION_NAME: extension, EXTENSION_METADATA: b""}
     return metadata
 

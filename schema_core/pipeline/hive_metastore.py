@@ -53,6 +53,8 @@ TRIES = 20
 
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")
 _EXISTS, _HOMELESS = "AlreadyExistsException", "InvalidObjectException"
+#: What it says where the folder of the database went while that of the table was made.
+_FOLDERLESS = "No such file or directory"
 #: What Hive says of a table that is not as it was expected, and of one that is not there.
 _CHANGED, _GONE = "The table has been modified", "InvalidOperationException"
 
@@ -243,7 +245,8 @@ class SparkMetastore:
             except HiveError as error:
                 if self.database(table.database) is None:
                     return False
-                if error.java_class != _HOMELESS or tried + 1 == TRIES:
+                homeless = error.java_class == _HOMELESS or _FOLDERLESS in error.problem
+                if not homeless or tried + 1 == TRIES:
                     raise  # else the database was made anew meanwhile
         return False
 
