@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.arguments import checked, require_names
 from schema_core.catalog.conflicts import means_the_same, require_expected
 from schema_core.catalog.metastore import (
     Connection,
@@ -32,12 +33,12 @@ from schema_core.catalog.sql_shelf import Kind, exists, ignore_missing, missing
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import ConflictError, SchemaError, UnsupportedError, at
 from schema_core.paths import ObjectPath
-from schema_core.text import is_blank
 
 #: How often a table is read again when somebody else altered it in between.
 TRIES = 20
 
 
+@checked
 class HiveCatalog(Catalog):
     """A catalog in a Hive metastore; `connect` is called when it is opened.
 
@@ -50,8 +51,7 @@ class HiveCatalog(Catalog):
     def __init__(
         self, name: str, connect: Callable[[], Connection], default_database: str = "default"
     ) -> None:
-        if is_blank(name) or is_blank(default_database):
-            raise SchemaError("a catalog and its default database need names", code="blank-name")
+        require_names(name, default_database)
         self.name = name
         self._default = default_database
         self._connect = connect

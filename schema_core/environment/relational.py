@@ -15,6 +15,7 @@ from schema_core.expressions.fluent import Expression
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.items import Aliased, Columns, Range, Sorted
 from schema_core.expressions.signatures import Kind
+from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import (
     Aliased as AliasedSource,
@@ -140,13 +141,12 @@ def require_different(names: Sequence[str]) -> None:
     """
     if not names:
         raise SchemaError("a table needs a column", code="no-columns")
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise SchemaError(
-                f"there are two columns called {name!r}",
-                code="duplicate-column",
-                hint="name one of them: alias(...)",
-            )
+    if twice := repeated(names):
+        raise SchemaError(
+            f"there are two columns called {twice[0]!r}",
+            code="duplicate-column",
+            hint="name one of them: alias(...)",
+        )
 
 
 # --- blocks ---------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.table_arguments import by_name, column_of, described, table_of
+from schema_core.schema.rules import repeated
 from schema_core.sql import query_syntax as written
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Subquery
 from schema_core.types import (
@@ -68,15 +69,13 @@ def _refuse_keys(table: Expression) -> None:
 
 
 def _refuse_twins(columns: Columns, call: Call) -> None:
-    names = [column.name for column in columns]
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise SchemaError(
-                f"there would be two columns {name!r}",
-                code="duplicate-column",
-                hint="rename the column of the input",
-                span=call.span,
-            )
+    if twice := repeated(column.name for column in columns):
+        raise SchemaError(
+            f"there would be two columns {twice[0]!r}",
+            code="duplicate-column",
+            hint="rename the column of the input",
+            span=call.span,
+        )
 
 
 # --- changes -------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ import pytest
 
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.arguments import KINDS
+from schema_core.catalog.hive_catalog import HiveCatalog
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.metastore import Connection
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
 from schema_core.catalog.sql_catalog import SqlCatalog
 from schema_core.errors import SchemaError
@@ -31,15 +33,21 @@ class Odd:
     """Nothing that a catalog takes."""
 
 
+def nobody_connects() -> Connection:
+    raise AssertionError
+
+
 def made(kind: str, directory: Path) -> Catalog:
     if kind == "memory":
         return InMemoryCatalog("mine")
+    if kind == "hive":
+        return HiveCatalog("mine", nobody_connects)
     catalog = SqlCatalog("mine", f"sqlite:///{directory}/c.db", PropertyMaps())
     catalog.open()
     return catalog
 
 
-@pytest.mark.parametrize("kind", ["memory", "sql"])
+@pytest.mark.parametrize("kind", ["memory", "sql", "hive"])
 def test_every_method_refuses_what_it_does_not_take(kind: str, tmp_path: Path) -> None:
     """Its first argument that is looked at; and that none of its own is a `TypeError` inside."""
     catalog = made(kind, tmp_path)
@@ -50,7 +58,7 @@ def test_every_method_refuses_what_it_does_not_take(kind: str, tmp_path: Path) -
         assert caught.value.code == "wrong-argument", name
 
 
-@pytest.mark.parametrize("kind", ["memory", "sql"])
+@pytest.mark.parametrize("kind", ["memory", "sql", "hive"])
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
