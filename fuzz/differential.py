@@ -24,7 +24,7 @@ from typing import IO
 from fuzz.drawing import Drawing, Drawn
 from properties.answer import answer
 from properties.recorded import Answer, Question
-from properties.scoring import agreement
+from properties.scoring import agreement, crashes
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.rewrite import walk
@@ -78,6 +78,8 @@ def question(drawn: Drawn) -> Question:
 
 def difference(asked: Question, theirs: Answer, ours: Answer) -> str:
     """In what two answers differ, or nothing."""
+    if crashes(ours):
+        return "crash of the library"
     if theirs.get("error", "ValidationException") not in REFUSALS:
         return "crash of Flink"
     if agreement(asked, theirs, ours)[1]:

@@ -22,7 +22,7 @@ from fuzz import driver
 from fuzz.differential import BATCH, Flink
 from properties.answer import answer
 from properties.recorded import Answer, Question, preamble
-from properties.scoring import agreement
+from properties.scoring import agreement, crashes
 
 #: How many statements a script has.
 LENGTH = 24
@@ -97,8 +97,10 @@ class Finder:
         ours = answer(asked)
         pairs = zip(theirs["results"], ours["results"], strict=True)
         for place, (expected, actual) in enumerate(pairs):
+            if crashes(actual):
+                return place
             if "Error" in expected.get("error", ""):
-                return None  # Flink crashed: what follows speaks of a broken session
+                return None  # Flink crashed: its session is broken from here on
             if not agreement(asked, expected, actual)[0]:
                 return place
         return None

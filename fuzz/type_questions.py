@@ -21,7 +21,7 @@ from itertools import islice
 from fuzz.differential import BATCH, REFUSALS, Flink
 from properties.answer import answer
 from properties.recorded import Answer, Question
-from properties.scoring import agreement
+from properties.scoring import agreement, crashes
 
 
 def snapshot(serializer: str) -> str:
@@ -187,6 +187,8 @@ class Drawing:
 
 def difference(asked: Question, theirs: Answer, ours: Answer) -> str:
     """In what two answers differ, or nothing."""
+    if crashes(ours):
+        return "crash of the library"
     if theirs.get("error", "ValidationException") not in REFUSALS:
         return "crash of Flink"
     if theirs.get("message", "").startswith(LOADED):

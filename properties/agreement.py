@@ -2,9 +2,13 @@
 
     python -m properties.agreement [--files types,expr] [--show N] [--categories] [--raise-floors]
 
-One `python -m properties.answer` a file gets the questions and prints the answers. The figures are
-held against floors.json: cases that agree may not become fewer, answers to what Flink refuses
-("accepted wrongly") may not become more.
+One `python -m properties.answer` per file gets the questions and prints the answers. The figures
+are held against floors.json: cases that agree may not become fewer, answers to what Flink refuses
+("accepted wrongly") may not become more, and nothing may crash.
+
+Refusals are counted on their own: `refused` is how many cases Flink and the library both refuse,
+`reasons` how many of these have the same kind of reason (syntax, an object that does not exist),
+out of those whose kind Flink's error class shows.
 """
 
 from __future__ import annotations
@@ -24,14 +28,14 @@ from typing import TypeAlias
 
 from properties import recorded
 from properties.recorded import Answer, Question
-from properties.scoring import MISSING, agreement, cases, exact
+from properties.scoring import MISSING, agreement, cases, crashes, exact, is_refusal, same_reason
 
 ROOT = Path(__file__).parent.parent
 FLOORS = Path(__file__).parent / "floors.json"
 PROGRAM = (sys.executable, "-m", "properties.answer")
 
 #: figure -> which of two is the better one; `cases` belongs to the recording and does not move.
-BETTER = {"meaning": max, "exact": max, "accepted": min}
+BETTER = {"meaning": max, "exact": max, "reasons": max, "accepted": min}
 
 #: file -> figure -> number of cases
 Floors: TypeAlias = dict[str, dict[str, int]]
@@ -59,7 +63,7 @@ def ask(questions: list[Question], timeout: float) -> tuple[list[Answer], str]:
         )  # fmt: skip
         out.seek(0)
         answers = [json.loads(line) for line in out if line.strip()]
-        if len(answers) == len(questions):
+        if len(answers) == len(questions) and process.returncode == 0:
             return answers, ""
         complaints.seek(0)
         last_words = complaints.read()[-2000:]
@@ -84,6 +88,7 @@ def score(name: str, corpus: Path, timeout: float) -> Score:
             if not agrees:
                 result.disagreements.append(disagreement(asked, want, got))
     result.count = sum(result.categories.values(), Counter())
+    result.count["crashes"] = sum(map(crashes, answers)) or int(bool(result.remark))
     return result
 
 
@@ -96,13 +101,19 @@ def category(question: Question) -> str:
 def judge(question: Question, want: Answer, got: Answer) -> tuple[dict[str, int], bool]:
     """What one case adds to the figures, and whether it agrees in meaning."""
     agrees, exactly = agreement(question, want, got)
+    both = not want["ok"] and is_refusal(got)
+    reason = same_reason(want, got) if both else None
     figures = {
         "cases": 1,
         "answered": got.get("ok") is True,
         "meaning": agrees,
         "exact": exactly,
         "accepted": not want["ok"] and got.get("ok") is True,
-        "refused": bool(want["ok"]) and got.get("ok") is not True,
+        "refused": bool(want["ok"]) and is_refusal(got),
+        "refusals": both,
+        "comparable": reason is not None,
+        "reasons": reason is True,
+        "crashes": crashes(got),
     }
     return figures, agrees
 
@@ -114,8 +125,8 @@ def disagreement(asked: object, want: Answer, got: Answer) -> str:
 
 
 HEADING = (
-    f"{'file':<24}{'cases':>7}{'meaning':>10}{'exact':>10}"
-    f"{'accepted wrongly':>18}{'refused wrongly':>17}{'seconds':>9}"
+    f"{'file':<18}{'cases':>7}{'meaning':>9}{'exact':>9}{'refused':>9}{'reasons':>11}"
+    f"{'accepted wrongly':>18}{'refused wrongly':>17}{'crashes':>9}{'seconds':>9}"
 )
 
 
@@ -123,9 +134,11 @@ def row(name: str, count: Mapping[str, int], seconds: str = "") -> str:
     """One line of the table."""
     whole = max(count.get("cases", 0), 1)
     meaning, exactly = (100 * count.get(figure, 0) / whole for figure in ("meaning", "exact"))
+    reasons = f"{count.get('reasons', 0)}/{count.get('comparable', 0)}"
     return (
-        f"{name:<24}{count.get('cases', 0):>7}{meaning:>9.2f}%{exactly:>9.2f}%"
-        f"{count.get('accepted', 0):>18}{count.get('refused', 0):>17}{seconds:>9}"
+        f"{name:<18}{count.get('cases', 0):>7}{meaning:>8.2f}%{exactly:>8.2f}%"
+        f"{count.get('refusals', 0):>9}{reasons:>11}{count.get('accepted', 0):>18}"
+        f"{count.get('refused', 0):>17}{count.get('crashes', 0):>9}{seconds:>9}"
     )
 
 
@@ -134,7 +147,7 @@ def report(result: Score, show: int, *, categories: bool) -> None:
     print(row(result.name, result.count, f"{result.seconds:.1f}"), flush=True)
     if categories:
         for name, count in sorted(result.categories.items()):
-            print(row(f"  {name}"[:24], count))
+            print(row(f"  {name}"[:18], count))
     for text in result.disagreements[:show]:
         print(f"  {text}")
     if result.remark:
@@ -142,14 +155,17 @@ def report(result: Score, show: int, *, categories: bool) -> None:
 
 
 def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
-    """What is worse than its floor, in words.
+    """Describe every figure that is worse than its floor; the floor of crashes is 0.
 
     >>> result = Score("casts", count=Counter(cases=10, answered=9, meaning=8, exact=8, accepted=1))
-    >>> fallen([result], {"casts": {"cases": 10, "meaning": 9, "exact": 8, "accepted": 1}})
+    >>> floor = {"cases": 10, "meaning": 9, "exact": 8, "reasons": 0, "accepted": 1}
+    >>> fallen([result], {"casts": floor})
     ['casts: meaning 8, floor 9']
     """
     lines = []
     for result in results:
+        if result.count["crashes"]:
+            lines.append(f"{result.name}: {result.count['crashes']} crashes, floor 0")
         floor = floors.get(result.name)
         if floor is None:
             lines += [f"{result.name}: no floor yet"] if result.count["answered"] else []
@@ -167,12 +183,11 @@ def fallen(results: Iterable[Score], floors: Floors) -> list[str]:
 def raised(results: Iterable[Score], floors: Floors) -> Floors:
     """The better of the old and the new figure everywhere: a floor never falls.
 
-    A file that is refused as a whole has no floor: it agrees with every refusal, and accepts
-    nothing wrongly, for the wrong reason.
+    A file that is refused as a whole gets no floor: its figures mean nothing.
 
     >>> result = Score("casts", count=Counter(cases=10, answered=9, meaning=8, exact=8, accepted=0))
     >>> raised([result], {"casts": {"cases": 10, "meaning": 9, "exact": 7, "accepted": 1}})
-    {'casts': {'cases': 10, 'meaning': 9, 'exact': 8, 'accepted': 0}}
+    {'casts': {'cases': 10, 'meaning': 9, 'exact': 8, 'reasons': 0, 'accepted': 0}}
     """
     new = {
         result.name: {
@@ -204,10 +219,10 @@ def save_floors(floors: Floors) -> None:
 
 
 def verdict(results: list[Score], *, raise_floors: bool) -> int:
-    """Hold the figures against the floors, or lift these; the exit code of the program."""
+    """Hold the figures against the floors, or raise these; return the exit code of the program."""
     floors = load_floors()
     higher = raised(results, floors)
-    if raise_floors:
+    if raise_floors and not any(result.count["crashes"] for result in results):
         save_floors(higher)
     elif complaints := fallen(results, floors):
         print("\nless exact than before:", *complaints, sep="\n  ")
@@ -237,7 +252,9 @@ def main() -> int:
             results.append(result)
     total = sum((result.count for result in results), Counter[str]())
     print(row("all", total))
-    return 0 if options.corpus else verdict(results, raise_floors=options.raise_floors)
+    if options.corpus:
+        return 1 if total["crashes"] else 0
+    return verdict(results, raise_floors=options.raise_floors)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
     python -m properties.answer < questions.jsonl > answers.jsonl
 
-One JSON object a line in, one a line out, in order. It never ends before its questions do: what the
-library refuses, and what nobody answers yet, is ``{"ok": false, "error": ...}``.
+One JSON object per line in, one per line out, in order. It never ends before its questions do. What
+the library refuses is ``{"ok": false, "error": ...}``. A crash (any exception that is not a
+`SchemaCoreError`, or an operation that does not exist) has ``"crash": true`` as well; its traceback
+goes to standard error, and the program exits with 1 after the last question.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from properties.answers import (
 )
 from properties.answers.attempt import UNSUPPORTED, Operation, attempt
 from properties.recorded import Answer, Question
+from properties.scoring import crashes
 
 #: The families of questions; each has its table of ops.
 FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query, scripts, values)
@@ -42,19 +45,23 @@ def answer(question: Question) -> Answer:
     >>> answer({"op": "type", "in": "ROW<a INT>"})["summary"]
     'ROW<`a` INT>'
     >>> answer({"op": "weather"})
-    {'ok': False, 'error': 'Unsupported'}
+    {'ok': False, 'error': 'Unsupported', 'crash': True}
     """
     operation = OPERATIONS.get(question.get("op", ""))
     return attempt(operation, question) if operation else UNSUPPORTED
 
 
-def main() -> None:
-    """Answer standard input, line by line."""
+def main() -> int:
+    """Answer standard input, line by line; return 1 if an answer was a crash."""
     questions = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", newline="\n")
+    crashed = 0
     for line in questions:
         if line.strip():
-            print(json.dumps(answer(json.loads(line)), default=repr), flush=True)
+            found = answer(json.loads(line))
+            crashed += crashes(found)
+            print(json.dumps(found, default=repr), flush=True)
+    return 1 if crashed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -21,8 +21,20 @@ IGNORED = frozenset({
 #: Property values that hold printed SQL end so.
 SQL_KEYS = ("expr", "strategy.expr", "query")
 
-#: What stands for an answer that never came.
-MISSING: Answer = {"ok": None}
+#: The answer of a program that ended before it answered: a crash.
+MISSING: Answer = {"ok": None, "crash": True}
+
+#: Class of Flink's error -> our classes for the same kind of reason. Every other class of Flink's
+#: (`ValidationException` above all) is raised for reasons of any kind, so it cannot be compared.
+REASONS = {
+    **dict.fromkeys(
+        ("SqlParserException", "SqlParserEOFException", "TokenMgrError", "SqlValidateException"),
+        frozenset({"ParseError"}),
+    ),
+    "CalciteContextException": frozenset({"SchemaError", "NotFoundError", "UnsupportedError"}),
+    "CatalogException": frozenset({"SchemaError", "NotFoundError", "AlreadyExistsError"}),
+    "NoSuchElementException": frozenset({"NotFoundError"}),
+}
 
 
 def meaning(value: Any, key: str = "") -> Any:
@@ -87,25 +99,57 @@ def same_meaning(question: Question, expected: Answer, actual: Answer) -> bool:
     return bool(want == got)
 
 
+def crashes(answer: Answer) -> int:
+    """Return the number of crashes in an answer; each statement of a script can crash.
+
+    >>> crashes({"ok": True, "results": [{"ok": False, "error": "crash: KeyError", "crash": True}]})
+    1
+    """
+    return int("crash" in answer) + sum(map(crashes, answer.get("results") or ()))
+
+
+def is_refusal(answer: Answer) -> bool:
+    """Whether the answer is a deliberate refusal, not a crash and not missing."""
+    return answer.get("ok") is False and "crash" not in answer
+
+
+def same_reason(expected: Answer, actual: Answer) -> bool | None:
+    """Whether two refusals have the same kind of reason; None where Flink's class leaves it open.
+
+    >>> same_reason({"error": "SqlParserException"}, {"error": "SchemaError"})
+    False
+    """
+    reasons = REASONS.get(expected.get("error", ""))
+    return None if reasons is None else actual.get("error") in reasons
+
+
 def agreement(question: Question, expected: Answer, actual: Answer) -> tuple[bool, bool]:
     """Whether two answers agree in meaning, and whether exactly.
 
+    Refusals agree in meaning; exactly, unless Flink's error shows another kind of reason. A crash
+    agrees with nothing.
+
     >>> agreement({"op": "type"}, {"ok": False, "error": "A"}, {"ok": False, "error": "B"})
     (True, True)
+    >>> agreement({"op": "type"}, {"ok": False, "error": "A"}, {"ok": False, "crash": True})
+    (False, False)
     >>> agreement({"op": "type"}, {"ok": True, "summary": "A"}, {"ok": True, "summary": "B"})
     (True, False)
     """
     if not expected["ok"]:
-        refused = actual.get("ok") is False
-        return refused, refused
-    same = same_meaning(question, expected, actual)
+        refused = is_refusal(actual)
+        return refused, refused and same_reason(expected, actual) is not False
+    same = "crash" not in actual and same_meaning(question, expected, actual)
     return same, same and (question["op"] == "evaluate" or exact(expected) == exact(actual))
 
 
 def cases(
     question: Question, expected: Answer, actual: Answer
 ) -> Iterator[tuple[Answer, Answer, object]]:
-    """What is counted: (expected, actual, what was asked); a script counts by its statements."""
+    """What is counted: (expected, actual, what was asked); a script counts by its statements.
+
+    Statements without an answer count as crashes.
+    """
     if question["op"] == "script":
         results = actual.get("results") or []
         padded = results + [MISSING] * (len(expected["results"]) - len(results))

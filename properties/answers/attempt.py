@@ -1,4 +1,4 @@
-"""How an answer is made: a refusal is an answer too, and nothing ends the program."""
+"""How an answer is made: from a result, a refusal or a crash; nothing ends the program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from schema_core.errors import SchemaCoreError
 #: From a question to what stands in the answer beside ``"ok": true``.
 Operation: TypeAlias = Callable[[Question], Answer]
 
-#: The answer to what nobody answers.
-UNSUPPORTED: Answer = {"ok": False, "error": "Unsupported"}
+#: The answer to an operation that the program does not have. Not a refusal: it agrees with nothing.
+UNSUPPORTED: Answer = {"ok": False, "error": "Unsupported", "crash": True}
 
 
 def attempt(operation: Operation, question: Question) -> Answer:
-    """The answer of an operation: what it returns, or that the library refused.
+    """Return the answer of an operation, or its refusal when it raises a `SchemaCoreError`.
 
-    Any other error is a fault of ours: refused as well, and told on standard error.
+    Any other exception is a crash: its answer has the key `crash`, which agrees with nothing
+    (`properties.scoring`), and its traceback goes to standard error.
 
     >>> attempt(lambda question: {"out": question["in"]}, {"op": "echo", "in": 1})
     {'ok': True, 'out': 1}
@@ -29,7 +30,7 @@ def attempt(operation: Operation, question: Question) -> Answer:
         return {"ok": True, **operation(question)}
     except SchemaCoreError as error:
         return {"ok": False, "error": type(error).__name__, "message": error.problem}
-    except Exception as error:  # noqa: BLE001
-        print(f"fault at {question.get('op')}: {str(question)[:500]}", file=sys.stderr)
+    except Exception as error:  # noqa: BLE001 - the program answers every question
+        print(f"crash at {question.get('op')}: {str(question)[:500]}", file=sys.stderr)
         traceback.print_exc()
-        return {"ok": False, "error": type(error).__name__}
+        return {"ok": False, "error": f"crash: {type(error).__name__}", "crash": True}
