@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.environment.discovery import CONNECTORS, require
@@ -42,16 +43,33 @@ WATERMARK_OPTIONS: tuple[str, ...] = (
 IMPLICIT_OPTIONS: tuple[str, ...] = ("connector", "property-version", *WATERMARK_OPTIONS)
 
 
+class Ability(Enum):
+    """What a connector that writes may be able to do (Flink's abilities of a sink).
+
+    A statement that needs an ability which the connector does not declare is refused before its
+    job. Metadata is declared by key: `Connector.metadata` and `Connector.writable_metadata`.
+    """
+
+    #: INSERT OVERWRITE and REPLACE TABLE AS replace existing rows (`SupportsOverwrite`)
+    OVERWRITE = "overwrite"
+    #: rows are written into the partitions of a PARTITIONED BY table (`SupportsPartitioning`)
+    PARTITIONS = "partitions"
+    #: rows of a job become visible all at once, or never (`SupportsStaging`)
+    STAGING = "staging"
+
+
 class Connector(Protocol):
     """A kind of place where tables are. Constructed without arguments.
 
-    `metadata` maps the keys that METADATA columns may name to what they hold when read;
-    `writable_metadata` are the keys that can be written as well.
+    `abilities` declares what writes may ask for beyond appending rows. `metadata` maps the keys
+    that METADATA columns may name to the types they have when read; `writable_metadata` are the
+    keys that can be written as well.
     """
 
     identifier: str
     can_read: bool
     can_write: bool
+    abilities: frozenset[Ability]
     metadata: Mapping[str, DataType]
     writable_metadata: frozenset[str]
 
@@ -181,6 +199,44 @@ def opened(
     if purpose == "write":
         return connector.create_dynamic_table_sink(context)
     return connector.create_dynamic_table_source(context)
+
+
+#: Ability -> what a statement that needs it does, as the subject of its refusal.
+_NEEDED_FOR: dict[Ability, tuple[str, str]] = {
+    Ability.OVERWRITE: (
+        "replace existing rows",
+        "use INSERT INTO, or write into a new table",
+    ),
+    Ability.PARTITIONS: (
+        "write into partitions",
+        "define the table without PARTITIONED BY",
+    ),
+    Ability.STAGING: (
+        "hold rows back until a job has finished, as an atomic REPLACE TABLE AS requires",
+        "RESET 'table.rtas-ctas.atomicity-enabled', or create a new table instead",
+    ),
+}
+
+
+def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
+    """Refuse a write that needs what the connector does not declare.
+
+    An undeclared ability is absent, also for a connector that declares none at all. Flink refuses
+    the same while it plans (`SupportsOverwrite`, `SupportsPartitioning`).
+
+    Raises:
+        UnsupportedError: with code `connector-ability`.
+    """
+    declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
+    for ability in Ability:
+        if ability in needed and ability not in declared:
+            problem, hint = _NEEDED_FOR[ability]
+            raise UnsupportedError(
+                f"the connector {connector.identifier!r} cannot {problem}: "
+                f"it does not declare the ability {ability.value!r}",
+                code="connector-ability",
+                hint=hint,
+            )
 
 
 def _keys(declared: Iterable[ConfigOption[Any]]) -> list[str]:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from schema_core.environment.connector import opened, using
+from schema_core.environment.connector import Ability, opened, require_abilities, using
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption, choice
 from schema_core.environment.planner import (
     BoundTable,
@@ -97,7 +97,8 @@ class SparkPlanner:
     ) -> Job:
         """Write a query into a table; its rows are seen when all are written."""
         self._require_batch()
-        connector = self._connector(target, "write")
+        needed = {Ability.OVERWRITE} if overwrite else set()
+        connector = self._sink(target, needed)
         frame = self._sink_frame(query, target, columns)
         session = spark_session()
         stage = connector.stage(session, target, overwrite=overwrite)
@@ -121,11 +122,11 @@ class SparkPlanner:
     ) -> Job:
         """CREATE TABLE AS, by the actions of `schema_core.pipeline.ctas`."""
         self._require_batch()
-        connector = self._connector(target, "write")
+        connector = self._sink(target, set())
         frame = self._sink_frame(query, target, columns)
         session = spark_session()
         stage = connector.stage(session, target, overwrite=False)
-        mode = mode_of(registration, can_stage=connector.stages)
+        mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         with using(target.identifier, target.table.options, "write"):
             return run_job(
                 session,
@@ -163,6 +164,15 @@ class SparkPlanner:
         with using(bound.identifier, options, purpose):
             connector = opened(bound, purpose, self.context.options)
             return for_spark(connector)
+
+    def _sink(self, target: BoundTable, needed: set[Ability]) -> SparkConnector:
+        """The connector of a table to write, which declares the abilities that the write needs."""
+        connector = self._connector(target, "write")
+        if target.table.partition_keys:
+            needed = {*needed, Ability.PARTITIONS}
+        with using(target.identifier, target.table.options, "write"):
+            require_abilities(connector, needed)
+        return connector
 
     def _source(self, scan: Scan) -> str:
         """A temporary view of a table, with all its columns."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schema_core.environment.connector import find_connector, using, validate
+from schema_core.environment.connector import Ability, find_connector, using, validate
 from schema_core.environment.discovery import discover, require
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaError
@@ -71,6 +71,7 @@ class Queue:
 
     identifier = "queue"
     can_read = can_write = True
+    abilities: frozenset[Ability] = frozenset()
     metadata: Mapping[str, DataType] = {}
     writable_metadata: frozenset[str] = frozenset()
 

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 class SparkConnector(Connector, Protocol):
     """A connector that the Spark planner can use.
 
-    `stages` says that nothing of a write is seen before its stage is committed.
+    With `Ability.STAGING` no row of a write is visible before its stage is committed.
     """
-
-    stages: bool
 
     def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
         """All columns of the table, in order, in the Spark types of their types."""
@@ -33,6 +31,13 @@ class SparkConnector(Connector, Protocol):
         """Write rows, of the persisted columns in order, into a stage."""
 
 
+#: The names that a `SparkConnector` has.
+MEMBERS: tuple[str, ...] = (
+    "identifier", "can_read", "can_write", "abilities", "metadata", "writable_metadata",
+    "declared", "read", "stage", "write",
+)  # fmt: skip
+
+
 def for_spark(connector: Connector) -> SparkConnector:
     """The connector, if the Spark planner can use it.
 
@@ -40,8 +45,10 @@ def for_spark(connector: Connector) -> SparkConnector:
         UnsupportedError: with code `connector-engine`.
     """
     if not isinstance(connector, SparkConnector):
+        missing = [name for name in MEMBERS if not hasattr(connector, name)]
         raise UnsupportedError(
-            f"the connector {connector.identifier!r} does not work with Spark",
+            f"the connector {connector.identifier!r} does not work with Spark: "
+            f"it has no {', '.join(missing)}",
             code="connector-engine",
         )
     return connector

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
 from schema_core.environment.options import ConfigOption, integer
@@ -89,7 +90,7 @@ class FilesystemConnector:
     identifier: Final = "filesystem"
     can_read: Final = True
     can_write: Final = True
-    stages: Final = True
+    abilities: Final = frozenset(Ability)
     metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 

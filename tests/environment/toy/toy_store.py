@@ -7,7 +7,7 @@ from typing import Any
 
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogFactory
-from schema_core.environment.connector import Context, opened
+from schema_core.environment.connector import Ability, Context, opened
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import Job, JobStatus, PlannerContext, Rows
 from schema_core.expressions.user_functions import udf
@@ -25,6 +25,7 @@ class Store:
 
     identifier = "toy"
     can_read = can_write = True
+    abilities: frozenset[Ability] = frozenset()
     metadata: Mapping[str, DataType] = {}
     writable_metadata: frozenset[str] = frozenset()
 
