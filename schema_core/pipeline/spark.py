@@ -26,7 +26,9 @@ from schema_core.pipeline.connectors import SparkConnector, for_spark
 from schema_core.pipeline.ctas import CreateTableAs, Mode, mode_of
 from schema_core.pipeline.functions import UserCalls
 from schema_core.pipeline.jobs import run_job, spark_errors
+from schema_core.pipeline.not_null import required
 from schema_core.pipeline.session import spark_session
+from schema_core.pipeline.source import checked_source
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.query.spark import query_text
 from schema_core.types import (
@@ -180,7 +182,9 @@ class SparkPlanner:
         connector = self._connector(bound, "read")
         session = spark_session()
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            frame = connector.read(session, bound, self._zone)
+            read = connector.read(session, bound, self._zone)
+            schema = bound.table.resolved_schema
+            frame = checked_source(read, schema, connector.identifier, session)
             name = f"schema_core_input_{next(_NUMBERS)}"
             frame.createOrReplaceTempView(name)
         return quote(name)
@@ -232,9 +236,7 @@ class SparkPlanner:
                 text = fit(text, STRING, type_)
             elif rule == "ERROR":
                 text = _fitting(text, name, type_)
-        if not type_.is_nullable:
-            text = f"coalesce({text}, {fail(f'column {name!r} is NOT NULL, but NULL came')})"
-        return f"{text} AS {quote(name)}"
+        return f"{required(text, type_, name)} AS {quote(name)}"
 
 
 def _unknown(name: str, type_: DataType) -> str:

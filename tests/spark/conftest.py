@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
+from schema_core.environment import connector as module
+from schema_core.environment.connector import Ability, Connector
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.pipeline.ctas import Stage
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +65,47 @@ def environment(session: SparkSession) -> TableEnvironment:
     """A batch environment over the shared Spark."""
     assert session is not None
     return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+
+
+@dataclass
+class FrameConnector:
+    """A connector under test: reads what `frame` makes, and keeps what was written."""
+
+    identifier: str = "frames"
+    can_read: bool = True
+    can_write: bool = True
+    abilities: frozenset[Ability] = frozenset(Ability) - {Ability.STAGING}
+    frame: Callable[[SparkSession], object] = lambda session: session.range(0)
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
+    writable_metadata: frozenset[str] = frozenset()
+    options: list[Mapping[str, str]] = field(default_factory=list)
+    written: list[list[tuple[object, ...]]] = field(default_factory=list)
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        self.options.append(dict(options))
+        return (ConfigOption("level", integer, 1), ConfigOption("place", str, None))
+
+    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> Any:
+        return self.frame(session)
+
+    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
+        return self
+
+    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
+        self.written.append([tuple(row) for row in frame.collect()])
+
+    def commit(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+@pytest.fixture
+def connector(monkeypatch: pytest.MonkeyPatch) -> FrameConnector:
+    """A connector that stands in for the one that `'connector' = 'frames'` names."""
+    installed = FrameConnector()
+    find = module.find_connector
+
+    def found(options: Mapping[str, str]) -> Connector:
+        return installed if options.get("connector") == "frames" else find(options)
+
+    monkeypatch.setattr(module, "find_connector", found)
+    return installed

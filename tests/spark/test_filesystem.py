@@ -75,7 +75,7 @@ def test_csv_holds_exact_values_and_tells_empty_from_null(
     ("line", "expected"),
     [
         ("x,ann,1,NA", "column 'id': cannot read as INT NOT NULL: x"),
-        ("NA,ann,1,NA", "column 'id' is NOT NULL, but NULL was read"),
+        ("NA,ann,1,NA", "column 'id' is NOT NULL but received NULL"),
         (
             "1,ann,1,2020-13-01 00:00:00",
             "column 'at': cannot read as TIMESTAMP(3): 2020-13-01 00:00:00",

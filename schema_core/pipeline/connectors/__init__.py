@@ -22,7 +22,11 @@ class SparkConnector(Connector, Protocol):
     """
 
     def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
-        """All columns of the table, in order, in the Spark types of their types."""
+        """Return all columns of the table, computed ones included, in a frame of this session.
+
+        Each has the Spark type of its type (`schema_core.formats.spark.to_spark`). The planner
+        checks names and types, orders the columns and enforces NOT NULL.
+        """
 
     def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
         """A place for the rows of a job that has not ended."""

@@ -16,7 +16,7 @@ from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 from schema_core.expressions.forms.casts import convert
-from schema_core.expressions.forms.words import bind, fail, quote, string
+from schema_core.expressions.forms.words import bind, quote, string
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
 from schema_core.formats.spark import to_struct_field
 from schema_core.pipeline.connectors.formats import (
@@ -29,6 +29,7 @@ from schema_core.pipeline.connectors.formats import (
     rendered,
 )
 from schema_core.pipeline.files import FileStage, Folder
+from schema_core.pipeline.not_null import required
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.types import MAX_LENGTH, BigIntType, DataType, LocalZonedTimestampType, VarCharType
 
@@ -201,7 +202,7 @@ class Layout:
                 text = _metadata(column, zone)
             else:
                 text = self._physical(column)
-        return f"{_required(text, column.name, column.data_type)} AS {quote(column.name)}"
+        return f"{required(text, column.data_type, column.name)} AS {quote(column.name)}"
 
     def _physical(self, column: Column) -> str:
         name, type_ = quote(column.name), column.data_type
@@ -238,13 +239,6 @@ def _metadata(column: MetadataColumn, zone: str) -> str:
         )
     type_, text = METADATA[column.key]
     return convert(text, type_.nullable(), column.data_type.nullable(), zone)
-
-
-def _required(text: str, name: str, type_: DataType) -> str:
-    """A value that must be there if the type says so; the error names the column."""
-    if type_.is_nullable:
-        return text
-    return f"coalesce({text}, {fail(f'column {name!r} is NOT NULL, but NULL was read')})"
 
 
 def _computed(column: Column, zone: str) -> str:

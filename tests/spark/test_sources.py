@@ -1,0 +1,194 @@
+"""What a connector's `read` returns is checked before and while a job runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.errors import ExternalError
+from schema_core.pipeline.not_null import required
+from schema_core.types import DataTypes, parse_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from schema_core.environment.table_environment import TableEnvironment
+    from tests.spark.conftest import FrameConnector
+
+CREATE = "CREATE TABLE t ({columns}) WITH ('connector' = 'frames')"
+
+
+def rows(environment: TableEnvironment, query: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in environment.execute_sql(query).collect()]
+
+
+def reading(connector: FrameConnector, query: str) -> None:
+    connector.frame = lambda session: session.sql(query)
+
+
+def test_columns_are_taken_by_name(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    reading(connector, "SELECT 'x' AS `b.c`, 1 AS a")
+    environment.execute_sql(CREATE.format(columns="a INT, `b.c` STRING"))
+
+    assert [(1, "x")] == rows(environment, "SELECT * FROM t")
+
+
+@pytest.mark.parametrize(
+    ("columns", "query", "problems"),
+    [
+        (
+            "a INT",
+            "SELECT CAST(1 AS BIGINT) AS a",
+            ["column 'a' of type bigint, expected int"],
+        ),
+        ("a INT", "SELECT 1 AS A", [
+            "no column 'a', expected one of type int", "column 'A', which the table does not have",
+        ]),
+        ("a INT, b STRING", "SELECT 1 AS a", ["no column 'b', expected one of type string"]),
+        ("a INT", "SELECT 1 AS a, 2 AS b", ["column 'b', which the table does not have"]),
+        ("a INT", "SELECT 1 AS a, 2 AS a", ["column 'a' 2 times"]),
+        ("a DECIMAL(4, 2)", "SELECT 1.5BD AS a", [
+            "column 'a' of type decimal(2,1), expected decimal(4,2)",
+        ]),
+        ("a TIMESTAMP(3)", "SELECT current_timestamp() AS a", [
+            "column 'a' of type timestamp, expected timestamp_ntz",
+        ]),
+        ("a STRING", "SELECT 'x' COLLATE UTF8_LCASE AS a", [
+            "column 'a' of type string collate UTF8_LCASE, expected string",
+        ]),
+        ("a ROW<b ARRAY<INT>>", "SELECT named_struct('b', array(1L)) AS a", [
+            "column 'a' of type struct<b:array<bigint>>, expected struct<b:array<int>>",
+        ]),
+        ("a MAP<STRING, INT>", "SELECT map('x', 1S) AS a", [
+            "column 'a' of type map<string,smallint>, expected map<string,int>",
+        ]),
+        ("a INT, b AS a + 1", "SELECT 1 AS a", ["no column 'b', expected one of type int"]),
+    ],
+)  # fmt: skip
+def test_other_columns_or_types_are_refused(
+    environment: TableEnvironment,
+    connector: FrameConnector,
+    columns: str,
+    query: str,
+    problems: list[str],
+) -> None:
+    reading(connector, query)
+    environment.execute_sql(CREATE.format(columns=columns))
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("SELECT 1 FROM t").collect()
+
+    expected = [("connector-result", f"connector 'frames' returned {one}") for one in problems]
+    assert expected == [(one.code, one.message) for one in caught.value.diagnostics]
+    assert ("read table default_catalog.default_database.t",) == caught.value.path
+
+
+def test_a_frame_of_another_session_is_refused(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.frame = lambda session: session.newSession().sql("SELECT 1 AS a")
+    environment.execute_sql(CREATE.format(columns="a INT"))
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("SELECT * FROM t").collect()
+
+    assert "connector 'frames' returned a DataFrame of another Spark session" == (
+        caught.value.problem
+    )
+
+
+def test_what_is_not_a_frame_is_refused(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.frame = lambda _: None
+    environment.execute_sql(CREATE.format(columns="a INT"))
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("SELECT * FROM t").collect()
+
+    assert "connector-result" == caught.value.code
+
+
+#: Type, a Spark SQL value with a forbidden NULL in it, how the place is described.
+FORBIDDEN = [
+    ("INT NOT NULL", "CAST(NULL AS INT)", ""),
+    ("ROW<b INT NOT NULL>", "named_struct('b', CAST(NULL AS INT))", "field 'b'"),
+    ("ROW<b INT> NOT NULL", "CAST(NULL AS STRUCT<b: INT>)", ""),
+    ("ARRAY<INT NOT NULL>", "array(1, NULL)", "an array element"),
+    ("MAP<STRING, INT NOT NULL>", "map('x', 1, 'y', CAST(NULL AS INT))", "a map value"),
+    (
+        "MAP<ROW<b INT NOT NULL>, INT>",
+        "map(named_struct('b', CAST(NULL AS INT)), 1)",
+        "field 'b' of a map key",
+    ),
+    (
+        "MULTISET<ROW<b INT NOT NULL>>",
+        "map(named_struct('b', CAST(NULL AS INT)), 1)",
+        "field 'b' of a multiset element",
+    ),
+    (
+        "ARRAY<ROW<b ARRAY<ROW<c INT NOT NULL> NOT NULL>>>",
+        "array(NULL, named_struct('b', array(named_struct('c', CAST(NULL AS INT)))))",
+        "field 'c' of an array element of field 'b' of an array element",
+    ),
+    (
+        "ARRAY<ROW<b ARRAY<ROW<c INT NOT NULL> NOT NULL>>>",
+        "array(named_struct('b', array(CAST(NULL AS STRUCT<c: INT>))))",
+        "an array element of field 'b' of an array element",
+    ),
+    ("MAP<STRING, MAP<STRING, INT NOT NULL>>", "map('x', map('y', CAST(NULL AS INT)))",
+     "a map value of a map value"),
+]  # fmt: skip
+
+#: Type, a Spark SQL value without one: a NULL above a NOT NULL is none.
+ALLOWED = [
+    ("ROW<b INT NOT NULL>", "CAST(NULL AS STRUCT<b: INT>)"),
+    ("ROW<b ROW<c INT NOT NULL>>", "named_struct('b', CAST(NULL AS STRUCT<c: INT>))"),
+    ("ARRAY<INT NOT NULL>", "CAST(NULL AS ARRAY<INT>)"),
+    ("ARRAY<INT NOT NULL>", "CAST(array() AS ARRAY<INT>)"),
+    ("ARRAY<ROW<b INT NOT NULL>>", "array(CAST(NULL AS STRUCT<b: INT>))"),
+    ("MAP<STRING, ARRAY<INT NOT NULL>>", "map('x', CAST(NULL AS ARRAY<INT>), 'y', array(1))"),
+    ("MAP<STRING, INT NOT NULL>", "CAST(NULL AS MAP<STRING, INT>)"),
+    ("MULTISET<INT NOT NULL>", "map(1, 2)"),
+]
+
+
+@pytest.mark.parametrize(("type_", "value", "place"), FORBIDDEN)
+def test_a_forbidden_null_that_is_read_fails_the_job(
+    environment: TableEnvironment, connector: FrameConnector, type_: str, value: str, place: str
+) -> None:
+    reading(connector, f"SELECT {value} AS a")
+    environment.execute_sql(CREATE.format(columns=f"a {type_}"))
+    with pytest.raises(ExternalError) as caught:
+        rows(environment, "SELECT * FROM t")
+
+    column = f"column 'a': {place}" if place else "column 'a'"
+    assert f"the job failed: {column} is NOT NULL but received NULL" == caught.value.problem
+
+
+@pytest.mark.parametrize(("type_", "value"), ALLOWED)
+def test_an_allowed_null_is_read(session: SparkSession, type_: str, value: str) -> None:
+    frame = session.sql(f"SELECT {value} AS a")
+    checked = frame.selectExpr(f"{required('a', parse_type(type_), 'a')} AS a")
+
+    assert frame.collect() == checked.collect()
+
+
+@pytest.mark.parametrize(("type_", "value", "place"), FORBIDDEN)
+def test_a_value_is_checked_whatever_expression_it_is(
+    session: SparkSession, type_: str, value: str, place: str
+) -> None:
+    checked = required(f"if(id = 0, {value}, {value})", parse_type(type_), "a")
+    frame = session.range(1).selectExpr(f"{checked} AS a")
+    with pytest.raises(Exception, match="is NOT NULL but received NULL"):
+        frame.collect()
+
+
+def test_types_without_not_null_are_not_looked_at() -> None:
+    assert "a" == required("a", DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a")
+
+
+def test_a_wide_value_is_computed_once() -> None:
+    type_ = parse_type("ROW<a INT NOT NULL, b INT NOT NULL>")
+
+    assert 1 == required("named_struct('a', 1, 'b', 2)", type_, "a").count("named_struct")
