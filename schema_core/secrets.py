@@ -1,21 +1,32 @@
-"""Which options are secret, and how they are shown: everything that shows options asks here.
+"""Which options are secret, and how they are shown: everything that shows options uses it.
 
-Texts of SQL are shown too, where a mistake is in them: their secret values are masked
-character for character, so that places stay where they are.
+Options are masked by key (`mask`), and credentials within the value of any other option are masked
+as well: passwords of URLs, parameters such as ``?password=...``, JAAS configurations, keys.
+
+The excerpt of a statement in an error cannot rely on a syntax tree, since the statement may not
+parse. `mask_text` works on tokens: in WITH, OPTIONS and SET clauses it hides every value, and
+everything once a clause is malformed. Characters are replaced one by one, so carets still fit.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
 
 #: What is shown in place of a secret.
 HIDDEN = "******"
 
-#: An option is secret if its key contains one of these, in whatever case (Flink's own list).
+#: An option is secret if its key contains one of these, in whatever case: Flink's own list
+#: (``org.apache.flink.configuration.GlobalConfiguration``) and other common names.
 SECRET_WORDS = (
     "password", "secret", "fs.azure.account.key", "apikey", "api-key", "auth-params",
     "service-key", "token", "basic-auth", "jaas.config", "http-headers",
+    "passwd", "pwd", "passphrase", "api_key", "api.key", "account-key", "account_key", "accountkey",
+    "access-key", "access.key", "access_key", "private-key", "private.key", "private_key",
+    "authorization",
 )  # fmt: skip
 
 #: Keys that options declare to be secret, in lower case.
@@ -23,7 +34,7 @@ _DECLARED: set[str] = set()
 
 
 def declare_secret(*keys: str) -> None:
-    """Say that the values of these options must never be shown, from now on and everywhere.
+    """Hide the values of these options everywhere from now on.
 
     >>> is_secret("my.combination")
     False
@@ -34,13 +45,21 @@ def declare_secret(*keys: str) -> None:
     _DECLARED.update(key.lower() for key in keys)
 
 
+#: A Unicode escape, which remains in a key where SQL reads it as plain text.
+_ESCAPE = re.compile(r"\\u?\+?([0-9a-fA-F]{4})")
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
 def is_secret(key: str) -> bool:
     """Whether the value of this option must not be shown.
 
     >>> is_secret("properties.sasl.jaas.config"), is_secret("path")
     (True, False)
     """
-    lowered = key.lower()
+    lowered = _ESCAPE.sub(_unescaped, key).lower()
     return lowered in _DECLARED or any(word in lowered for word in SECRET_WORDS)
 
 
@@ -54,82 +73,363 @@ def mask(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def masked_value(key: str, value: str) -> str:
-    """The value of an option as it may be shown: the password of a URL is masked as well.
+    """The value of an option as it may be shown, without the credentials that it contains.
 
     >>> masked_value("password", "hunter2"), masked_value("url", "https://ann:hunter2@host/")
-    ('******', 'https://ann:*******@host/')
+    ('******', 'https://ann:******@host/')
     """
-    return HIDDEN if is_secret(key) else _IN_URL.sub(_asterisks, value)
+    return HIDDEN if is_secret(key) else mask_credentials(value)
 
 
-#: The password of a URL.
-_IN_URL = re.compile(r"(?<=://)(?P<kept>[^\s/:@'\"]*:)(?P<value>[^\s/@'\"]+)(?=@)")
+# --- credentials within values -------------------------------------------------------------------
 
-#: What a text of SQL is cut into: comments, quoted names, texts. A text that is not closed, or goes
-#: on in the next line, ends with its line: what follows a mistake is read rightly again.
-_PIECES = re.compile(
-    r"--[^\n]*|//[^\n]*|/\*(?!\+).*?\*/|`(?:[^`\n]|``)*`|\"(?:[^\"\n]|\"\")*\""
-    r"|'(?P<text>(?:[^'\n]|'')*)(?:'|$)",
-    re.DOTALL | re.MULTILINE,
+#: A parameter whose value is a credential, up to its value. Repetitions are bounded, so that the
+#: time of a search is linear.
+_PARAMETER = re.compile(
+    r"""
+    (?: passwor[dt] | passwd | passphrase | secret | token | api[-_.]?key | access[-_.]?key
+      | account[-_.]?key | private[-_.]?key | shared[-_.]?key | credential | authorization
+      | signature | [?&;] key
+      | (?: (?<![A-Za-z0-9]) | (?<=%3B) | (?<=%26) ) (?: pwd | pass | pw | sig | sas ) )
+    [A-Za-z0-9_.\-]{0,32} \\?["']? [ \t]{0,8} (?: = | :(?!//) | % (?:25){0,3} 3[dD] )
+    [ \t]{0,8} (?= . )
+  | \b (?: bearer | basic ) [ ]{1,8} (?= [A-Za-z0-9+/=._~\-]{6} )
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 
-#: ``SET my.password = hunter2`` without quotes.
-_SET = re.compile(
-    r"(?P<kept>\bSET\s+(?P<key>[^\s='\"`]+)\s*=\s*)(?P<value>[^\s;']+)", re.IGNORECASE
+#: Values that hold credentials wherever one looks: JAAS configurations, private keys.
+_CREDENTIALS = re.compile(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
+
+#: What precedes the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
+_ORACLE = re.compile(r"jdbc:oracle:\w{1,16}:[^/@]{0,256}/", re.IGNORECASE)
+
+#: How often an encoded value is decoded to look for credentials.
+_DECODINGS = 3
+
+
+def mask_credentials(value: str) -> str:
+    """A value whose key is not secret, without the credentials that it contains.
+
+    Where the end of a credential is not certain, everything up to the end of the value is hidden.
+
+    >>> mask_credentials("jdbc:mysql://host/db?user=ann&password=hunter2&ssl=true")
+    'jdbc:mysql://host/db?user=ann&password=******'
+    >>> mask_credentials("https://ann:p@ss/w'ord@host/path")
+    'https://ann:******@host/path'
+    >>> mask_credentials("mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3Dhunter2")
+    'mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3D******'
+    >>> mask_credentials("/data/orders.csv")
+    '/data/orders.csv'
+    """
+    if _CREDENTIALS.search(value):
+        return HIDDEN
+    shown = value
+    if found := _PARAMETER.search(shown):
+        shown = shown[: found.end()] + HIDDEN
+    shown = _without_userinfo(shown)
+    return HIDDEN if shown == value and _is_encoded_credential(value) else shown
+
+
+def has_credentials(value: str) -> bool:
+    """Whether the value contains credentials.
+
+    >>> has_credentials("x;password=1"), has_credentials("x;user=1")
+    (True, False)
+    """
+    return mask_credentials(value) != value
+
+
+def _without_userinfo(value: str) -> str:
+    """Hide the password of ``scheme://user:password@host``; it may hold ``@``, ``/`` and quotes."""
+    start = value.find("://")
+    if start >= 0:
+        colon = value.find(":", start + len("://"))
+    elif oracle := _ORACLE.match(value):
+        colon = oracle.end() - 1
+    else:  # user:password@host
+        colon = value.find(":") if " " not in value else -1
+    at = value.rfind("@")
+    return f"{value[: colon + 1]}{HIDDEN}{value[at:]}" if 0 <= colon < at - 1 else value
+
+
+def _is_encoded_credential(value: str) -> bool:
+    """Whether credentials appear once the value is decoded (``%3D`` for ``=``)."""
+    for _ in range(_DECODINGS):
+        decoded = unquote(value)
+        if decoded == value:
+            return False
+        if _PARAMETER.search(decoded) or _without_userinfo(decoded) != decoded:
+            return True
+        value = decoded
+    return False
+
+
+def secret_parts(options: Mapping[str, str]) -> list[str]:
+    """Every substring of the values that `mask` hides, the longest first.
+
+    >>> secret_parts({"password": "hunter2", "url": "https://ann:letmein@host/", "path": "x"})
+    ['hunter2', 'letmein']
+    """
+    parts = set()
+    for key, value in options.items():
+        shown = masked_value(key, value)
+        if shown != value:
+            before, _, after = shown.partition(HIDDEN)
+            parts.add(value[len(before) : len(value) - len(after)])
+    return sorted(parts - {""}, key=lambda part: (-len(part), part))
+
+
+#: Shorter secrets are not searched for in messages: they would match parts of other words.
+_SHORTEST = 4
+
+
+def without_secrets(message: str, options: Mapping[str, str]) -> str:
+    """A message of others about a table or catalog, without the secrets of its options.
+
+    >>> without_secrets("cannot open s3://a:letmein@b", {"path": "s3://a:letmein@b"})
+    'cannot open s3://a:******@b'
+    """
+    for part in secret_parts(options):
+        if len(part) >= _SHORTEST:
+            message = message.replace(part, HIDDEN)
+    return message
+
+
+#: A URL with a user, up to the next space.
+_URL_WITH_USER = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,32}://[^\s@]{0,1024}@\S*")
+
+
+def mask_urls(text: str) -> str:
+    """A text without the passwords of the URLs in it.
+
+    >>> mask_urls("Scan s3://a:letmein@bucket [x]")
+    'Scan s3://a:******@bucket [x]'
+    """
+    return _URL_WITH_USER.sub(lambda found: mask_credentials(found[0]), text)
+
+
+# --- excerpts of statements ----------------------------------------------------------------------
+
+#: The tokens of SQL as far as literals matter; an unclosed one reaches to the end.
+_PIECE = re.compile(
+    r"""
+      (?P<comment> --[^\r\n]* | //[^\r\n]* | /\*(?!\+)(?s:.*?)\*/ )
+    | (?P<prefixed> [eE]'[^'\\]*(?:(?:''|\\(?s:.))[^'\\]*)*' | [uU]&'[^']*(?:''[^']*)*' )
+    | (?P<string> '[^']*(?:''[^']*)*' )
+    | (?P<quoted> `(?:[^`\r\n]|``)+` | "[^"\r\n]*" )
+    | (?P<word> [\w$]+ )
+    | (?P<unclosed> ['`](?s:.*) | /\*(?!\+)(?s:.*) )
+    | (?P<symbol> /\*\+ | \*/ | \S )
+    """,
+    re.VERBOSE,
 )
 
-#: How far behind a key its value may stand.
-_NEAR = 40
+#: Words that open a clause of options, in Flink and elsewhere.
+_OPENERS = frozenset({"WITH", "OPTIONS", "SET", "TBLPROPERTIES", "PROPERTIES", "SERDEPROPERTIES"})
+
+#: Words after which SET does not open a clause: ``CHARACTER SET``, ``STATEMENT SET``.
+_BEFORE_SET = frozenset({"CHARACTER", "STATEMENT"})
+
+#: First words of statements: after a malformed clause and a semicolon, they end what is hidden.
+_STATEMENTS = frozenset(
+    """
+    ADD ALTER ANALYZE BEGIN CALL COMPILE CREATE DELETE DESC DESCRIBE DROP END EXECUTE EXPLAIN INSERT
+    LOAD REMOVE REPLACE RESET SELECT SET SHOW TABLE TRUNCATE UNLOAD UPDATE USE VALUES WITH
+    """.split()  # noqa: SIM905 - words read better as a text
+)
+
+#: Whether there can be anything to hide in a text.
+_SUSPECT = re.compile(
+    rf"\b(?:{'|'.join(_OPENERS)})\b|[:@%=]|bearer|basic|{'|'.join(map(re.escape, SECRET_WORDS))}",
+    re.IGNORECASE,
+)
+
+#: Symbols that stay visible in a malformed clause.
+_PUNCTUATION = frozenset({"(", ")", ",", "=", ";", "/*+", "*/"})
+
+#: A literal that is certainly the key of an option.
+_KEY = re.compile(r"'[\w.#*-]{1,200}'")
+
+#: The start of a clause within a literal, up to a quote.
+_CLAUSE_IN_LITERAL = re.compile(
+    rf"\b(?:{'|'.join(sorted(_OPENERS))})[ \t\r\n]{{0,32}}\([ \t\r\n]{{0,32}}['\"`]"
+    r"|\A['\"`][ \t\r\n]{0,32}(?:SET|\()[ \t\r\n]{0,32}['\"`]|\A\"[^']*'",
+    re.IGNORECASE,
+)
+
+#: An option in a comment.
+_OPTION_IN_COMMENT = re.compile(r"['\"`][ \t\r\n]{0,32}=")
+
+#: The longest key outside a clause, in tokens.
+_KEY_TOKENS = 64
 
 
+class _Piece(NamedTuple):
+    """A token of an excerpt: its kind (a group of `_PIECE`), its text and its offsets."""
+
+    kind: str
+    text: str
+    start: int
+    stop: int
+
+    @property
+    def is_literal(self) -> bool:
+        return self.kind in ("string", "prefixed", "quoted")
+
+
+@lru_cache(maxsize=2)
 def mask_text(text: str) -> str:
-    """A text of SQL with the values of secret options as so many asterisks.
+    """A text of SQL as an excerpt of it may be shown, parsed or not: the values of options hidden.
+
+    Every character that is hidden becomes an asterisk, so that positions stay where they are.
 
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = 'hunter2', 'path' = 'x')")
-    "CREATE TABLE t (a INT) WITH ('password' = '*******', 'path' = 'x')"
-    >>> mask_text("SET my.token = abc; SET 'my.token' = 'abc")
-    "SET my.token = ***; SET 'my.token' = '***"
+    "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = ***)"
+    >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = hunter2, 'path' = 'x')")
+    'CREATE TABLE t (a INT) WITH (********** = *******, ****** = ***)'
+    >>> mask_text("SET my.token = abc; SELECT 'x'")
+    "SET ******** = ***; SELECT 'x'"
     """
-    text = _IN_URL.sub(_asterisks, text)
-    words = [word for word in (*SECRET_WORDS, *_DECLARED) if word in text.lower()]
-    if not words:
+    if not _SUSPECT.search(text):
         return text
-    some = "|".join(map(re.escape, words))
-    near = rf"(?P<kept>(?:{some})[^'\s]*'[^'\n]{{0,{_NEAR}}}')(?P<value>(?:[^'\n]|'')*)"
-    text = re.sub(near, _asterisks, _by_pieces(text), flags=re.IGNORECASE)
-    return _SET.sub(lambda found: _asterisks(found) if is_secret(found["key"]) else found[0], text)
+    every = [_Piece(m.lastgroup or "", m[0], *m.span()) for m in _PIECE.finditer(text)]
+    shown, end = [], 0
+    for piece in sorted(_hidden(every), key=lambda one: one.start):
+        shown += [text[end : piece.start], re.sub(r"[^\r\n]", "*", piece.text)]
+        end = piece.stop
+    return "".join([*shown, text[end:]])
 
 
-def _by_pieces(text: str) -> str:
-    """The text with each text masked that stands near behind the key of a secret option."""
-    shown, done, near = [], 0, -1
-    for piece in _PIECES.finditer(text):
-        start, stop = piece.span("text")
-        if start >= 0 and start <= near:
-            shown += [text[done:start], _blank(text[start:stop])]
-            done = stop
-        if start >= 0:
-            is_key = start > near and is_secret(text[start:stop])
-            near = stop + _NEAR if is_key else -1
-    return "".join([*shown, text[done:]])
+def _hidden(every: list[_Piece]) -> list[_Piece]:
+    """The pieces of a text that are not shown."""
+    hidden: list[_Piece] = []
+    if any(piece.kind == "unclosed" or _holds_clause(piece) for piece in every):
+        # Which quotes open and which close is not known: nothing after the first one is certain.
+        first = next(number for number, piece in enumerate(every) if _is_uncertain(piece))
+        every, hidden = every[:first], every[first:]
+    malformed = False
+    for statement in _statements(every):
+        code = [piece for piece in statement if piece.kind != "comment"]
+        continues = malformed and bool(code) and code[0].text.upper() not in _STATEMENTS
+        found, malformed = (_all(code), True) if continues else _hidden_in(code)
+        comments = (piece for piece in statement if piece.kind == "comment")
+        hidden += found
+        hidden += [one for one in comments if malformed or _tells_secret(one)]
+    return hidden
 
 
-def _asterisks(found: re.Match[str]) -> str:
-    return found["kept"] + _blank(found["value"])
+def _is_uncertain(piece: _Piece) -> bool:
+    return piece.is_literal or piece.kind == "unclosed" or piece.text.upper() in _OPENERS
 
 
-def _blank(value: str) -> str:
-    return re.sub(r"[^\n]", "*", value)
+def _holds_clause(piece: _Piece) -> bool:
+    """Whether a literal contains the start of a clause: its quotes are mismatched."""
+    return piece.is_literal and _CLAUSE_IN_LITERAL.search(piece.text) is not None
 
 
-class SqlText(str):
-    """A text of SQL that is kept: printed as a value it tells no secret.
+def _tells_secret(comment: _Piece) -> bool:
+    text = comment.text
+    return is_secret(text) or has_credentials(text) or bool(_OPTION_IN_COMMENT.search(text))
 
-    >>> SqlText("SELECT 1 /*+ OPTIONS('password' = 'x') */")
-    "SELECT 1 /*+ OPTIONS('password' = '*') */"
-    """
 
-    __slots__ = ()
+def _statements(every: list[_Piece]) -> Iterator[list[_Piece]]:
+    """The pieces up to each semicolon."""
+    start = 0
+    for number, piece in enumerate(every, 1):
+        if piece.text == ";" or number == len(every):
+            yield every[start:number]
+            start = number
 
-    def __repr__(self) -> str:
-        return repr(mask_text(str(self)))
+
+def _all(pieces: list[_Piece]) -> list[_Piece]:
+    return [piece for piece in pieces if piece.text not in _PUNCTUATION]
+
+
+def _hidden_in(pieces: list[_Piece]) -> tuple[list[_Piece], bool]:
+    """The hidden pieces of one statement, and whether a clause in it is malformed."""
+    hidden: list[_Piece] = []
+    place = 0
+    while place < len(pieces):
+        clause = _clause(pieces, place)
+        if clause is None:
+            one = pieces[place]
+            hidden += [one] if one.is_literal and has_credentials(one.text[1:-1]) else []
+            place += 1
+            continue
+        end = _end_of_options(pieces, clause)
+        if end is None:
+            return [*hidden, *_all(pieces[clause:])], True
+        hidden += pieces[clause + 3 : end - 1 : 4]
+        place = end
+    return hidden, False
+
+
+def _clause(pieces: list[_Piece], place: int) -> int | None:
+    """Where the clause of options starts that the piece at `place` opens; None if it opens none."""
+    piece = pieces[place]
+    following = pieces[place + 1] if place + 1 < len(pieces) else None
+    if following is None:
+        return None
+    word = piece.text.upper()
+    if piece.kind == "word" and word == "SET":
+        before = pieces[place - 1].text.upper() if place else ""
+        is_update = pieces[0].text.upper() == "UPDATE" and following.text != "("
+        if before in _BEFORE_SET or is_update:
+            return None
+        has_key = [one.text for one in pieces[place + 2 : place + 3]] == ["="]
+        return place + 3 if has_key and _KEY.fullmatch(following.text) else place + 1
+    if piece.kind == "word" and word in _OPENERS:
+        return place + 1 if following.is_literal or following.text in ("(", "=") else None
+    if piece.text == "(":
+        is_option = following.kind == "string" and [
+            one.text for one in pieces[place + 2 : place + 3]
+        ] == ["="]
+        return place if is_option else None
+    if piece.text == "=":
+        return place + 1 if place == 0 or is_secret(_key_before(pieces, place)) else None
+    if piece.is_literal and place == 0 and following.text == "=":
+        return place
+    return (
+        place + 1
+        if piece.kind != "symbol" and following.is_literal and is_secret(piece.text)
+        else None
+    )
+
+
+def _key_before(pieces: list[_Piece], place: int) -> str:
+    """The adjacent pieces before an equals sign: ``my.api-key``."""
+    start = place - 1
+    while (
+        0 < start and place - start < _KEY_TOKENS and pieces[start - 1].stop == pieces[start].start
+    ):
+        start -= 1
+    return "".join(piece.text for piece in pieces[start:place])
+
+
+def _end_of_options(pieces: list[_Piece], place: int) -> int | None:
+    """The place after ``('key' = 'value', ...)``; None if the clause is malformed."""
+    if place >= len(pieces) or pieces[place].text != "(":
+        return None
+    place += 1
+    if place < len(pieces) and pieces[place].text == ")":
+        return place + 1 if _may_follow(pieces[place + 1 : place + 3]) else None
+    while place + 3 < len(pieces):
+        key, equals, value, after = pieces[place : place + 4]
+        if not (_KEY.fullmatch(key.text) and equals.text == "=" and value.kind == "string"):
+            return None
+        place += 4
+        if after.text == ")":
+            return place if _may_follow(pieces[place : place + 2]) else None
+        if after.text != ",":
+            return None
+    return None
+
+
+def _may_follow(pieces: list[_Piece]) -> bool:
+    """Whether these pieces can follow a clause of options."""
+    match [piece.text if piece.kind == "symbol" else piece.kind for piece in pieces]:
+        case [] | ["word" | ")" | "*/" | ";", *_] | [",", "word"]:
+            return True
+        case _:
+            return False

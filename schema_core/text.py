@@ -201,6 +201,10 @@ class Token(NamedTuple):
         return quote_string(self.value) if self.kind == "string" else repr(self.value)
 
 
+#: What a message calls a token that may be a secret.
+_HIDDEN_VALUE = "a hidden value"
+
+
 class Cursor:
     """A place in a list of tokens, the last of which has the kind `end`."""
 
@@ -226,10 +230,12 @@ class Cursor:
 
     @property
     def found(self) -> str:
-        """The current token as messages name it, which do not tell secrets."""
-        token = self.token
-        shown = mask_text(self.text)[token.start : token.stop] if "'" in token.value else ""
-        return token.shown if shown in ("", self.text[token.start : token.stop]) else "a secret"
+        """The current token as messages name it, unless it may be a secret."""
+        return _HIDDEN_VALUE if self._is_hidden(self.token) else self.token.shown
+
+    def _is_hidden(self, token: Token) -> bool:
+        shown = mask_text(self.text)[token.start : token.stop]
+        return shown != self.text[token.start : token.stop]
 
     def advance(self) -> Token:
         """Step over the current token and give it back; the end is never stepped over."""
@@ -275,6 +281,10 @@ class Cursor:
         """An error at `span`, or at the current token, to be raised by the caller."""
         from schema_core.errors import ParseError
 
+        for token in self.tokens[max(0, self.index - 1) : self.index + 1]:
+            if token.value and self._is_hidden(token):
+                problem = problem.replace(repr(token.value), _HIDDEN_VALUE)
+                hint = None if hint is None or token.value in hint else hint
         place = span or self.token.span
         return ParseError(problem, code=code, hint=hint, span=place, text=self.text)
 

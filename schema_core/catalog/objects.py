@@ -16,7 +16,8 @@ from typing import Self
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import SqlText, mask
+from schema_core.secrets import mask
+from schema_core.sql.masking import QueryText
 from schema_core.text import quote_identifier
 
 
@@ -125,7 +126,7 @@ class CatalogBaseTable(ABC):
         object.__setattr__(self, "options", Options(self.options))
         for name in ("original_query", "expanded_query"):
             if hasattr(self, name):
-                object.__setattr__(self, name, SqlText(getattr(self, name)))
+                object.__setattr__(self, name, QueryText(getattr(self, name)))
 
     @staticmethod
     def create_table(

@@ -7,17 +7,19 @@ that of many writers one wins. This is the only file that knows SQLAlchemy.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from schema_core.errors import ExternalError, SchemaError, UnsupportedError
-from schema_core.secrets import is_secret
+from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for another one, in seconds.
 PATIENCE = 60.0
@@ -27,6 +29,32 @@ ROOT = 0
 MAX_KEY = 500
 #: Any number that others do not lock in PostgreSQL while they make tables.
 LOCK = 0x5C4E3A
+
+
+class Content(str):
+    """The content of an entry: it may hold secrets, so its `repr` shows nothing of it.
+
+    SQLAlchemy logs every row that it reads at the level DEBUG, by `repr`.
+
+    >>> Content("password=hunter2")
+    '******'
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(HIDDEN)
+
+
+class ContentType(sa.TypeDecorator[str]):
+    """A column of text that is read as `Content`."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        return None if value is None else Content(value)
+
 
 METADATA = sa.MetaData()
 ENTRIES = sa.Table(
@@ -38,7 +66,7 @@ ENTRIES = sa.Table(
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("form", sa.String(32), nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("content", ContentType, nullable=False),
     sa.Column("version", sa.Integer, nullable=False),
     sa.UniqueConstraint("parent", "kind", "key"),
 )
@@ -281,11 +309,32 @@ def _engine(address: sa.URL) -> sa.Engine:
             hint="a file of SQLite has a path and no user: sqlite:///file.db" if sqlite else None,
         ) from None
     if sqlite:
+        sa.event.listen(engine, "do_connect", _create_private_file)
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
     if address.get_backend_name() == "postgresql":
         sa.event.listen(engine, "connect", _prepare_postgresql)
     return engine
+
+
+def _create_private_file(
+    dialect: object, record: object, arguments: list[Any], options: dict[str, Any]
+) -> None:
+    """Create the file of a new database so that only its owner can read and write it.
+
+    SQLite gives the files beside it (``-wal``, ``-shm``, ``-journal``) the same permissions.
+    """
+    path = str(arguments[0])
+    if options.get("uri"):
+        address = urlsplit(path)
+        parameters = parse_qs(address.query)
+        if {"memory", "ro", "rw"} & {*parameters.get("mode", ())}:
+            return
+        path = unquote(address.path)
+    if path in ("", ":memory:"):
+        return
+    with suppress(OSError):  # it exists, or SQLite reports why it cannot be created
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:

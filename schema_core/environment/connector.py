@@ -25,6 +25,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.secrets import without_secrets
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import ResolvedCatalogTable
@@ -286,15 +287,20 @@ def _aligned(options: Mapping[str, str]) -> None:
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
     """Add to any error that passes which table was to be read or written.
 
-    A refusal without a hint gets the options of the table for one, secrets masked.
+    A refusal without a hint gets the options of the table as one, secrets masked. No message
+    repeats a secret of these options, such as the password in a path.
     """
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):
             yield
-    except ExternalError:
-        raise
     except SchemaCoreError as error:
         learn_secrets(options)
+        for one in (error, *error.others):
+            one.problem = without_secrets(one.problem, options)
+            one.hint = one.hint and without_secrets(one.hint, options)
+            one.args = (one.problem,)
+        if isinstance(error, ExternalError):
+            raise
         shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
         error.hint = error.hint or f"the table's options are {shown}"
         raise

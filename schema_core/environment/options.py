@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from schema_core.errors import SchemaError, at, similar
-from schema_core.secrets import declare_secret, is_secret, mask
+from schema_core.secrets import declare_secret, has_credentials, is_secret, mask
 
 Value = TypeVar("Value")
 
@@ -96,7 +96,7 @@ class ConfigOption(Generic[Value]):
         return self.default
 
     def _read(self, key: str, text: str) -> Value:
-        if not (self.secret or is_secret(key)):
+        if not (self.secret or is_secret(key) or has_credentials(text)):
             return self.read(text)
         try:
             return self.read(text)

@@ -38,13 +38,14 @@ from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.environment.views import OpenViews, inline_views
+from schema_core.environment.views import OpenViews, inline_views, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Column, Columns, Relation, Table, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
+from schema_core.secrets import mask_urls, without_secrets
 from schema_core.sql.query import parse_query
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import Name
@@ -242,6 +243,14 @@ class Session:
             return inline_views(self.query_of(identifier, table), behind)
 
         return inline_views(relation, behind)
+
+    def explain(self, relation: Relation) -> str:
+        """How the engine would run a query, without the secrets of the tables that it reads."""
+        executable = self.executable(relation)
+        text = self.planner.explain(executable)
+        for identifier in tables_in(executable):
+            text = without_secrets(text, self.tables.get(identifier).table.get_options())
+        return mask_urls(text)
 
     # --- jobs ----------------------------------------------------------------------------------
 

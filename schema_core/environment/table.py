@@ -150,7 +150,7 @@ class Table(TableMethods):
     def explain(self, *extra_details: object) -> str:
         """How the engine would run the query; `extra_details` are PyFlink's and of no use here."""
         del extra_details
-        return self._session.planner.explain(self._session.executable(self._relation))
+        return self._session.explain(self._relation)
 
     def print_explain(self, *extra_details: object) -> None:
         """Print how the engine would run the query."""
@@ -196,7 +196,7 @@ class TablePipeline:
 
     def explain(self) -> str:
         """How the engine would run the query."""
-        return self._session.planner.explain(self._session.executable(self._relation))
+        return self._session.explain(self._relation)
 
     def get_sink_identifier(self) -> ObjectIdentifier | None:
         """The path of the table, or None if it has none."""

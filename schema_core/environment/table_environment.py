@@ -342,4 +342,4 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         Raises:
             NotFoundError: with code `table-not-found`.
         """
-        return table_statement(self._session.tables.get(self._identifier(path)), dict)
+        return table_statement(self._session.tables.get(self._identifier(path)), dict, str)

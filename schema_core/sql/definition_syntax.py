@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from schema_core.secrets import masked_value
+from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import NOWHERE, Expression, Interval, Name, TypeName
 from schema_core.text import Span
@@ -143,6 +143,9 @@ class Resource:
     kind: str
     path: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Resource(kind={self.kind!r}, path={mask_credentials(self.path)!r})"
 
 
 # -------------------------------------------------------------------------- changes of ALTER

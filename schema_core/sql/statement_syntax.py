@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from schema_core.secrets import masked_value
+from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql.definition_syntax import (
     Change,
     Column,
@@ -407,6 +407,9 @@ class Jar(Operation):
     path: str
     remove: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Jar(path={mask_credentials(self.path)!r}, remove={self.remove!r})"
 
 
 Statement: TypeAlias = (

@@ -8,8 +8,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args
 
-from schema_core.secrets import mask_text, masked_value
+from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import definition_syntax, query_syntax, syntax
+from schema_core.sql.masking import mask_query
 from schema_core.sql.printer import print_expression
 from schema_core.sql.query_printer import print_query
 from schema_core.sql.spelling import print_type
@@ -65,10 +66,10 @@ def shown(value: Any) -> str:
         case syntax.TypeName():
             return print_type(value) + (" NOT NULL" if value.nullable is False else "")
         case _ if isinstance(value, QUERIES):
-            return " ".join(mask_text(print_query(value)).split())
+            return " ".join(mask_query(print_query(value)).split())
         case _ if isinstance(value, EXPRESSIONS):
             return print_expression(value)
         case _ if is_dataclass(value):
             return summary(value)
         case _:
-            return mask_text(str(value))
+            return mask_credentials(str(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import traceback
 from collections.abc import Callable
@@ -98,6 +99,39 @@ def test_a_statement_that_fails_shows_no_values(
 
     assert "no such table" in shown
     assert CANARY not in f"{shown}{caplog.text}"
+
+
+def test_the_log_of_sqlalchemy_shows_nothing_that_is_stored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("sqlalchemy", "sqlalchemy.engine", "sqlalchemy.pool"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog.open()
+    catalog.create_table(T, SECRET, False)
+    catalog.alter_table(T, SECRET, False)
+
+    assert CANARY in catalog.get_table(T).get_options().values()
+    assert "Row (" in caplog.text
+    assert CANARY not in caplog.text
+
+
+@pytest.mark.parametrize("url", ["sqlite:///{}/c.db", "sqlite:///file:{}/c.db?uri=true"])
+def test_the_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
+    mask = os.umask(0o000)
+    try:
+        catalog = SqlCatalog("c", url.format(tmp_path), PropertyMaps())
+        catalog.open()
+        catalog.create_table(T, SECRET, False)
+        store = FileCatalogStore(tmp_path)
+        store.store_catalog("s", CatalogDescriptor.of("s", {"type": "x", "password": CANARY}))
+        store.alter_catalog("s", CatalogDescriptor.of("s", {"type": "y", "password": CANARY}))
+    finally:
+        os.umask(mask)
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+
+    assert {"c.db", "c.db-wal", "c.db-shm", "s.yaml"} == set(modes)
+    assert {0o600} == set(modes.values())
 
 
 @pytest.mark.parametrize("cut", [10, 60, 120])

@@ -13,7 +13,6 @@ from schema_core.expressions.typed import Constant, Ref
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.secrets import mask_text
 from schema_core.sql.definition_syntax import Partition
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import (
@@ -241,7 +240,7 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
-    return mask_text(explained(session, query_in(statement), text))
+    return session.explain(session.query(query_in(statement), text))
 
 
 def query_in(statement: Statement) -> Query:
@@ -255,11 +254,6 @@ def query_in(statement: Statement) -> Query:
             return query
         case _:
             raise UnsupportedError("EXPLAIN is for queries and INSERT", code="not-explainable")
-
-
-def explained(session: Session, query: Query, text: str) -> str:
-    """How the engine would run a query, as text."""
-    return session.planner.explain(session.executable(session.query(query, text)))
 
 
 def delete(session: Session, statement: Delete, text: str) -> TableResult:

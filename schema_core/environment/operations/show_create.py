@@ -16,12 +16,16 @@ from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
-from schema_core.secrets import mask, mask_text
+from schema_core.secrets import mask
+from schema_core.sql.masking import mask_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
 
 #: How options are shown: `mask`, or `dict` for programs.
 Shown: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
+
+#: How the text of a query is shown: `mask_query`, or `str` for programs.
+ShownQuery: TypeAlias = Callable[[str], str]
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
@@ -31,7 +35,7 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
         SchemaError: with code `object-kind` where the object is of another kind.
     """
     with placed(statement.path.span):
-        written = mask_text(_written(session, statement))
+        written = _written(session, statement)
     return texts(["result"], [(written,)])
 
 
@@ -63,7 +67,9 @@ def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
 # --- tables and views ----------------------------------------------------------------------------
 
 
-def table_statement(found: FoundTable, shown: Shown = mask) -> str:
+def table_statement(
+    found: FoundTable, shown: Shown = mask, shown_query: ShownQuery = mask_query
+) -> str:
     """The statement that makes a table, a view or a materialized table."""
     learn_secrets(found.table.get_options())
     temporary = "TEMPORARY " if found.is_temporary else ""
@@ -75,10 +81,14 @@ def table_statement(found: FoundTable, shown: Shown = mask) -> str:
         case ResolvedCatalogView() as view:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
-            clauses = [block(names), *_comment(view.comment), f"AS {view.expanded_query}"]
+            query = shown_query(view.expanded_query)
+            clauses = [block(names), *_comment(view.comment), f"AS {query}"]
         case ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
-            clauses = _materialized_clauses(materialized, shown)
+            clauses = [
+                *_materialized_clauses(materialized, shown),
+                f"AS {shown_query(materialized.expanded_query)}",
+            ]
         case _:
             assert_never(found.table)
     return head + "\n".join(clauses) + "\n"
@@ -115,7 +125,6 @@ def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown)
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
-        f"AS {table.expanded_query}",
     ]
 
 

@@ -1,0 +1,70 @@
+"""Queries as they may be shown: the secret values of their hints are hidden.
+
+Only hints hold options in a query. The text is cut into tokens as the parser does, so that a value
+is found however it is written: its key in back-ticks, its string over several lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from schema_core.errors import SchemaCoreError
+from schema_core.secrets import HIDDEN, mask_text, masked_value
+from schema_core.sql.tokens import tokenize
+from schema_core.text import quote_string
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schema_core.text import Token
+
+
+def mask_query(text: str) -> str:
+    """The text of a query without the secret values of its hints.
+
+    A text that cannot be cut into tokens is masked as an excerpt of an error is.
+
+    >>> print(mask_query("SELECT 1 FROM t /*+ OPTIONS('password' = 'x', 'path' = 'y') */"))
+    SELECT 1 FROM t /*+ OPTIONS('password' = '******', 'path' = 'y') */
+    """
+    if "/*+" not in text:
+        return text
+    try:
+        tokens = tokenize(text)
+    except SchemaCoreError:
+        return mask_text(text)
+    if any(token.kind == "bad" for token in tokens):
+        return mask_text(text)
+    shown, end = [], 0
+    for token, masked in _masked_tokens(tokens):
+        shown += [text[end : token.start], quote_string(masked)]
+        end = token.stop
+    return "".join([*shown, text[end:]])
+
+
+def _masked_tokens(tokens: list[Token]) -> Iterator[tuple[Token, str]]:
+    """The strings within hints that are not shown as they are, and what is shown instead."""
+    is_hint = False
+    for place, token in enumerate(tokens):
+        if token.key in ("/*+", "*/"):
+            is_hint = token.key == "/*+"
+        elif is_hint and token.kind in ("string", "charset", "unicode", "escaped"):
+            key = tokens[place - 2].value if tokens[place - 1].key == "=" else ""
+            # A string without a key of its own may continue the one before it.
+            continues = not key and tokens[place - 1].kind == "string"
+            masked = HIDDEN if continues else masked_value(key, token.value)
+            if masked != token.value:
+                yield token, masked
+
+
+class QueryText(str):
+    """The text of a query that a view keeps: its `repr` shows no secret of a hint.
+
+    >>> QueryText("SELECT 1 FROM t /*+ OPTIONS('password' = 'x') */")
+    "SELECT 1 FROM t /*+ OPTIONS('password' = '******') */"
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(mask_query(str(self)))

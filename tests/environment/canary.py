@@ -1,0 +1,150 @@
+"""A canary secret in every statement and in every form in which an option can be written."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+
+from schema_core.errors import SchemaCoreError
+from schema_core.sql import statement_syntax as syntax
+
+CANARY = "kanarienvogel"
+
+#: The forms of an option that holds a secret; not all of them can be parsed.
+OPTIONS: dict[str, str] = {
+    "plain":            f"'password' = '{CANARY}'",
+    "far":              f"'password'{' ' * 60}=\n\n{' ' * 60}'{CANARY}'",
+    "long key":         f"'password.{'of.' * 30}mine' = '{CANARY}'",
+    "several lines":    f"'password' = 'a\nb\n{CANARY}'",
+    "adjacent":         f"'password' = 'a'\n '{CANARY}'",
+    "adjacent wrongly": f"'password' = 'a' '{CANARY}'",
+    "doubled quotes":   f"'password' = 'a''{CANARY}'",
+    "double quotes":    f'"password" = "{CANARY}"',
+    "no quotes":        f"password = {CANARY}",
+    "back-ticks":       f"`password` = '{CANARY}'",
+    "back-tick value":  f"'password' = `{CANARY}`",
+    "unicode key":      rf"U&'pass\0077ord' = '{CANARY}'",
+    "escaped key":      f"E'pass\\u0077ord' = '{CANARY}'",
+    "prefixed value":   f"'password' = U&'{CANARY}'",
+    "capitals":         f"'PassWord' = '{CANARY}'",
+    "commented":        f"-- 'password' = '{CANARY}'\n'a' = 'b'",
+    "jaas key":         f"'properties.sasl.jaas.config' = 'x.PlainLoginModule required\n"
+                        f" username=\"ann\"\n password=\"{CANARY}\";'",
+    "jaas value":       f"'x' = 'x.PlainLoginModule required\n username=\"{CANARY}\"\n;'",
+    "jdbc":             f"'url' = 'jdbc:mysql://host/db?user=ann&password={CANARY}&ssl=true'",
+    "jdbc semicolon":   f"'url' = 'jdbc:sqlserver://host;user=ann;password={CANARY};encrypt=true'",
+    "jdbc oracle":      f"'url' = 'jdbc:oracle:thin:scott/{CANARY}@host:1521/x'",
+    "url":              f"'url' = 'postgresql://ann:{CANARY}@host/db'",
+    "url with signs":   f"'url' = 'postgresql://ann:p@ss/w\"{CANARY}@host/db'",
+    "url with quotes":  f"'url' = 'postgresql://ann:p''{CANARY}@host/db'",
+    "urls":             f"'url' = 'http://ann:x@host,http://bob:{CANARY}@host'",
+    "odbc":             f"'url' = 'mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3D{CANARY}'",
+    "encoded twice":    f"'url' = 'x?y=a%253Bpassword%253D{CANARY}'",
+    "json":             f"'config' = '{{\"client_secret\": \"{CANARY}\"}}'",
+    "header":           f"'headers' = 'Authorization: Bearer {CANARY}'",
+}  # fmt: skip
+
+CREATED = "CREATE TABLE s (a INT) WITH ('connector' = 'filesystem', 'path' = '/nowhere', {})"
+
+#: Class of a statement -> statements of it; ``{}`` is where an option stands.
+STATEMENTS: dict[type, tuple[str, ...]] = {
+    syntax.CreateTable: (
+        CREATED,
+        "CREATE TABLE IF NOT EXISTS t (a INT, b AS a + 1) COMMENT 'it''s' WITH ({}, 'b' = 'c')",
+        "CREATE TEMPORARY TABLE t2 (a INT) WITH ('connector' = 'nowhere', {})",
+        "CREATE TABLE l WITH ({}) LIKE s",
+        "CREATE TABLE l2 WITH ({}) LIKE s (OVERWRITING OPTIONS)",
+        "CREATE TABLE c WITH ({}) AS SELECT 1 AS a",
+        "CREATE TABLE c2 WITH ({}) AS SELECT nothing AS a",
+        "CREATE TABLE t3 (a NOTHING, b AS c) WITH ({})",
+        "REPLACE TABLE c WITH ({}) AS SELECT 'x' AS a",
+    ),
+    syntax.CreateView: (
+        "CREATE VIEW v AS SELECT * FROM s /*+ OPTIONS({}) */",
+        "CREATE VIEW v2 (x) AS SELECT nothing FROM s /*+ OPTIONS('a' = 'b', {}) */ AS t",
+    ),
+    syntax.CreateMaterializedTable: (
+        "CREATE MATERIALIZED TABLE m WITH ({}) FRESHNESS = INTERVAL '1' HOUR AS SELECT 1 AS a",
+    ),
+    syntax.CreateCatalog: (
+        "CREATE CATALOG k WITH ('type' = 'generic_in_memory', {})",
+        "CREATE CATALOG k2 COMMENT 'x' WITH ('type' = 'sql', {})",
+        "CREATE CATALOG k3 WITH ({})",
+    ),
+    syntax.CreateDatabase: (
+        "CREATE DATABASE d WITH ({})",
+        "CREATE DATABASE d WITH ('a' = 'b', {})",
+    ),
+    syntax.CreateFunction: ("CREATE FUNCTION fn AS 'com.acme.Plus' USING JAR 'x.jar' WITH ({})",),
+    syntax.CreateModel: (
+        "CREATE MODEL o INPUT (a INT) OUTPUT (b INT) WITH ('provider' = 'x', {})",
+    ),
+    syntax.Drop: ("DROP TABLE nothing",),
+    syntax.Alter: (
+        "ALTER TABLE s SET ({})",
+        "ALTER TABLE nothing SET ({})",
+        "ALTER TABLE s ADD PARTITION (a = 1) WITH ({})",
+        "ALTER DATABASE default_database SET ({})",
+        "ALTER CATALOG default_catalog SET ({})",
+        "ALTER MODEL o SET ({})",
+        "ALTER MATERIALIZED TABLE m RESUME WITH ({})",
+        "ALTER VIEW v AS SELECT * FROM s /*+ OPTIONS({}) */",
+    ),
+    syntax.AlterFunction: ("ALTER FUNCTION fn AS 'com.acme.Minus'",),
+    syntax.UseCatalog: ("USE CATALOG nothing",),
+    syntax.UseDatabase: ("USE nothing",),
+    syntax.UseModules: ("USE MODULES nothing",),
+    syntax.LoadModule: ("LOAD MODULE nothing WITH ({})",),
+    syntax.UnloadModule: ("UNLOAD MODULE nothing",),
+    syntax.Show: ("SHOW CATALOGS", "SHOW TABLES", "SHOW COLUMNS FROM s", "SHOW PARTITIONS s"),
+    syntax.ShowCreate: (
+        "SHOW CREATE TABLE s", "SHOW CREATE TABLE t", "SHOW CREATE TABLE l", "SHOW CREATE TABLE c",
+        "SHOW CREATE VIEW v", "SHOW CREATE MATERIALIZED TABLE m", "SHOW CREATE CATALOG k",
+        "SHOW CREATE MODEL o",
+    ),
+    syntax.Describe: (
+        "DESCRIBE EXTENDED s", "DESCRIBE v", "DESCRIBE CATALOG EXTENDED k", "DESCRIBE MODEL o",
+        "DESCRIBE FUNCTION EXTENDED fn",
+    ),
+    syntax.Explain: (
+        "EXPLAIN SELECT * FROM s /*+ OPTIONS({}) */",
+        "EXPLAIN SELECT * FROM v",
+        "EXPLAIN INSERT INTO s SELECT 1",
+    ),
+    syntax.SelectStatement: (
+        "SELECT * FROM s /*+ OPTIONS({}) */ WHERE a = 1",
+        "SELECT nothing FROM s /*+ OPTIONS({}, 'a' = 'b') */ AS t",
+        "SELECT * FROM v",
+    ),
+    syntax.Insert: ("INSERT INTO s /*+ OPTIONS({}) */ SELECT 1", "INSERT INTO s SELECT 'x', 2"),
+    syntax.Delete: ("DELETE FROM s WHERE a = 1",),
+    syntax.Update: ("UPDATE s SET a = 1",),
+    syntax.StatementSet: (
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO s /*+ OPTIONS({}) */ SELECT 1; END",
+    ),
+    syntax.Execute: ("EXECUTE SELECT * FROM s /*+ OPTIONS({}) */",),
+    syntax.AnalyzeTable: ("ANALYZE TABLE s COMPUTE STATISTICS",),
+    syntax.TruncateTable: ("TRUNCATE TABLE s",),
+    syntax.CallProcedure: ("CALL nothing('x')",),
+    syntax.SetOption: ("SET {}",),
+    syntax.ResetOption: ("RESET 'password'",),
+    syntax.Jar: (f"ADD JAR 'https://ann:{CANARY}@host/x.jar'",),
+}  # fmt: skip
+
+
+def statements(option: str) -> list[str]:
+    """Every statement with this option in it."""
+    return [one.replace("{}", option) for some in STATEMENTS.values() for one in some]
+
+
+def shown_by(error: BaseException) -> Iterator[str]:
+    """All that is to be seen of an error."""
+    yield str(error)
+    yield repr(error)
+    yield "".join(traceback.format_exception(error, limit=0))
+    yield from map(str, getattr(error, "__notes__", ()))
+    if isinstance(error, SchemaCoreError):
+        for one in error.diagnostics:
+            yield from (repr(one), str(one), one.message, one.hint or "", *one.path)
+    if error.__cause__ is not None:
+        yield from shown_by(error.__cause__)
