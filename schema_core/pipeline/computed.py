@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from schema_core.expressions.computed import COMPUTED, Computed
 from schema_core.expressions.computed.failure import ComputedError
 from schema_core.expressions.forms.words import PREFIX
+from schema_core.formats.spark_ddl import parse_spark_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType as SparkType
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -26,8 +28,23 @@ def register_computed(session: SparkSession) -> None:
     from pyspark.sql.functions import arrow_udf
 
     for name, computed in COMPUTED.items():
-        function = arrow_udf(vectorised(name), given(computed))
+        function = arrow_udf(vectorised(name), spark_type(given(computed)))
         session.udf.register(f"{PREFIX}{name}", function)
+
+
+def spark_type(text: str) -> SparkType:
+    """Return the type that Spark's DDL text means, whatever the settings of any session.
+
+    Spark's own parser reads TIMESTAMP by the settings of the session that is active in the thread,
+    which is that of the user.
+
+    >>> spark_type("ARRAY<TIMESTAMP>")
+    ArrayType(TimestampType(), True)
+    """
+    from pyspark.sql.types import StructField
+
+    tree = parse_spark_type(text)
+    return StructField.fromJson({"name": "", "type": tree, "nullable": True}).dataType
 
 
 def given(computed: Computed) -> str:

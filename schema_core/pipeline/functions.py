@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.forms import moments
-from schema_core.expressions.forms.words import MAX_PRECISION, PREFIX, sql_type
+from schema_core.expressions.forms.words import MAX_PRECISION, sql_type
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.spark import user_call
 from schema_core.expressions.user_functions import InPython, ScalarFunction, UserDefinedFunction
-from schema_core.pipeline.session import spark_session
+from schema_core.pipeline.temporary import TemporaryNames
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -25,16 +24,15 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Apply
 
-_NUMBERS = itertools.count(1)
-
 
 @dataclass(frozen=True, slots=True)
 class UserCalls:
-    """Writes calls of users' functions, and brings those of Python into the session.
+    """Writes calls of users' functions, and registers those of Python under `names`.
 
     An instant is handed over as what the clock of the zone shows, as in PyFlink.
     """
 
+    names: TemporaryNames
     zone: str = "UTC"
 
     def __call__(self, apply: Apply, arguments: Sequence[str]) -> str:
@@ -52,10 +50,9 @@ class UserCalls:
             raise UnsupportedError(problem, code="not-executable")
         for type_ in (apply.type, *(argument.type for argument in apply.arguments)):
             _require_handed(type_)
-        name = f"{PREFIX}user_{next(_NUMBERS)}"
         instant = isinstance(apply.type, LocalZonedTimestampType)
         gives = "TIMESTAMP_NTZ" if instant else sql_type(apply.type)
-        spark_session().udf.register(name, called(function.spark.implementation), gives)
+        name = self.names.function(called(function.spark.implementation), gives)
         texts = (
             moments.clock(text, argument.type, self.zone)
             if isinstance(argument.type, LocalZonedTimestampType)

@@ -19,7 +19,7 @@ from schema_core.errors import ExternalError, NotFoundError, UnsupportedError
 from schema_core.formats.hive_objects import HiveObjects
 from schema_core.formats.limits import store_named
 from schema_core.pipeline.hive_metastore import URI, URL, SparkMetastore
-from schema_core.pipeline.session import spark_session, start
+from schema_core.pipeline.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,11 +90,9 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
         UnsupportedError: with code `no-hive` where Spark runs already, without Hive or over another
             metastore.
     """
-    from pyspark.sql import SparkSession
-
-    if SparkSession.getActiveSession() is None:
-        start({IMPLEMENTATION: "hive"} | {f"spark.hadoop.{key}": settings[key] for key in settings})
-    session = spark_session()
+    session = spark_session(
+        {IMPLEMENTATION: "hive"} | {f"spark.hadoop.{key}": settings[key] for key in settings}
+    )
     if session.conf.get(IMPLEMENTATION, "in-memory") != "hive":
         raise UnsupportedError(
             "Spark runs already, and without Hive",

@@ -54,16 +54,24 @@ def run_job(
     return Job(job_id, JobStatus.FINISHED)
 
 
+#: What `SparkContext.setJobGroup` sets for a thread.
+JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+
+
 @contextmanager
 def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
-    """Everything that Spark runs inside carries this id, by which it can be cancelled."""
+    """Everything that Spark runs inside carries this id, by which it can be cancelled.
+
+    The properties belong to the thread, not to a session: those of the user are restored.
+    """
     context = session.sparkContext
+    before = {key: context.getLocalProperty(key) for key in JOB_PROPERTIES}
     context.setJobGroup(job_id, name, interruptOnCancel=True)
     try:
         yield
     finally:
-        for key in ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel"):
-            context.setLocalProperty(key, None)  # type: ignore[arg-type, unused-ignore]
+        for key, value in before.items():
+            context.setLocalProperty(key, value)  # type: ignore[arg-type, unused-ignore]
 
 
 @contextmanager

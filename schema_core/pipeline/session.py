@@ -1,4 +1,8 @@
-"""The Spark session that jobs run in: one a process, apart from any session of the user's own.
+"""The Spark session that jobs run in, separate from any session of the user.
+
+It shares the SparkContext of the process (a JVM has one) and nothing else: settings, temporary
+views and functions are its own, so no job changes the session of the user. When the SparkContext
+is stopped, the next job opens a session in the one that runs then, or starts one.
 
 ANSI mode is off, since Flink wraps integers around, cuts casts between numbers, and gives NULL
 for a DECIMAL that overflows, as Spark does without it; where Flink is strict (a text that is no
@@ -11,8 +15,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +26,7 @@ from schema_core.pipeline.computed import register_computed
 from schema_core.pipeline.java import find_java
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 #: What a session of ours says whatever the process says: it decides the meaning of expressions.
@@ -52,11 +58,21 @@ START: Mapping[str, str] = {
 }
 
 
-@cache
-def spark_session() -> SparkSession:
-    """The session of this process; Spark is started if it does not run yet.
+@dataclass(slots=True)
+class _Current:
+    """Our session in the SparkContext that runs; jobs may come from several threads."""
 
-    A session that the user has made is left as it is: ours shares its Spark, not its settings.
+    session: SparkSession | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+_CURRENT = _Current()
+
+
+def spark_session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the session that jobs run in; Spark is started with `settings` unless it runs.
+
+    A session of the user is never changed, whichever thread calls.
 
     Raises:
         NotFoundError: with code `no-spark` or `no-java` where one of the two is missing.
@@ -70,8 +86,47 @@ def spark_session() -> SparkSession:
             code="no-spark",
             hint="pip install 'schema-core[spark]'",
         ) from error
-    running = SparkSession.getActiveSession()
-    session = (running or start({})).newSession()
+    with _CURRENT.lock:
+        if _CURRENT.session is None or not _is_alive(_CURRENT.session.sparkContext):
+            # PySpark's own lock: the user may start Spark in another thread at this moment.
+            with SparkSession.Builder._lock:  # noqa: SLF001
+                _CURRENT.session = _new_session(running_session() or start(settings or {}))
+        return _CURRENT.session
+
+
+def running_session() -> SparkSession | None:
+    """Return the root session of the running SparkContext, or None where none runs.
+
+    `SparkSession.getActiveSession` would not do: it is None in every thread but that of the user.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public name
+    if context is None:
+        return None
+    if not _is_alive(context):
+        context.stop()  # it was stopped within the JVM, which PySpark does not notice
+        return None
+    root = SparkSession._instantiatedSession  # noqa: SLF001
+    return root if root is not None and root.sparkContext is context else SparkSession(context)
+
+
+def _is_alive(context: SparkContext) -> bool:
+    """Whether a SparkContext has not been stopped, from Python or within the JVM."""
+    java = context._jsc  # noqa: SLF001 - None once it is stopped
+    return java is not None and not java.sc().isStopped()
+
+
+def _new_session(root: SparkSession) -> SparkSession:
+    """Open a session with the settings and functions that keep Flink's meaning."""
+    from pyspark import RDD
+
+    to_frame = RDD.__dict__.get("toDF")
+    session = root.newSession()
+    if to_frame is not None:
+        # PySpark binds `RDD.toDF` to the session that was made last: it is the user's again.
+        RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
     for key, value in MEANING.items():
         session.conf.set(key, value)
     register_computed(session)
@@ -79,7 +134,7 @@ def spark_session() -> SparkSession:
 
 
 def start(settings: Mapping[str, str]) -> SparkSession:
-    """Start Spark with these settings besides our own.
+    """Start Spark with these settings in addition to ours; it must not run yet.
 
     Raises:
         NotFoundError: with code `no-java`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +28,7 @@ from schema_core.pipeline.jobs import run_job, spark_errors
 from schema_core.pipeline.not_null import required
 from schema_core.pipeline.session import spark_session
 from schema_core.pipeline.source import checked_source
+from schema_core.pipeline.temporary import TemporaryNames
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.query.spark import query_text
 from schema_core.types import (
@@ -48,7 +48,7 @@ from schema_core.types import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 NOT_NULL = ConfigOption(
     "table.exec.sink.not-null-enforcer",
@@ -63,12 +63,11 @@ LENGTH = ConfigOption(
     "what becomes of a string that does not fit the length of its column",
 )
 
-_NUMBERS = itertools.count(1)
 STRING = VarCharType(MAX_LENGTH)
 
 
 class SparkPlanner:
-    """Runs queries on the Spark session of this process, which starts at the first of them."""
+    """Runs queries in our Spark session, which opens at the first of them."""
 
     identifier: Final = "spark"
 
@@ -81,7 +80,7 @@ class SparkPlanner:
         """Run a query when its rows are first asked for."""
         self._require_batch()
         columns = result_columns(query)
-        frame = self._frame(query, columns)
+        frame = self._frame(spark_session(), query, columns)
         return Rows(
             tuple((one.name, one.type) for one in columns),
             _values(frame, columns),
@@ -101,8 +100,8 @@ class SparkPlanner:
         self._require_batch()
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
-        frame = self._sink_frame(query, target, columns)
         session = spark_session()
+        frame = self._sink_frame(session, query, target, columns)
         stage = connector.stage(session, target, overwrite=overwrite)
         published = CreateTableAs(Mode.PLAIN, stage, Registration(_nothing, _nothing))
         with using(target.identifier, target.table.options, "write"):
@@ -125,8 +124,8 @@ class SparkPlanner:
         """CREATE TABLE AS, by the actions of `schema_core.pipeline.ctas`."""
         self._require_batch()
         connector = self._sink(target, set())
-        frame = self._sink_frame(query, target, columns)
         session = spark_session()
+        frame = self._sink_frame(session, query, target, columns)
         stage = connector.stage(session, target, overwrite=False)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         with using(target.identifier, target.table.options, "write"):
@@ -140,7 +139,7 @@ class SparkPlanner:
     def explain(self, query: Relation) -> str:
         """The text that Spark is given, and its plan of it."""
         self._require_batch()
-        frame = self._frame(query, result_columns(query))
+        frame = self._frame(spark_session(), query, result_columns(query))
         with spark_errors():
             plan = frame._jdf.queryExecution().toString()  # noqa: SLF001
         return str(plan)
@@ -176,42 +175,48 @@ class SparkPlanner:
             require_abilities(connector, needed)
         return connector
 
-    def _source(self, scan: Scan) -> str:
-        """A temporary view of a table, with all its columns."""
+    def _read(self, session: SparkSession, scan: Scan) -> DataFrame:
+        """All columns of a table, checked."""
         bound = self.context.table(scan.table.identifier)
         connector = self._connector(bound, "read")
-        session = spark_session()
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             read = connector.read(session, bound, self._zone)
             schema = bound.table.resolved_schema
-            frame = checked_source(read, schema, connector.identifier, session)
-            name = f"schema_core_input_{next(_NUMBERS)}"
-            frame.createOrReplaceTempView(name)
-        return quote(name)
+            return checked_source(read, schema, connector.identifier, session)
 
-    def _frame(self, query: Relation, targets: Columns) -> DataFrame:
+    def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
         """A query as a frame with these columns, by position."""
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(
                     f"column {column.name!r} has no type but NULL", code="untyped-null"
                 )
-        user = UserCalls(self._zone)
-        text = query_text(query, self._source, self._zone, targets=targets, user=user)
-        with spark_errors():
-            return spark_session().sql(text)
+        with TemporaryNames(session) as names:
+            text = query_text(
+                query,
+                lambda scan: names.view(self._read(session, scan)),
+                self._zone,
+                targets=targets,
+                user=UserCalls(names, self._zone),
+            )
+            with spark_errors():
+                return session.sql(text)
 
     # --- sinks ---------------------------------------------------------------------------------
 
     def _sink_frame(
-        self, query: Relation, target: BoundTable, columns: Sequence[str] | None
+        self,
+        session: SparkSession,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
     ) -> DataFrame:
         """The rows for a table: all persisted columns, in order, checked."""
         fields = target.table.resolved_schema.to_sink_row_data_type().fields
         types = {one.name: one.data_type for one in fields}
         given = list(types) if columns is None else list(columns)
         targets = _assignable(query, given, types)
-        frame = self._frame(query, targets)
+        frame = self._frame(session, query, targets)
         rest = [name for name in types if name not in given]
         missing = [one for one in rest if not types[one].is_nullable]
         if missing:

@@ -40,7 +40,9 @@ class Refusing(Watcher):
 def session() -> Any:
     ignored = lambda *_, **__: None  # noqa: E731
     return SimpleNamespace(
-        sparkContext=SimpleNamespace(setJobGroup=ignored, setLocalProperty=ignored)
+        sparkContext=SimpleNamespace(
+            setJobGroup=ignored, getLocalProperty=ignored, setLocalProperty=ignored
+        )
     )
 
 

@@ -1,0 +1,132 @@
+"""Jobs leave the user's Spark session, and their own, as they found it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.expressions.user_functions import udf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.spark.conftest import FrameConnector
+
+CREATE = "CREATE TABLE {name} (a INT NOT NULL) WITH ('connector' = 'frames')"
+
+
+def names(session: SparkSession) -> set[str]:
+    """The temporary views and functions of a session."""
+    views = {one.name for one in session.catalog.listTables() if one.isTemporary}
+    functions = session.sql("SHOW USER FUNCTIONS").collect()
+    return views | {row[0] for row in functions}
+
+
+@pytest.fixture
+def leaves_nothing(session: SparkSession) -> Iterator[None]:
+    before = names(session)
+    yield
+    assert before == names(session)
+
+
+@pytest.fixture
+def tables(
+    environment: TableEnvironment, connector: FrameConnector, session: SparkSession
+) -> TableEnvironment:
+    connector.frame = lambda given: given.sql("SELECT CAST(id AS INT) AS a FROM range(5)")
+    for name in ("t", "u"):
+        environment.execute_sql(CREATE.format(name=name))
+    environment.create_temporary_function("next", udf(lambda a: a + 1, ["INT"], "INT"))
+    return environment
+
+
+def fails(action: Callable[[], object]) -> None:
+    with pytest.raises(SchemaCoreError):
+        action()
+
+
+def partially(environment: TableEnvironment) -> None:
+    found = environment.execute_sql("SELECT next(a) FROM t").collect()
+    next(iter(found))
+
+
+#: What a job may do, from the first statement to the last row or the first error.
+JOBS: dict[str, Callable[[TableEnvironment], object]] = {
+    "all rows": lambda e: list(e.execute_sql("SELECT next(t.a) FROM t, u").collect()),
+    "some rows": partially,
+    "no row": lambda e: e.execute_sql("SELECT next(a) FROM t"),
+    "insert": lambda e: e.execute_sql("INSERT INTO u SELECT next(a) FROM t"),
+    "create as": lambda e: e.execute_sql(
+        "CREATE TABLE w WITH ('connector' = 'frames') AS SELECT next(a) AS a FROM t"
+    ),
+    "explain": lambda e: e.explain_sql("SELECT next(a) FROM t"),
+    "fails when it runs": lambda e: fails(
+        lambda: list(e.execute_sql("SELECT 1 / (next(a) - 1) FROM t").collect())
+    ),
+    "fails when it writes": lambda e: fails(
+        lambda: e.execute_sql("INSERT INTO u SELECT CAST(NULL AS INT) + next(a) FROM t")
+    ),
+    "is refused after its first scan": lambda e: fails(
+        lambda: e.execute_sql("SELECT next(t.a), x.a FROM t, absent AS x")
+    ),
+}
+
+
+@pytest.mark.usefixtures("leaves_nothing")
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_a_job_leaves_no_names(
+    tables: TableEnvironment, job: Callable[[TableEnvironment], object]
+) -> None:
+    job(tables)
+
+
+@pytest.mark.usefixtures("leaves_nothing")
+def test_a_query_that_cannot_be_compiled_leaves_no_names(
+    tables: TableEnvironment, connector: FrameConnector
+) -> None:
+    good, bad = connector.frame, [False]
+
+    def frame(session: SparkSession) -> object:
+        bad.append(True)
+        return good(session) if len(bad) == 2 else None
+
+    connector.frame = frame
+    fails(lambda: tables.execute_sql("SELECT next(t.a) FROM t, u"))
+
+    assert 3 == len(bad)
+
+
+def test_the_session_of_the_user_is_never_changed(tmp_path: Path) -> None:
+    program = Path(__file__).with_name("user_program.py")
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+
+    assert "done" == done.stdout.strip(), done.stderr[-4000:]
+
+
+def test_threads_share_the_session_and_do_not_meet(session: SparkSession) -> None:
+    together = Barrier(4)
+
+    def job(number: int) -> list[tuple[object, ...]]:
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        environment.create_temporary_function("add", udf(lambda a: a + number, ["INT"], "INT"))
+        together.wait(60)
+        found = environment.execute_sql("SELECT add(1), add(a) FROM (VALUES (1), (2)) AS t(a)")
+        return [tuple(row) for row in found.collect()]
+
+    with ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(job, range(4)))
+
+    expected = [[(1 + n, 1 + n), (1 + n, 2 + n)] for n in range(4)]
+    assert expected == [sorted(one) for one in rows]

@@ -1,0 +1,124 @@
+"""A user's program: a Spark session of its own, and jobs of ours in this and in other threads.
+
+`test_session` runs it in a process of its own, since it stops Spark. It prints ``done`` at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pyspark import RDD
+from pyspark.sql import SparkSession
+
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.expressions.user_functions import udf
+
+#: Settings under which our SQL would mean something else.
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.timeType.enabled": "false",
+}
+
+QUERY = """
+SELECT CAST(same_time(TIME '01:02:03') AS STRING),
+       CAST(same_instant(TO_TIMESTAMP_LTZ(0, 3)) AS STRING),
+       add_one(2147483646), CAST(2147483647 AS INT) + 1, JSON_VALUE('{"a": 1}', '$.a')
+"""
+EXPECTED = [("01:02:03", "1970-01-01 00:00:00.000", 2147483647, -2147483648, "1")]
+
+
+def user_session(zone: str) -> SparkSession:
+    builder = SparkSession.builder.master("local[1]").appName("a user")
+    for key, value in {**SETTINGS, "spark.sql.session.timeZone": zone}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def state(spark: SparkSession) -> dict[str, object]:
+    """Everything that a job of ours could change."""
+    context = spark.sparkContext
+    return {
+        **{row["key"]: row["value"] for row in spark.sql("SET -v").collect()},
+        "active": SparkSession.getActiveSession() is spark,
+        "default": SparkSession.active() is spark,
+        "toDF": RDD.toDF,
+        "group": context.getLocalProperty("spark.jobGroup.id"),
+        "property": context.getLocalProperty("of.the.user"),
+        "functions": [row[0] for row in spark.sql("SHOW USER FUNCTIONS").collect()],
+        "tables": spark.catalog.listTables(),
+    }
+
+
+def job() -> list[tuple[object, ...]]:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    for name, function in {
+        "same_time": udf(lambda time: time, ["TIME(0)"], "TIME(0)"),
+        "same_instant": udf(lambda at: at, ["TIMESTAMP_LTZ(3)"], "TIMESTAMP_LTZ(3)"),
+        "add_one": udf(lambda number: number + 1, ["INT"], "INT"),
+    }.items():
+        environment.create_temporary_function(name, function)
+    return [tuple(row) for row in environment.execute_sql(QUERY).collect()]
+
+
+def in_a_thread(action: Callable[[], Any]) -> Any:
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(action())
+        except BaseException as error:  # noqa: BLE001 - shown by the assertion
+            found.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def require_kept(spark: SparkSession, run: Callable[[Callable[[], Any]], Any]) -> None:
+    """Run a job and compare what the user sees before and after."""
+    before = state(spark)
+    found = run(job)
+    assert found == EXPECTED, found
+    after = state(spark)
+    assert before == after, [key for key in before if before[key] != after[key]]
+
+
+def main() -> None:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = user_session("Asia/Tokyo")
+    spark.sparkContext.setJobGroup("jobs of the user", "")
+    spark.sparkContext.setLocalProperty("of.the.user", "kept")
+    require_kept(spark, in_a_thread)
+    require_kept(spark, lambda action: action())
+    for stop in ("session", "context", "java"):
+        match stop:
+            case "session":
+                spark.stop()
+            case "context":
+                spark.sparkContext.stop()
+            case _:
+                spark.sparkContext._jsc.stop()  # as when its cluster ends it
+        assert in_a_thread(job) == EXPECTED, stop
+        SparkSession.active().stop()
+        spark = user_session("America/New_York")
+        require_kept(spark, in_a_thread)
+        assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York", stop
+    spark.stop()
+    print("done")
+
+
+if __name__ == "__main__":
+    main()
