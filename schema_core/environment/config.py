@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from schema_core.environment.arguments import require
-from schema_core.environment.options import ENVIRONMENT, LOCAL_TIME_ZONE, ConfigOption
+from schema_core.environment.option_values import boolean, double, integer
+from schema_core.environment.options import (
+    ENVIRONMENT,
+    LOCAL_TIME_ZONE,
+    MAX_CODE_LENGTH,
+    STATE_RETENTION,
+    ConfigOption,
+)
+from schema_core.errors import SchemaError
 from schema_core.secrets import mask
+
+Value = TypeVar("Value")
 
 
 class Configuration(MutableMapping[str, str]):
@@ -52,6 +62,52 @@ class Configuration(MutableMapping[str, str]):
         require(value, str, "value")
         self._options[key] = value
         return self
+
+    def get_integer(self, key: str, default_value: int) -> int:
+        """An option as an integer of 32 bits.
+
+        Raises:
+            SchemaError: with code `option-value` where it is not one.
+        """
+        return self._parsed(key, integer, default_value)
+
+    def set_integer(self, key: str, value: int) -> Configuration:
+        """Set an option to an integer."""
+        require(value, int, "value")
+        return self.set_string(key, str(value))
+
+    def get_boolean(self, key: str, default_value: bool) -> bool:
+        """An option as a boolean.
+
+        Raises:
+            SchemaError: with code `option-value` where it is not one.
+        """
+        return self._parsed(key, boolean, default_value)
+
+    def set_boolean(self, key: str, value: bool) -> Configuration:
+        """Set an option to a boolean."""
+        require(value, bool, "value")
+        return self.set_string(key, str(value).lower())
+
+    def get_float(self, key: str, default_value: float) -> float:
+        """An option as a floating point number of 64 bits.
+
+        Raises:
+            SchemaError: with code `option-value` where it is not one.
+        """
+        return self._parsed(key, double, default_value)
+
+    def set_float(self, key: str, value: float) -> Configuration:
+        """Set an option to a floating point number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            require(value, float, "value")
+        shown = repr(float(value)).replace("inf", "Infinity").replace("nan", "NaN")
+        return self.set_string(key, shown)
+
+    def _parsed(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
+        require(key, str, "key")
+        value = ConfigOption(key, parse).of(self._options)
+        return default if value is None else value
 
     def add_all(self, other: Mapping[str, str]) -> Configuration:
         """Take over all options of another one."""
@@ -126,20 +182,36 @@ class TableConfig:
     # --- settings of PyFlink that mean nothing to the engines here, but are kept -----------------
 
     def get_max_generated_code_length(self) -> int:
-        return int(self.get("table.generated-code.max-length", "4000"))
+        """How long generated code may be.
+
+        Raises:
+            SchemaError: with code `option-value` where the option is not an integer.
+        """
+        return MAX_CODE_LENGTH.of(self._configuration) or 0
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
         """Keep how long generated code may be."""
-        self.set("table.generated-code.max-length", str(max_generated_code_length))
+        require(max_generated_code_length, int, "max_generated_code_length")
+        self.set(MAX_CODE_LENGTH.key, str(max_generated_code_length))
 
     def get_idle_state_retention(self) -> timedelta:
-        """How long state is kept: for ever, which is 0, unless it was said."""
-        return timedelta(milliseconds=int(self.get("table.exec.state.ttl", "0 ms").split(" ")[0]))
+        """How long state is kept; 0 stands for ever.
+
+        Raises:
+            SchemaError: with code `option-value` where the option is not a duration.
+        """
+        return STATE_RETENTION.of(self._configuration) or timedelta(0)
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
-        """Keep how long state is to be kept."""
+        """Set how long state is kept, in whole milliseconds.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a negative duration.
+        """
         require(duration, timedelta, "duration")
-        self.set("table.exec.state.ttl", f"{duration // timedelta(milliseconds=1)} ms")
+        if duration < timedelta(0):
+            raise SchemaError("duration must not be negative", code="wrong-argument")
+        self.set(STATE_RETENTION.key, f"{duration // timedelta(milliseconds=1)} ms")
 
     def get_python_executable(self) -> str:
         return self.get("python.executable", "")

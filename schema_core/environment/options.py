@@ -5,51 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
+from schema_core.environment.option_values import boolean, choice, duration, integer
 from schema_core.errors import SchemaError, at, similar
 from schema_core.secrets import declare_secret, has_credentials, is_secret, mask
 
 Value = TypeVar("Value")
-
-
-def boolean(text: str) -> bool:
-    """TRUE or FALSE in any case.
-
-    Raises:
-        SchemaError: with code `option-value` for anything else.
-    """
-    if (word := text.strip().lower()) not in {"true", "false"}:
-        raise SchemaError(f"expected true or false, got {text!r}", code="option-value")
-    return word == "true"
-
-
-def integer(text: str) -> int:
-    """A whole number.
-
-    Raises:
-        SchemaError: with code `option-value` for anything else.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise SchemaError(f"expected a whole number, got {text!r}", code="option-value") from None
-
-
-def choice(*words: str) -> Callable[[str], str]:
-    """A reader of one of these words, in any case; gives the word as written here.
-
-    >>> choice("error", "drop")("DROP")
-    'drop'
-    """
-
-    def read(text: str) -> str:
-        for word in words:
-            if word.lower() == text.strip().lower():
-                return word
-        raise SchemaError(f"expected one of {', '.join(words)}, got {text!r}", code="option-value")
-
-    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +139,19 @@ SHADOWING = ConfigOption(
     "whether a temporary object may lie where it hides another (FLIP-64), or is refused",
 )
 
+MAX_CODE_LENGTH = ConfigOption(
+    "table.generated-code.max-length",
+    integer,
+    4000,
+    "how long generated code may be; kept for PyFlink, the engines here generate none",
+)
+STATE_RETENTION = ConfigOption(
+    "table.exec.state.ttl",
+    duration,
+    timedelta(0),
+    "how long state is kept; 0 for ever",
+)
+
 ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     RUNTIME_MODE,
     BUILT_IN_CATALOG,
@@ -184,4 +160,6 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     LOCAL_TIME_ZONE,
     ATOMICITY,
     SHADOWING,
+    MAX_CODE_LENGTH,
+    STATE_RETENTION,
 )

@@ -10,7 +10,8 @@ import pytest
 
 from schema_core.environment.connector import Ability, find_connector, using, validate
 from schema_core.environment.discovery import discover, require
-from schema_core.environment.options import ConfigOption, integer
+from schema_core.environment.option_values import integer
+from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, SchemaError
 from schema_core.paths import ObjectIdentifier
 from schema_core.types import DataType

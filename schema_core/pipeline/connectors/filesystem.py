@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
-from schema_core.environment.options import ConfigOption, integer
+from schema_core.environment.option_values import integer
+from schema_core.environment.options import ConfigOption
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 from schema_core.expressions.forms.casts import convert

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.environment.option_values import boolean, choice
+from schema_core.environment.options import ConfigOption
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import FLOATS, INTEGERS, bind, sql_type, string

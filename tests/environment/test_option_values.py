@@ -1,0 +1,142 @@
+"""Values of options: what Flink 2.3's ``Configuration.get`` answered for the same strings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.environment import option_values
+from schema_core.environment.config import Configuration, TableConfig
+from schema_core.errors import SchemaError
+
+PARSERS: dict[str, Callable[[str], Any]] = {
+    "duration": option_values.nanoseconds,
+    "memory": option_values.memory_size,
+    "integer": option_values.integer,
+    "long": option_values.long,
+    "double": option_values.double,
+    "boolean": option_values.boolean,
+    "enum": option_values.choice("STREAMING", "BATCH", "AUTOMATIC"),
+    "list": option_values.string_list,
+    "map": option_values.string_map,
+}
+#: Kind, string, Flink's answer (None for an error).
+ROWS: list[tuple[str, str, Any]] = [
+    tuple(json.loads(line))
+    for line in (Path(__file__).parents[1] / "cases" / "option_values.jsonl").open()
+]
+#: Kinds whose values are YAML: what only YAML reads is refused.
+YAML = ("list", "map")
+
+
+def parsed(kind: str, text: str) -> Any:
+    """Our answer; None for a refusal."""
+    try:
+        return PARSERS[kind](text)
+    except SchemaError as error:
+        return None if error.code == "option-value" else error
+
+
+@pytest.mark.parametrize(("kind", "text", "answer"), [row for row in ROWS if row[0] not in YAML])
+def test_the_value_is_that_of_flink(kind: str, text: str, answer: Any) -> None:
+    if answer is not None and kind in ("duration", "double"):
+        answer = PARSERS[kind](answer)
+    ours = parsed(kind, text)
+
+    assert type(answer) is type(ours)
+    assert answer == ours or (math.isnan(answer) and math.isnan(ours))
+
+
+@pytest.mark.parametrize(("kind", "text", "answer"), [row for row in ROWS if row[0] in YAML])
+def test_a_list_or_map_is_that_of_flink_or_refused(kind: str, text: str, answer: Any) -> None:
+    assert parsed(kind, text) in (answer, None)
+
+
+def test_most_lists_and_maps_are_read() -> None:
+    rows = [row for row in ROWS if row[0] in YAML and row[2] is not None]
+    refused = [text for kind, text, _ in rows if parsed(kind, text) is None]
+
+    assert len(refused) <= len(rows) // 2, refused
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 h", timedelta(hours=1)),
+        ("1h", timedelta(hours=1)),
+        ("5", timedelta(milliseconds=5)),
+        ("PT1M", timedelta(minutes=1)),
+    ],
+)
+def test_the_retention_of_state(text: str, expected: timedelta) -> None:
+    config = TableConfig().set("table.exec.state.ttl", text)
+
+    assert expected == config.get_idle_state_retention()
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("table.exec.state.ttl", "1 x"),
+        ("table.exec.state.ttl", "h"),
+        ("table.exec.state.ttl", "9" * 10_000),
+        ("table.exec.state.ttl", "9" * 10_000 + " d"),
+        ("table.exec.state.ttl", "9223372036854775807 s"),
+        ("table.exec.state.ttl", "1 ns"),
+        ("table.generated-code.max-length", "two"),
+        ("table.generated-code.max-length", "9" * 10_000),
+        ("table.generated-code.max-length", "2147483648"),
+    ],
+)
+def test_a_known_option_is_checked_when_it_is_set_and_read(key: str, text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        TableConfig().set(key, text)
+
+    assert caught.value.code == "option-value"
+    unchecked = TableConfig({key: text})
+    with pytest.raises(SchemaError) as caught:
+        _ = unchecked.get_idle_state_retention(), unchecked.get_max_generated_code_length()
+    assert caught.value.code == "option-value"
+
+
+def test_typed_options() -> None:
+    configuration = Configuration()
+    configuration.set_integer("i", -1).set_boolean("b", True).set_float("f", 1e-7)
+    configuration.set_float("inf", float("-inf"))
+
+    assert {"i": "-1", "b": "true", "f": "1e-07", "inf": "-Infinity"} == configuration.to_dict()
+    assert configuration.get_integer("i", 0) == -1
+    assert configuration.get_integer("none", 7) == 7
+    assert configuration.get_boolean("b", False) is True
+    assert configuration.get_float("f", 0.0) == 1e-7
+    assert configuration.get_float("inf", 0.0) == float("-inf")
+
+
+@pytest.mark.parametrize("get", ["get_integer", "get_boolean", "get_float"])
+def test_a_typed_option_of_another_type_is_refused(get: str) -> None:
+    configuration = Configuration({"k": "x", "my.password": "hunter2"})
+
+    with pytest.raises(SchemaError) as caught:
+        getattr(configuration, get)("k", None)
+    assert caught.value.code == "option-value"
+    with pytest.raises(SchemaError) as caught:
+        getattr(configuration, get)("my.password", None)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_negative_durations_are_refused() -> None:
+    with pytest.raises(SchemaError) as caught:
+        TableConfig().set_idle_state_retention(timedelta(milliseconds=-1))
+    assert caught.value.code == "wrong-argument"
+
+
+@pytest.mark.parametrize("kind", PARSERS)
+@pytest.mark.parametrize("unit", ["9", "a;", "a:b,", " ", "'", '"', "[a, ", "{a: b, ", "\uff11"])
+def test_long_values_take_little_time(kind: str, unit: str) -> None:
+    parsed(kind, unit * 20_000)
