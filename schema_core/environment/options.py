@@ -132,6 +132,12 @@ ATOMICITY = ConfigOption(
     "whether CREATE TABLE AS leaves nothing behind when its job fails",
     former=("table.ctas.atomicity-enabled",),
 )
+DYNAMIC_OPTIONS = ConfigOption(
+    "table.dynamic-table-options.enabled",
+    boolean,
+    True,
+    "whether OPTIONS hints may change the options of a table for one statement",
+)
 SHADOWING = ConfigOption(
     "table.temporary-objects.shadowing",
     choice("ALLOW", "DENY"),

@@ -8,16 +8,20 @@ so that an engine can be exchanged without a change to what a user wrote (FLIP-3
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schema_core.environment.discovery import PLANNERS, require
+from schema_core.environment.options import DYNAMIC_OPTIONS
+from schema_core.errors import SchemaError
+from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:
     from schema_core.catalog.objects import ResolvedCatalogTable
     from schema_core.paths import ObjectIdentifier
-    from schema_core.query.relation import Relation
+    from schema_core.query.relation import Relation, Scan
+    from schema_core.sql.query_syntax import Hint
     from schema_core.types import DataType
 
 
@@ -28,19 +32,46 @@ class BoundTable:
     identifier: ObjectIdentifier
     table: ResolvedCatalogTable
 
+    def hinted(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
+        """Return the table with the options of its ``OPTIONS`` hints over its own.
+
+        Raises:
+            SchemaError: with code `hints-disabled` where ``table.dynamic-table-options.enabled``
+                is false.
+        """
+        options = hinted_options(hints)
+        if not options:
+            return self
+        if not DYNAMIC_OPTIONS.of(configuration):
+            raise SchemaError(
+                f"OPTIONS on table {self.identifier.as_summary_string()}: hints are disabled",
+                code="hints-disabled",
+                hint=f"SET '{DYNAMIC_OPTIONS.key}' = 'true', or remove the hint",
+            )
+        return replace(self, table=self.table.copy({**self.table.options, **options}))
+
 
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
     """What an environment lends to its planner.
 
-    `options` are the environment's settings as they are at the time of each call;
-    `table` finds what a scan of a query names (temporary objects first), and raises
-    `NotFoundError` where nothing is there. Scans of views are never met: the environment puts the
-    relation of the view in their place.
+    `options` are the environment's settings as they are at the time of each call. `table` finds a
+    table by its identifier (temporary objects first) and raises `NotFoundError` where there is
+    none; `source` finds that of a scan, with its hints applied. Scans of views are never met: the
+    environment puts the relation of the view in their place.
     """
 
     options: Mapping[str, str]
     table: Callable[[ObjectIdentifier], BoundTable]
+
+    def source(self, scan: Scan) -> BoundTable:
+        """Return the table that a scan reads, with the options of its hints.
+
+        Raises:
+            NotFoundError: as `table`.
+            SchemaError: as `BoundTable.hinted`.
+        """
+        return self.table(scan.table.identifier).hinted(scan.hints, self.options)
 
 
 class JobStatus(Enum):

@@ -178,7 +178,7 @@ class SparkPlanner:
 
     def _read(self, session: SparkSession, scan: Scan) -> DataFrame:
         """All columns of a table, checked."""
-        bound = self.context.table(scan.table.identifier)
+        bound = self.context.source(scan)
         connector = self._connector(bound, "read")
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             read = connector.read(session, bound, self._zone)

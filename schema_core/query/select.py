@@ -18,6 +18,7 @@ from schema_core.query.aggregates import (
     windowed,
 )
 from schema_core.query.grouping import Groups, group_by
+from schema_core.query.hints import check_hints, check_named_sources
 from schema_core.query.scope import Block, Place
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
@@ -65,6 +66,9 @@ def select(query: written.Select, place: Place) -> Built:
         SchemaError: whatever its clauses refuse.
     """
     rows = from_clause(query.source, place) if query.source else None
+    check_hints(query.hints)
+    if rows and isinstance(query.source, written.Join):
+        check_named_sources(query.hints, [origin.alias for origin in rows.origins])
     scope = Block(place, rows.origins if rows else (), dict(query.windows))
     merged = rows.merged if rows else {}
     outputs = tuple(_outputs(query, scope, rows, merged))

@@ -10,6 +10,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.scope import in_sql
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
+from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.typing import value
@@ -141,8 +142,10 @@ def _table(source: written.TableName, place: Place, before: tuple[Origin, ...]) 
     parts = source.name.parts
     common = place.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
+        check_table_hints(source.hints, parts[0], "common table")
         return named(common, parts[0], common.columns)
     table = place.world.tables.table(parts, source.name.span)
+    check_table_hints(source.hints, ".".join(parts), table.kind)
     columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
     period = None
     if source.period is not None:

@@ -21,6 +21,7 @@ from schema_core.expressions.spark import (
     to_spark,
     user_call,
 )
+from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
     Columns,
@@ -69,6 +70,9 @@ NOT_RUN: dict[type, str] = {
     ProcessTable: "a process table function",
     Match: "MATCH_RECOGNIZE",
 }
+
+#: Hints of Flink that mean the same to Spark.
+JOIN_HINTS = frozenset({"BROADCAST", "SHUFFLE_HASH", "SHUFFLE_MERGE"})
 
 JOINS: dict[JoinKind, str] = {
     JoinKind.COMMA: "CROSS JOIN",
@@ -185,7 +189,7 @@ class Writer:
         items = ", ".join(
             f"{self.say(item.expression)} AS {quote(item.name)}" for item in block.items
         )
-        parts = [f"SELECT {'DISTINCT ' if block.distinct else ''}{items}"]
+        parts = [f"SELECT {self.hints(block)}{'DISTINCT ' if block.distinct else ''}{items}"]
         if block.source is not None:
             parts.append(f"FROM {self.source_of(block.source)}")
         if block.where is not None:
@@ -197,6 +201,22 @@ class Writer:
         if block.qualify is not None:
             parts.append(f"QUALIFY {self.say(block.qualify)}")
         return " ".join(parts)
+
+    def hints(self, block: Select) -> str:
+        """The hints of a block that Spark has too; what cannot change a result is left out."""
+        if any(hint.name.upper() == OPTIONS for hint in block.hints):
+            raise unsupported(
+                "OPTIONS after SELECT has no effect in Flink",
+                hint="write the hint after the name of the table",
+            )
+        if not isinstance(block.source, Join):
+            return ""
+        found = [
+            f"{hint.name.upper()}({', '.join(map(quote, sources_of(hint)))})"
+            for hint in block.hints
+            if hint.name.upper() in JOIN_HINTS
+        ]
+        return f"/*+ {', '.join(found)} */ " if found else ""
 
     def grouping(self, grouping: Grouping) -> str:
         """The keys, and the sets of them."""

@@ -13,6 +13,7 @@ from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import process_tables
 from schema_core.query import relation as rel
+from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import Block, Origin
 from schema_core.query.sources import Rows, made_up, named
@@ -46,6 +47,7 @@ WINDOWS = {
 def table_function(source: written.TableFunction, scope: Block, before: tuple[Origin, ...]) -> Rows:
     """The rows of a table function; the scope is that of the sources on the left."""
     name = source.call.name.upper()
+    check_table_hints(source.hints, name, "table function")
     if name in WINDOWS and len(source.call.path) < 2:
         with at(f"window function {name}", source.call.span):
             relation: Relation = _window(name, source.call, scope)

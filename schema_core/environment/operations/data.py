@@ -11,6 +11,7 @@ from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.typed import Constant, Ref
 from schema_core.paths import ObjectIdentifier
+from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.definition_syntax import Partition
@@ -63,9 +64,16 @@ def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Write a query into a table and wait for the end."""
+    target = _target(session, statement)
+    return _inserted(session, session.query(statement.query, text), target, statement)
+
+
+def _target(session: Session, statement: Insert) -> BoundTable:
+    """The table that an INSERT writes, with the options of its hints."""
     with placed(statement.path.span):
         target = session.bound(session.identifier(statement.path))
-    return _inserted(session, session.query(statement.query, text), target, statement)
+        check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
+        return target.hinted(statement.hints, session.config.get_configuration())
 
 
 def _inserted(
@@ -209,8 +217,7 @@ def statement_set(session: Session, statement: StatementSet, text: str) -> Table
     """Run the inserts one after the other; every one is checked before the first runs."""
     checked = []
     for one in statement.inserts:
-        with placed(one.path.span):
-            target = session.bound(session.identifier(one.path))
+        target = _target(session, one)
         relation = session.query(one.query, text)
         with placed(one.query.span):
             require_fit(relation, target, as_said(one))
