@@ -1,4 +1,4 @@
-"""Nodes of trees that lean to the left: compared, hashed and pickled without recursion.
+"""Nodes of left-deep trees: compared, hashed, printed and pickled without recursion.
 
 ``a OR b OR c ...`` may have thousands of operands, each the first argument of the next.
 """
@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 
 class Chain:
     """A node of a tree whose first argument may be such a node again.
 
-    For dataclasses with a field `arguments` and no equality of their own. Nodes are equal that are
-    equal in all fields that are compared.
+    For dataclasses with a field `arguments` and no equality or representation of their own. Nodes
+    are equal that are equal in all fields that are compared.
     """
 
     __slots__ = ()
@@ -33,11 +34,20 @@ class Chain:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Chain):
             return NotImplemented
-        pairs = zip_longest(map(compared, self.links()), map(compared, other.links()))
-        return all(one == two for one, two in pairs)
+        for one, two in zip_longest(self.links(), other.links()):
+            if one is two:
+                return True
+            if one is None or two is None or compared(one) != compared(two):
+                return False
+        return True
 
     def __hash__(self) -> int:
         return hash(tuple(map(compared, self.links())))
+
+    def __repr__(self) -> str:
+        links = list(self.links())
+        before, after = zip(*map(_around, links[:-1]), strict=True) if links[1:] else ((), ())
+        return "".join([*before, _whole(links[-1]), *reversed(after)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return linked, ([parts(one) for one in self.links()],)
@@ -47,17 +57,63 @@ class Chain:
 Parts = tuple[type[Any], dict[str, Any], bool]
 
 
+class Names(NamedTuple):
+    """The fields of a class: all, those that are compared but the arguments, those printed."""
+
+    every: tuple[str, ...]
+    compared: tuple[str, ...]
+    printed: tuple[str, ...]
+
+
+@cache
+def _names_of(kind: Any) -> Names:
+    every = fields(kind)
+    return Names(
+        tuple(one.name for one in every),
+        tuple(one.name for one in every if one.compare and one.name != "arguments"),
+        tuple(one.name for one in every if one.repr),
+    )
+
+
+def _goes_on(node: Chain) -> bool:
+    return bool(node.arguments) and isinstance(node.arguments[0], Chain)
+
+
 def parts(node: Chain) -> Parts:
     """What a node is made of, apart from the chain below it."""
-    goes_on = bool(node.arguments) and isinstance(node.arguments[0], Chain)
-    values = {one.name: getattr(node, one.name) for one in fields(node)}
-    return type(node), {**values, "arguments": node.arguments[goes_on:]}, goes_on
+    goes_on = _goes_on(node)
+    kind: Any = type(node)
+    values = {name: getattr(node, name) for name in _names_of(kind).every}
+    return kind, {**values, "arguments": node.arguments[goes_on:]}, goes_on
 
 
 def compared(node: Chain) -> tuple[object, ...]:
     """What distinguishes a node, apart from the chain below it."""
-    kind, values, goes_on = parts(node)
-    return kind, goes_on, *(values[one.name] for one in fields(node) if one.compare)
+    kind: Any = type(node)
+    goes_on = _goes_on(node)
+    values = [getattr(node, name) for name in _names_of(kind).compared]
+    return kind, goes_on, node.arguments[goes_on:], *values
+
+
+def _whole(node: Chain) -> str:
+    """The representation of a node whose first argument is not a chain, as of any dataclass."""
+    kind: Any = type(node)
+    values = (f"{name}={getattr(node, name)!r}" for name in _names_of(kind).printed)
+    return f"{type(node).__qualname__}({', '.join(values)})"
+
+
+def _around(node: Chain) -> tuple[str, str]:
+    """What precedes and what follows the first argument in the representation of a node."""
+    kind: Any = type(node)
+    names = _names_of(kind).printed
+    place = names.index("arguments")
+    first, last = (
+        [f"{name}={getattr(node, name)!r}" for name in some]
+        for some in (names[:place], names[place + 1 :])
+    )
+    rest = "".join(f", {one!r}" for one in node.arguments[1:]) or ","
+    before = ", ".join([*first, "arguments=("])
+    return f"{type(node).__qualname__}({before}", f"{', '.join([f'{rest})', *last])})"
 
 
 def linked(links: list[Parts]) -> object:

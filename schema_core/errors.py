@@ -10,13 +10,28 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import islice
+from heapq import nlargest
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from schema_core.text import Span, caret, position
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+#: Characters of a problem or a hint, and of one step of a path; longer ones are cut.
+MAX_PROBLEM = 4_000
+MAX_PLACE = 200
+
+
+def cut(message: str, length: int = MAX_PROBLEM) -> str:
+    """Return the start of a message, which may quote input of any length.
+
+    >>> cut("there is no column 'abcdefgh'", 24)
+    "there is no column 'a..."
+    """
+    return message if len(message) <= length else message[: length - 3] + "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,11 @@ class SchemaCoreError(Exception):
         span: Span | None = None,
         text: str | None = None,
     ) -> None:
+        problem = cut(problem)
         super().__init__(problem)
         self.problem = problem
         self.code = code or self.default_code
-        self.hint = hint
+        self.hint = None if hint is None else cut(hint)
         self.span = span
         self.text = text
         self.path: tuple[str, ...] = ()
@@ -161,6 +177,7 @@ def at(place: str, span: Span | None = None) -> Iterator[None]:
     try:
         yield
     except SchemaCoreError as error:
+        place = cut(place, MAX_PLACE)
         for one in (error, *error.others):
             one.path = (place, *one.path)
             if one.span is None:
@@ -180,8 +197,14 @@ def within(text: str | None) -> Iterator[None]:
         raise
 
 
+#: Errors that are reported at once; the others are counted.
+MAX_ERRORS = 1_000
+
+
 class Gathering:
-    """Collects the mistakes of many steps so that all are told at once.
+    """Collects the errors of many steps, so that all are reported at once.
+
+    Of more than `MAX_ERRORS` the last says how many there are.
 
     >>> found = Gathering()
     >>> for text in ("a", "b"):
@@ -193,19 +216,30 @@ class Gathering:
 
     def __init__(self) -> None:
         self.errors: list[SchemaCoreError] = []
+        self.omitted = 0
 
     @contextmanager
     def catching(self) -> Iterator[None]:
         try:
             yield
         except SchemaCoreError as error:
-            self.errors += [error, *error.others]
-            error.others = ()
+            self.add(error)
+
+    def add(self, error: SchemaCoreError) -> None:
+        """Collect an error and those that it carries."""
+        found = (error, *error.others)
+        room = max(0, MAX_ERRORS - len(self.errors))
+        self.errors += found[:room]
+        self.omitted += len(found[room:])
+        error.others = ()
 
     def raise_all(self) -> None:
-        """Raise the first error with all others behind it; do nothing if there is none."""
+        """Raise the first error, which carries all others; do nothing if there is none."""
         if self.errors:
             first, *rest = self.errors
+            if self.omitted:
+                problem = f"and {self.omitted:,} more errors"
+                rest.append(SchemaError(problem, code="too-many-errors"))
             first.others = tuple(rest)
             raise first
 
@@ -214,6 +248,36 @@ class Gathering:
 MAX_SIMILAR = 1_000
 #: So many names are listed when none of them is similar.
 MAX_LISTED = 8
+
+
+#: So many names are compared letter by letter; more are sorted out by the letters they share.
+MAX_COMPARED = 24
+
+
+def _pairs(name: str) -> set[str]:
+    """The letters of a name and each pair of neighbours."""
+    return {*name, *map("".join, pairwise(name))}
+
+
+def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:
+    """Return the names that are most like a name, the best first.
+
+    As `difflib.get_close_matches`, which alone would take longer than anything else where there
+    are hundreds of names and hundreds of errors.
+
+    >>> close_matches("TABELS", ["TABLE", "TABLES", "VIEWS"], 0.75)
+    ['TABLES']
+    """
+    length = len(name)
+    names = [
+        one
+        for one in known
+        if 2 * min(length, len(one)) >= likeness * (length + len(one)) and len(one) <= MAX_PLACE
+    ]
+    if len(names) > MAX_COMPARED:
+        own = _pairs(name)
+        names = nlargest(MAX_COMPARED, names, key=lambda one: len(own & _pairs(one)))
+    return get_close_matches(name, names, n=count, cutoff=likeness)
 
 
 def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
@@ -227,9 +291,9 @@ def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     "there are 'amount', 'id'"
     """
     names = list(islice(known, MAX_SIMILAR + 1))
-    if len(names) > MAX_SIMILAR:
+    if len(names) > MAX_SIMILAR or len(name) > MAX_PLACE:
         return None
-    if match := get_close_matches(name, names, n=1, cutoff=likeness):
+    if match := close_matches(name, names, likeness, count=1):
         return f"did you mean {match[0]!r}?"
     if len(names) == 1:
         return f"there is only {names[0]!r}"

@@ -7,7 +7,9 @@ are bounded by `check_digits`. So no parser here can run out of stack or time on
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.secrets import mask_text
@@ -104,14 +106,24 @@ def show(value: object, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
+_NEWLINE = re.compile("\n")
+
+
+@lru_cache(maxsize=2)
+def _line_starts(text: str) -> list[int]:
+    """The offset of every line. A script with many errors is searched once, not once per error."""
+    return [0, *(found.end() for found in _NEWLINE.finditer(text))]
+
+
 def position(text: str, offset: int) -> tuple[int, int]:
-    r"""Line and column of an offset, both counted from 1.
+    r"""Return the line and column of an offset, both counted from 1.
 
     >>> position("a\nbc", 3)
     (2, 2)
     """
-    before = text[:offset]
-    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+    starts = _line_starts(text)
+    line = bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1
 
 
 def caret(text: str, span: Span, width: int = 96) -> list[str]:
@@ -124,12 +136,14 @@ def caret(text: str, span: Span, width: int = 96) -> list[str]:
         ^
     """
     text = mask_text(text)
-    start_of_line = text.rfind("\n", 0, span.start) + 1
-    end_of_line = text.find("\n", span.start)
-    line = text[start_of_line : end_of_line if end_of_line >= 0 else len(text)]
+    starts = _line_starts(text)
+    line = bisect_right(starts, span.start)
+    start_of_line = starts[line - 1]
+    end_of_line = starts[line] - 1 if line < len(starts) else len(text)
     left = span.start - start_of_line
     shift = max(0, left - width // 2)
-    shown = line[shift : shift + width].replace("\t", " ")
+    start = start_of_line + shift
+    shown = text[start : min(start + width, end_of_line)].replace("\t", " ")
     marks = max(1, min(span.stop - span.start, len(shown) - (left - shift)))
     return [shown, " " * (left - shift) + "^" * marks]
 

@@ -56,3 +56,20 @@ def test_a_chain_is_nothing_else() -> None:
 
 def test_spans_do_not_distinguish() -> None:
     assert tree("b  OR c") == tree("b OR c")
+
+
+@pytest.mark.parametrize("read", [tree, typed])
+@pytest.mark.parametrize("count", [2, 3, 5_000])
+def test_chains_are_printed_as_dataclasses_are(read: Callable[[str], Chain], count: int) -> None:
+    node = read(" OR ".join(["b"] * count))
+    inner = read("b OR b")
+
+    assert repr(node).count("OR") == repr(inner).count("OR") * (count - 1)
+    assert repr(node).endswith(repr(inner).partition("),")[2][-20:])
+
+
+def test_one_and_several_arguments_are_printed_as_tuples() -> None:
+    one, two = tree("UPPER(LOWER(c))"), tree("c || 'x' || b")
+
+    assert "arguments=(Call(name='LOWER', arguments=(Name(parts=('c',)),)," in repr(one)
+    assert repr(two).startswith("Call(name='||', arguments=(Call(name='||', arguments=(Name(")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"chains", "codes", "errors", "markup", "secrets", "text", "paths"}
+GROUND = {"caching", "chains", "codes", "errors", "markup", "secrets", "text", "paths"}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
@@ -22,6 +22,7 @@ PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
 #: layer -> the layers it may import, besides itself
 MAY_IMPORT: dict[str, set[str]] = {
     "errors":      GROUND,
+    "caching":     GROUND,
     "codes":       GROUND,
     "markup":      GROUND,
     "chains":      GROUND,

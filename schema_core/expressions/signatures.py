@@ -149,6 +149,9 @@ class Function:
     #: Every list of arguments it can be called with; repetition is not written out.
     forms: tuple[tuple[Arg, ...], ...] = field(init=False, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.path))
+
     def __post_init__(self) -> None:
         least = len(self.takes) - self.optional
         counts = range(len(self.takes), least - 1, -(self.repeats or 1))

@@ -108,7 +108,7 @@ class Over:
     frame: Frame | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Apply(Chain):
     """A function over typed arguments.
 

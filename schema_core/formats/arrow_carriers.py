@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from schema_core.caching import cached
 from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow_kinds import DIGITS, EXTENSION_METADATA, EXTENSION_NAME
 from schema_core.formats.arrow_layout import EXTENSION, build, tags
@@ -44,6 +45,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     ZonedTimestampType,
 )
+from schema_core.types.base import node_count
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -91,7 +93,7 @@ def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
         raise UnsupportedError("half of a surrogate pair", code="no-arrow-name") from None
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def _carrier_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, dict[bytes, bytes]]:
     """What all fields of a type have in common."""
     return carrier_of(type_, notes), _metadata_of(RowField("", type_), notes)
@@ -108,7 +110,7 @@ def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
     return metadata
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
     """The Arrow type that holds a type, with or without notes in the fields of it.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.formats.arguments import require
 from schema_core.formats.arrow import (
@@ -29,6 +29,7 @@ from schema_core.formats.loss import Loss, Policy, losses
 from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA
 from schema_core.formats.spark import from_struct_field, to_struct_field
 from schema_core.types import DataType, TimeType, VariantType
+from schema_core.types.base import node_count
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,7 +108,7 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     return pa.field(field.name, usual.type, type_.is_nullable, metadata)
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def _usual(type_: DataType, is_ours: bool) -> pa.Field:
     """What all fields of a type have in common, in our forms or in Spark's own."""
     ours = to_field("", type_)

@@ -7,9 +7,9 @@ gives once its notes are gone, so a type without losses comes back exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
 from schema_core.formats.arguments import require
 from schema_core.formats.loss_targets import (
@@ -37,6 +37,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     YearMonthResolution,
 )
+from schema_core.types.base import node_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -177,7 +178,7 @@ def _target(name: str) -> Target:
     return TARGETS[name]
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def _of_type(type_: DataType, target: str) -> tuple[Loss, ...]:
     return tuple(_walk(type_, TARGETS[target], (), is_key=False))
 
@@ -213,7 +214,7 @@ def _has_text(type_: DataType) -> bool:
     return not (isinstance(type_, LengthType) and not type_.length)
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def _carried(type_: DataType, target: str, left_out: LossKind | None) -> DataType | None:
     """The type after all rows; rows of the kind `left_out` are not applied."""
     found = TARGETS[target]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from schema_core.caching import cached, length
 from schema_core.errors import SchemaCoreError
 from schema_core.types import (
     DataType,
@@ -20,6 +20,7 @@ from schema_core.types import (
     parse_type,
     require_resolved,
 )
+from schema_core.types.base import node_count
 from schema_core.types.unresolved import look_up
 
 #: Keys in the metadata of a field: the exact type and the user-defined types in it, the physical
@@ -47,7 +48,7 @@ def notes_of(type_: DataType) -> dict[str, str]:
     return dict(_notes(type_))
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def _notes(type_: DataType) -> dict[str, str]:
     found = {NOTE: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
@@ -90,7 +91,11 @@ def noted(told: Mapping[str, Any]) -> DataType | None:
     return read_note(note, definitions if isinstance(definitions, str) else None)
 
 
-@lru_cache(maxsize=4096)
+def _note_length(note: str, definitions: str | None = None) -> int:
+    return length(note) + len(definitions or "")
+
+
+@cached(_note_length)
 def read_note(note: str, definitions: str | None = None) -> DataType | None:
     """The type that the text of a note tells, or None where it cannot be read."""
     try:

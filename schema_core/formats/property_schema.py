@@ -6,9 +6,9 @@ What is read is unresolved: types and expressions stay text until a resolver loo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import assert_never
 
+from schema_core.caching import cached
 from schema_core.errors import UnsupportedError
 from schema_core.formats.property_carry import is_ambiguous, restored_schema
 from schema_core.formats.property_keys import (
@@ -39,6 +39,7 @@ from schema_core.schema.unresolved import (
 )
 from schema_core.text import is_blank
 from schema_core.types import DataType
+from schema_core.types.base import node_count
 
 #: The prefix under which the schema of a table stands.
 SCHEMA = "schema"
@@ -47,7 +48,7 @@ SCHEMA = "schema"
 OF_PHYSICAL = ("name", "data-type", "expr", "metadata", "comment")
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def type_text(type_: DataType) -> str:
     """The text of a type; most tables use few of them.
 

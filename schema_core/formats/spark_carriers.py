@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
+from schema_core.caching import cached
 from schema_core.errors import UnsupportedError, at
 from schema_core.formats.loss import (
     Policy,
@@ -48,6 +48,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     ZonedTimestampType,
 )
+from schema_core.types.base import node_count
 
 SparkTarget: TypeAlias = Literal["spark:4.3", "hive"]
 TARGET: SparkTarget = "spark:4.3"
@@ -108,7 +109,7 @@ def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
     return _tree(type_, notes)
 
 
-@lru_cache(maxsize=4096)
+@cached(node_count)
 def usual_tree(type_: DataType) -> Tree:
     """As `to_tree`, for comparison alone: it is the same object whenever it is asked for.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from schema_core.caching import cached
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
@@ -232,13 +232,19 @@ class SchemaResolver:
         return marked
 
 
-@lru_cache(maxsize=128)
+def _schema_size(schema: Schema, *_: bool) -> int:
+    """The weight of a schema in a cache: its columns, and the expressions of them."""
+    texts = (getattr(one, "expression", None) for one in schema.columns)
+    return 1 + len(schema.columns) + sum(len(one) // 50 for one in texts if isinstance(one, str))
+
+
+@cached(_schema_size, budget=10_000)
 def _remembered(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
     """What schemas mean that were resolved lately; mistakes are told anew each time."""
     return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - its own
 
 
-@lru_cache(maxsize=4096)
+@cached()
 def _type_of_text(text: str) -> DataType:
     """The type of a text without names of user-defined types; most schemas use few of them."""
     return _sound(parse_type(text), None)

@@ -11,9 +11,9 @@ binds less than they do, NOT less than IS.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from schema_core.caching import cached
 from schema_core.sql import operands
 from schema_core.sql.literals import NUMBERS, signed
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["expression", "identifier", "inner", "parse_expression", "path", "string"]
 
 
-@lru_cache(maxsize=4096)
+@cached()
 def parse_expression(text: str) -> Expression:
     """The tree of an expression of Flink SQL.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from schema_core.caching import cached
+from schema_core.errors import close_matches
 from schema_core.sql.keywords import RESERVED
+from schema_core.text import position
 
 if TYPE_CHECKING:
     from schema_core.text import Cursor, Token
@@ -21,6 +23,8 @@ WORDS = RESERVED | frozenset(
     SHOW STATEMENT TABLES TEMPORARY TRUNCATE UNLOAD USE VIEW VIEWS VIRTUAL WATERMARK
     """.split()
 )
+
+_SORTED_WORDS = sorted(WORDS)
 
 #: Words that begin a clause.
 CLAUSES = frozenset(
@@ -138,12 +142,19 @@ def _misspelt(cursor: Cursor, expected: str) -> str | None:
     for token in (cursor.token, _before(cursor)):
         if token is None or token.kind != "word" or len(token.key) < LEAST or token.key in WORDS:
             continue
-        words = [word for word in expected.replace(",", " ").split() if word.isupper()]
-        for known in (words, WORDS):
-            if found := get_close_matches(token.key, known, cutoff=LIKENESS):
-                best = min(found, key=lambda word: sorted(word) != sorted(token.key))
-                here = token is cursor.token
-                return f"did you mean {best}{'' if here else f' instead of {token.value!r}'}?"
+        if best := _meant(token.key, expected):
+            here = token is cursor.token
+            return f"did you mean {best}{'' if here else f' instead of {token.value!r}'}?"
+    return None
+
+
+@cached(lambda word, expected: len(word) + len(expected))
+def _meant(misspelt: str, expected: str) -> str | None:
+    """The word that is most like a misspelt one: of those that were expected, else of all."""
+    words = [word for word in expected.replace(",", " ").split() if word.isupper()]
+    for known in (words, _SORTED_WORDS):
+        if found := close_matches(misspelt, known, LIKENESS):
+            return min(found, key=lambda word: sorted(word) != sorted(misspelt))
     return None
 
 
@@ -153,12 +164,14 @@ def _unclosed(cursor: Cursor, expected: str) -> str | None:
     if ")" not in expected or not (token.kind == "end" or token.key in CLAUSES):
         return None
     depth = 0
-    for one in reversed(cursor.tokens[: cursor.index]):
+    for index in range(cursor.index - 1, -1, -1):
+        one = cursor.tokens[index]
         depth += {")": 1, "(": -1}.get(one.key, 0)
         if depth < 0:
-            line = cursor.text.count("\n", 0, one.start) + 1
-            column = one.start - (cursor.text.rfind("\n", 0, one.start) + 1) + 1
+            line, column = position(cursor.text, one.start)
             return f"the parenthesis at line {line}, column {column} is not closed"
+        if one.key == ";":
+            break
     return None
 
 

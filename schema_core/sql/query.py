@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from schema_core.caching import cached
 from schema_core.sql.expression import expression
 from schema_core.sql.query_syntax import (
     CommonTable,
@@ -41,7 +40,7 @@ GROUPING_WORDS = {
 }
 
 
-@lru_cache(maxsize=512)
+@cached()
 def parse_query(text: str) -> Query:
     """The query that the text spells.
 

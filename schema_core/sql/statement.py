@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from schema_core.errors import Gathering, SchemaCoreError, within
+from schema_core.errors import MAX_ERRORS, Gathering, SchemaCoreError, SchemaError, within
 from schema_core.sql.alter import alter
 from schema_core.sql.calls import called
 from schema_core.sql.clauses import (
@@ -102,16 +102,22 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
     """
     found = list(read_statements(text))
     gathering = Gathering()
-    gathering.errors = [one for one in found if isinstance(one, SchemaCoreError)]
+    for one in found:
+        if isinstance(one, SchemaCoreError):
+            gathering.add(one)
     gathering.raise_all()
     return tuple(one for one in found if not isinstance(one, SchemaCoreError))
 
 
 def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
-    """Each statement of a text in turn or, where one cannot be read, its mistake."""
+    """Each statement of a text in turn or, where one cannot be parsed, its error.
+
+    After `MAX_ERRORS` of them the rest is not parsed, which the last error says.
+    """
     with within(text):
         cursor = cursor_over(text)
-    while cursor.token.kind != "end":
+    errors = 0
+    while cursor.token.kind != "end" and errors < MAX_ERRORS:
         if cursor.accept(";"):
             continue
         try:
@@ -119,7 +125,16 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
                 yield _up_to_semicolon(cursor)
         except SchemaCoreError as error:
             yield error
+            errors += 1
         _recover(cursor)
+    if errors == MAX_ERRORS and cursor.token.kind != "end":
+        yield SchemaError(
+            f"{MAX_ERRORS:,} statements cannot be parsed, and the rest of the text is not checked",
+            code="too-many-errors",
+            hint="correct these statements first",
+            span=cursor.token.span,
+            text=text,
+        )
 
 
 def _up_to_semicolon(cursor: Cursor) -> Statement:

@@ -170,7 +170,7 @@ class Window:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Chain):
     """A function or operator and its arguments.
 

@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from schema_core.text import Span
 
 #: Group -> what it matches. The names of the groups are the kinds of tokens; the order decides.
+#: Digits are matched possessively, and the name of a character set is bounded, so that no input
+#: makes the expression backtrack.
 _TOKEN = re.compile(
     rf"""
       (?P<space>       (?: [ \t\n\r\f]+ | --[^\r\n]* | //[^\r\n]* | /\*(?!\+)(?s:.*?)\*/ )+ )
-    | (?P<charset>     (?: _[A-Za-z0-9][A-Za-z0-9:._-]* | [nN] ) '[^']*(?:''[^']*)*' )
+    | (?P<charset>     (?: _[A-Za-z0-9][A-Za-z0-9:._-]{{0,99}}+ | [nN] ) '[^']*(?:''[^']*)*' )
     | (?P<unicode>     [uU]&'[^']*(?:''[^']*)*' )
     | (?P<escaped>     [eE]'[^'\\]*(?:(?:''|\\(?s:.))[^'\\]*)*' )
     | (?P<binary>      [xX]'[^']*(?:''[^']*)*' )
     | (?P<word>        [{LETTERS}][{LETTERS}0-9]* )
     | (?P<name>        `(?:[^`\n\r]|``)+` )
     | (?P<string>      '[^']*(?:''[^']*)*' )
-    | (?P<approximate> (?: [0-9]+\.?[0-9]* | \.[0-9]+ ) [eE][+-]?[0-9]+ )
+    | (?P<approximate> (?: [0-9]++(?:\.[0-9]*+)? | \.[0-9]++ ) [eE][+-]?[0-9]+ )
     | (?P<decimal>     [0-9]+\.[0-9]* | \.[0-9]+ )
     | (?P<integer>     [0-9]+ )
     | (?P<symbol>      /\*\+ | \*/ | \|\| | <> | <= | >= | => | \{{[ ]*(?:[fF][nN]|[tT][sS]|[dDtT])

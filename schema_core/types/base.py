@@ -197,3 +197,17 @@ def _field_names(kind: type[DataType]) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class AtomicType(DataType):
     """A type without children."""
+
+
+def node_count(type_: DataType, *_: object) -> int:
+    """Return how many types a type is made of, itself included: its weight in a cache.
+
+    >>> from schema_core.types import parse_type
+    >>> node_count(parse_type("ROW<a INT, b ARRAY<INT>>"))
+    4
+    """
+    rest, count = [type_], 0
+    while rest:
+        rest.extend(rest.pop().children())
+        count += 1
+    return count

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
+from schema_core.errors import close_matches
 from schema_core.text import Token
 
 #: Flink's word -> the words that other engines have for the same.
@@ -79,7 +79,7 @@ def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> st
     if found.value.startswith("-"):
         return "a length or precision is not negative"
     word = found.value.upper()
-    meant = get_close_matches(word, keywords, n=1, cutoff=0.7)
+    meant = close_matches(word, sorted(keywords), 0.7, count=1)
     return SLIPS.get(word) or foreign(word) or (f"did you mean {meant[0]!r}?" if meant else None)
 
 

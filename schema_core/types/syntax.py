@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
+from schema_core.caching import cached
 from schema_core.errors import ParseError, SchemaError
 from schema_core.text import SPACE, Cursor, Span, Token, check_digits, check_size
 from schema_core.types import atomic, temporal
@@ -133,7 +134,7 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
         raise
 
 
-@lru_cache(maxsize=4096)
+@cached()
 def parse(text: str) -> DataType:
     """As `parse_type`; what was read lately is not read again."""
     check_size(require_text(text, "the type string"))

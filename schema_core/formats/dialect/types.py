@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from schema_core.caching import cached
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.dialect.engines import ENGINES, Engine
 from schema_core.formats.loss import Loss, LossKind
@@ -109,7 +110,7 @@ def _numbers(match: re.Match[str]) -> dict[str, int]:
 # --- reading -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+@cached()
 def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
     """The type that the first fitting row gives, and the kind of its loss."""
     for row in ENGINES[engine].rows:
@@ -233,7 +234,7 @@ STRUCTS = frozenset({"struct", "row", "tuple", "object", "nested"})
 # --- writing -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
+@cached()
 def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
     """What the first fitting row writes for Flink's exact text, and the kind of its loss."""
     for row in ENGINES[engine].rows:

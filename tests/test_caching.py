@@ -1,0 +1,91 @@
+"""Caches keep what was used last, and never more than their budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from schema_core.caching import MAX_CACHED, cached
+from schema_core.errors import SchemaError
+from schema_core.sql.expression import parse_expression
+from schema_core.sql.query import parse_query
+from schema_core.types import parse_type
+
+
+def test_a_result_is_computed_once_while_it_is_used() -> None:
+    computed = []
+
+    @cached(budget=300)
+    def found(text: str) -> str:
+        computed.append(text)
+        return text.upper()
+
+    for number in range(100):
+        assert found("often") == "OFTEN"
+        found(f"other {number}")
+
+    assert computed.count("often") == 1
+
+
+def test_a_result_that_was_not_used_is_dropped() -> None:
+    computed = []
+
+    @cached(budget=300)
+    def found(text: str) -> None:
+        computed.append(text)
+
+    for text in ("old", *map(str, range(100)), "old", "old"):
+        found(text)
+
+    assert computed.count("old") == 2
+
+
+def test_what_exceeds_the_budget_is_not_kept() -> None:
+    computed = []
+
+    @cached(budget=100)
+    def found(text: str) -> None:
+        computed.append(text)
+
+    found("x" * 100)
+    found("x" * 100)
+
+    assert len(computed) == 2
+
+
+def test_errors_are_raised_anew() -> None:
+    @cached()
+    def found(text: str) -> None:
+        raise SchemaError(text)
+
+    with pytest.raises(SchemaError) as first:
+        found("a")
+    with pytest.raises(SchemaError) as second:
+        found("a")
+
+    assert first.value is not second.value
+
+
+def test_a_cache_can_be_cleared() -> None:
+    computed = []
+
+    @cached()
+    def found(text: str) -> None:
+        computed.append(text)
+
+    found("a")
+    found.cache_clear()
+    found("a")
+
+    assert computed == ["a", "a"]
+
+
+@pytest.mark.parametrize("parse", [parse_type, parse_expression, parse_query])
+def test_a_parsed_text_is_kept_only_if_it_is_short(parse: Callable[[str], object]) -> None:
+    name = "x" * (MAX_CACHED // 2)
+    texts = {parse_type: "ROW<`{}` INT>", parse_expression: "`{}`", parse_query: "SELECT `{}`"}
+    short, long = (texts[parse].format(one) for one in ("x", name))
+
+    assert parse(short) is parse(short)
+    assert parse(long) is not parse(long)
