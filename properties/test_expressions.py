@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from typing import TypeAlias
 
 from hypothesis import assume, example, given
@@ -203,3 +204,90 @@ def test_any_function_takes_or_refuses_any_types(name: str, given_types: list[Da
 def test_python_writes_the_same(tree: Tree) -> None:
     assert str(Expression(tree)) == print_expression(tree)
     assert (Expression(tree) + col("i")).syntax == Call("+", (tree, Name(("i",))))
+
+
+# --- what is stored has the same type when it is read -----------------------------------------
+
+SIGNS = st.sampled_from(["", "-", "+", "- -", "-+"])
+NUMBERS = st.from_regex(
+    r"([0-9]{1,6}\.?[0-9]{0,12}|\.[0-9]{1,18})([eE][+-]?[0-9]{1,3})?", fullmatch=True
+)
+QUOTED = st.text(st.characters(codec=None, exclude_characters="\0"), max_size=6).map(
+    lambda text: "'" + text.replace("'", "''") + "'"
+)
+ESCAPED = st.lists(st.integers(0, 0xFFFF), max_size=4).map(
+    lambda units: "u&'" + "".join(f"\\{unit:04x}" for unit in units) + "'"
+)
+CLOCKS = st.from_regex(r"[01][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{0,10})?", fullmatch=True)
+INTERVALS = st.sampled_from(
+    [
+        "'1' DAY",
+        "'1-2' YEAR TO MONTH",
+        "'1 2:3:4.5' DAY TO SECOND(6)",
+        "'4.5' SECOND(2, 3)",
+        "'9' WEEK",
+    ]
+)
+LITERALS = st.one_of(
+    st.builds(str.__add__, SIGNS, NUMBERS),
+    st.from_regex(r"DECIMAL '[-+]?[0-9]{0,4}\.?[0-9]{1,6}(e-?[0-9])?'", fullmatch=True),
+    QUOTED,
+    ESCAPED,
+    st.lists(QUOTED, min_size=2, max_size=3).map("\n".join),
+    st.sampled_from(["_UTF16", "_UTF8", "_LATIN1", "N"]).flatmap(
+        lambda prefix: QUOTED.map(lambda quoted: prefix + quoted)
+    ),
+    st.from_regex("x'([0-9a-fA-F]{2}){0,4}'", fullmatch=True),
+    CLOCKS.map(lambda clock: f"TIME '{clock}'"),
+    CLOCKS.map(lambda clock: f"TIMESTAMP '2020-02-29 {clock}'"),
+    INTERVALS.map(lambda interval: f"INTERVAL -{interval}"),
+    types().map(lambda type_: f"CAST(NULL AS {type_.nullable()})"),
+)
+PLACES = st.sampled_from(
+    ["{}", "i + {}", "-({})", "ARRAY[{}]", "MAP['k', {}]", "ROW({}, i)", "COALESCE({}, {})",
+     "d * {}",
+     "s || {}", "i IN ({}, 1)", "{} BETWEEN {} AND {}", "ROUND({}, 1)", "CASE WHEN b THEN {} END"]
+)  # fmt: skip
+
+
+def type_and_texts(text: str) -> tuple[DataType, str, str] | None:
+    """The type of an expression and its two printed forms, None for what is refused."""
+    try:
+        tree = parse_expression(text)
+        found = infer(SCOPE, tree)
+        return found.type, to_sql(found), print_expression(tree)
+    except (SchemaError, UnsupportedError):
+        return None
+
+
+@given(LITERALS, PLACES)
+@example(".5", "{}")
+@example("-00.50", "d * {}")
+@example("u&'\\d800'", "{}")
+@example("'a'\n'\t'", "{}")
+@example("CAST(NULL AS MAP<INT NOT NULL, INT NOT NULL>)", "{}")
+def test_what_is_printed_has_the_same_type(literal: str, place: str) -> None:
+    known = type_and_texts(place.replace("{}", literal))
+    assume(known is not None)
+    assert known is not None
+    type_, *printed = known
+
+    assert [type_, type_] == [infer(SCOPE, parse_expression(text)).type for text in printed]
+
+
+@given(SIGNS, NUMBERS)
+@example("", "1.234567890123456789012345678901e0")
+@example("", "9007199254740993.00000000000000001e0")
+def test_a_printed_number_is_the_same_number(sign: str, number: str) -> None:
+    known = type_and_texts(sign + number)
+    assume(known is not None)
+    assert known is not None
+    _, *printed = known
+    written = parse_expression(sign + number)
+    read = [parse_expression(text) for text in printed]
+
+    assert isinstance(written, syntax.Literal)
+    kind = Decimal if written.kind is syntax.LiteralKind.EXACT else float
+    assert [kind(written.text)] * 2 == [
+        kind(one.text) for one in read if isinstance(one, syntax.Literal)
+    ]

@@ -8,7 +8,7 @@ from properties.recorded import Answer, Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.to_sql import flink_sql
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.expression import parse_expression
@@ -32,7 +32,7 @@ def expression(question: Question) -> Answer:
         "time_attribute": "proctime" if is_proctime(typed.type) else None,
     }
     try:
-        return {**answer, "sql": to_sql(typed)}
+        return {**answer, "sql": flink_sql(typed)}
     except SchemaCoreError as error:
         return {**answer, "sql_error": error.problem}
 

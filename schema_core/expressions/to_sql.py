@@ -1,11 +1,14 @@
-"""Typed trees back to SQL: what Flink keeps of an expression in a catalog.
+"""Typed trees back to SQL: what a catalog keeps of an expression.
 
-Names are quoted, casts that SQL put in are there, other ways to write something are written the
-one way. The text means the same everywhere, and is typed the same when it is read again.
+Names are quoted, implicit casts are written out, and synonyms are written in one way. Law: the text
+has the same type when it is parsed again. Flink's own text does not: it prints ``.5``, a
+DECIMAL(1, 1), as ``0.5``, a DECIMAL(2, 1), and drops NOT NULL from the key and value of a MAP.
+`flink_sql` prints that text, for comparisons with Flink.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.errors import UnsupportedError
@@ -24,17 +27,18 @@ from schema_core.expressions.typed import (
 )
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
-from schema_core.sql.spelling import close_up
+from schema_core.sql.rewrite import rewrite
+from schema_core.sql.spelling import close_up, plain_digits
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
 
 def to_sql(typed: Typed) -> str:
-    """The expression as Flink prints it.
+    """Return the expression as Flink prints it, except where that would change its type.
 
     Raises:
-        UnsupportedError: for what Flink has no SQL for.
+        UnsupportedError: for a part that SQL has no text for.
 
     >>> from schema_core.expressions.infer import ColumnScope, infer
     >>> from schema_core.sql.expression import parse_expression
@@ -44,6 +48,41 @@ def to_sql(typed: Typed) -> str:
     COALESCE(CAST(CASE WHEN `a` = 0 THEN NULL ELSE `a` END AS BIGINT), `b`)
     """
     return close_up(print_expression(to_syntax(typed)))
+
+
+def flink_sql(typed: Typed) -> str:
+    """Return the expression exactly as Flink prints it; the text may have another type.
+
+    Raises:
+        UnsupportedError: as `to_sql`.
+
+    >>> from schema_core.expressions.infer import ColumnScope, infer
+    >>> from schema_core.sql.expression import parse_expression
+    >>> half = infer(ColumnScope({}), parse_expression(".5"))
+    >>> to_sql(half), flink_sql(half)
+    ('.5', '0.5')
+    """
+    return close_up(print_expression(rewrite(to_syntax(typed), _flink_spelling)))
+
+
+def _flink_spelling(node: syntax.Expression) -> syntax.Expression | None:
+    """Return a literal or a type of a cast as Flink spells it, None for any other node."""
+    match node:
+        case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
+            return replace(node, text=plain_digits(text))
+        case syntax.TypeName():
+            return _nullable_entries(node)
+        case _:
+            return None
+
+
+def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
+    """Return the type without NOT NULL for the keys and values of its maps."""
+    arguments = tuple(map(_nullable_entries, written.arguments))
+    if written.keyword == "MAP":
+        arguments = tuple(replace(one, nullable=None) for one in arguments)
+    fields = tuple(replace(one, type=_nullable_entries(one.type)) for one in written.fields)
+    return replace(written, arguments=arguments, fields=fields)
 
 
 def to_syntax(typed: Typed) -> syntax.Expression:

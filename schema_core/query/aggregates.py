@@ -56,23 +56,32 @@ def windowed(expression: Expression) -> Iterator[Call]:
 
 
 def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None:
-    """Refuse aggregates and window functions where rows are still being chosen.
+    """Refuse aggregates and window functions in a clause that chooses rows.
 
     Raises:
         SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
     """
-    for call in aggregates(scope, expression):
-        raise SchemaError(
-            f"{call.name} reads groups of rows, which {clause} does not know yet",
-            code="misplaced-aggregate",
-            hint="put the condition into HAVING" if clause == "WHERE" else None,
-            span=call.span,
-        )
+    refuse_grouping(scope, expression, clause)
     for call in windowed(expression):
         raise SchemaError(
             f"{call.name} OVER a window cannot stand in {clause}",
             code="misplaced-window",
             hint="compute it in a sub-query first, or use QUALIFY",
+            span=call.span,
+        )
+
+
+def refuse_grouping(scope: Block, expression: Expression, clause: str) -> None:
+    """Refuse aggregates where rows are not grouped.
+
+    Raises:
+        SchemaError: with code `misplaced-aggregate`.
+    """
+    for call in aggregates(scope, expression):
+        raise SchemaError(
+            f"{call.name} reads groups of rows, but {clause} reads single rows here",
+            code="misplaced-aggregate",
+            hint="put the condition into HAVING" if clause == "WHERE" else None,
             span=call.span,
         )
 

@@ -21,7 +21,7 @@ from schema_core.query.sources import made_up, resolve_source
 from schema_core.query.typing import unmerged
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
-from schema_core.sql.syntax import Call, Expression, Name, Named, SortKey, Star, Subquery, TypeName
+from schema_core.sql.syntax import Call, Expression, Name, Named, Star, Subquery, TypeName
 from schema_core.text import Span
 from schema_core.types.unresolved import LookUp
 
@@ -93,9 +93,8 @@ def _ordered(query: written.Ordered, place: Place) -> written.Query:
         return _expand(replace(inner, query=replace(query, query=inner.query)), place)
     if isinstance(inner, written.Select):
         built = select(inner, place)
-        outputs = {output.name for output in built.outputs}
         keys = tuple(
-            replace(key, expression=_sort_key(key, built.scope, outputs)) for key in query.order_by
+            replace(key, expression=_sort_key(key.expression, built)) for key in query.order_by
         )
         return replace(query, query=_select(inner, place), order_by=keys)
     star = written.SelectItem(Star(span=query.span), span=query.span)
@@ -103,13 +102,18 @@ def _ordered(query: written.Ordered, place: Place) -> written.Query:
     return replace(query, query=_select(block, place))
 
 
-def _sort_key(key: SortKey, scope: Block, outputs: set[str]) -> Expression:
-    """A key of ORDER BY; the name of a column of the result stays as it is."""
-    match key.expression:
-        case Name(parts=(name,)) if name in outputs:
-            return key.expression
-        case other:
-            return _expression(other, scope)
+def _sort_key(key: Expression, built: Built) -> Expression:
+    """Spell out a key of ORDER BY; names of columns of the select list stay as they are."""
+
+    def change(node: Expression) -> Expression | None:
+        if not isinstance(node, Name):
+            return spell_out(node)
+        if built.output(node) is not None:
+            return node
+        return rewrite(unmerged(node, built.merged), spell_out)
+
+    spell_out = _change(built.scope)
+    return rewrite(key, change)
 
 
 # --------------------------------------------------------------------------------------- blocks

@@ -1,14 +1,23 @@
-"""ORDER BY, OFFSET and FETCH resolved."""
+"""ORDER BY, OFFSET and FETCH resolved.
+
+The scope of a sort key follows Flink (Calcite's conformance level "default"): a name without a
+qualifier is first the name of a column of the select list, also within an expression; any other
+name belongs to the sources of the block below. Over a set operation or VALUES only the columns of
+the result can be named.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.infer import infer
-from schema_core.expressions.typed import Ref, Typed
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.typed import Apply, Ref, Typed, children
 from schema_core.query import relation as rel
-from schema_core.query.aggregates import check_grouped
+from schema_core.query.aggregates import refuse_grouping
 from schema_core.query.relation import Relation, unique_names
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.select import Built, select
@@ -16,15 +25,22 @@ from schema_core.query.typing import count
 from schema_core.sql import query_syntax as written
 from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, SortKey
 
+NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
-def ordered(query: written.Ordered, place: Place) -> rel.Sort:
-    """A query with its order and limits.
+
+def ordered(query: written.Ordered, place: Place) -> Relation:
+    """Resolve a query with its order and limits.
+
+    ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
 
     Raises:
         SchemaError: with code `order-position`, or whatever the keys and the query refuse.
     """
     from schema_core.query.resolve import resolve
 
+    if isinstance(query.query, written.With):
+        body = replace(query, query=query.query.query)
+        return resolve(replace(query.query, query=body), place)
     built: Built | None = None
     relation: Relation
     if isinstance(query.query, written.Select):
@@ -39,54 +55,91 @@ def ordered(query: written.Ordered, place: Place) -> rel.Sort:
 def _key(key: SortKey, relation: Relation, built: Built | None, place: Place) -> rel.Key:
     typed = (
         _by_position(key.expression, relation)
-        or _by_name(key.expression, relation)
+        or _by_name(key.expression, relation, built)
         or _by_expression(key.expression, relation, built, place)
     )
     return rel.Key(typed, key.descending, key.nulls_last)
 
 
 def _output(relation: Relation, index: int, key: Expression) -> Ref:
-    """A column of the result; names are unique there."""
+    """Return a reference to a column of the result, by the unique name it has there."""
     name = unique_names(column.name for column in relation.columns)[index]
     return Ref(name, relation.columns[index].type, None, key.span)
 
 
 def _by_position(key: Expression, relation: Relation) -> Typed | None:
-    """``ORDER BY 2``: the second column."""
-    if not isinstance(key, Literal) or key.kind is not LiteralKind.EXACT or "." in key.text:
+    """Return the column that a number stands for, without its fraction; None if negative.
+
+    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), rel.Values((), ())) is None
+    True
+    """
+    if not isinstance(key, Literal) or key.kind not in NUMBERS:
         return None
-    position = int(key.text)
-    if not 1 <= position <= len(relation.columns):
+    value = Decimal(key.text)
+    if value <= -1:
+        return None
+    if not 1 <= value < len(relation.columns) + 1:
         raise SchemaError(
-            f"there is no column {position} to order by", code="order-position", span=key.span
+            f"ORDER BY position {key.text} is out of range: the query has"
+            f" {len(relation.columns)} columns",
+            code="order-position",
+            span=key.span,
         )
-    return _output(relation, position - 1, key)
+    return _output(relation, int(value) - 1, key)
 
 
-def _by_name(key: Expression, relation: Relation) -> Typed | None:
-    """The column of the result with that name.
+def _by_name(key: Expression, relation: Relation, built: Built | None) -> Typed | None:
+    """Return the column of the result with that name; generated names of a block do not count.
 
     Raises:
-        SchemaError: with code `ambiguous-column` where several have it.
+        SchemaError: with code `ambiguous-column` if several have it.
     """
     if not isinstance(key, Name) or len(key.parts) != 1:
         return None
     name = key.parts[0]
-    found = [index for index, one in enumerate(relation.columns) if one.name == name]
+    unnamed = {index for index, one in enumerate(built.outputs) if one.unnamed} if built else set()
+    found = [
+        index
+        for index, one in enumerate(relation.columns)
+        if one.name == name and index not in unnamed
+    ]
     if len(found) > 1:
         raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=key.span)
     return _output(relation, found[0], key) if found else None
 
 
 def _by_expression(key: Expression, relation: Relation, built: Built | None, place: Place) -> Typed:
-    """An expression over the block; over a whole query only its columns can be read."""
+    """Type an expression over the block; over a whole query only its columns can be read."""
     if built is None:
-        columns = tuple(relation.columns)
-        typed = infer(Block(place, (Origin("", columns),)), key)
+        scope = Block(place, (Origin("", tuple(relation.columns)),))
+        refuse_grouping(scope, key, "ORDER BY")
+        typed = infer(scope, key)
         return replace(typed, relation=None) if isinstance(typed, Ref) else typed
     typed = built.sorted_by(key)
     if built.relation.distinct:
-        items = [item.expression for item in built.relation.items]
         own = frozenset(origin.alias for origin in built.scope.origins)
-        check_grouped(typed, items, own)
+        _check_distinct(typed, [item.expression for item in built.relation.items], own)
     return typed
+
+
+def _check_distinct(typed: Typed, items: Sequence[Typed], own: frozenset[str]) -> None:
+    """Require a sort key of SELECT DISTINCT to be computed from columns of its select list.
+
+    Raises:
+        SchemaError: with code `not-grouped`.
+    """
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        if one in items:
+            continue
+        aggregate = isinstance(one, Apply) and one.function.kind is Kind.AGGREGATE
+        if aggregate or (isinstance(one, Ref) and one.relation in own):
+            shown = f"column {one.name!r}" if isinstance(one, Ref) else "the aggregate"
+            raise SchemaError(
+                f"{shown} is not in the list of SELECT DISTINCT",
+                code="not-grouped",
+                hint="order by a column of the select list, or remove DISTINCT",
+                span=one.span,
+            )
+        rest.extend(children(one))

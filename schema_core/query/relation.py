@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
 from schema_core.expressions.typed import Ref, Typed
@@ -317,9 +318,53 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 def result_columns(relation: Relation) -> Columns:
-    """The columns of a query's result, with names made unique as Flink does."""
-    names = unique_names(_result_names(relation))
-    return tuple(map(Column, names, (column.type for column in relation.columns)))
+    """Return the columns of a query's result, with names made unique as Flink does.
+
+    A repeated name gets the first free number, except under an ORDER BY of something that is not
+    in the select list: Flink then removes the sort column again and numbers by position.
+
+    >>> from schema_core.types import DataTypes
+    >>> [one.name for one in result_columns(Values((), (Column("a", DataTypes.INT()),) * 3))]
+    ['a', 'a0', 'a1']
+    """
+    names = list(_result_names(relation))
+    while isinstance(relation, With):
+        relation = relation.input
+    unique = positional_names(names) if _drops_sort_key(relation) else unique_names(names)
+    return tuple(map(Column, unique, (column.type for column in relation.columns)))
+
+
+def positional_names(names: Iterable[str]) -> list[str]:
+    """Return the names, each repeated one with its position or the next free number.
+
+    >>> positional_names(["id", "v", "id", "id"])
+    ['id', 'v', 'id2', 'id3']
+    """
+    given = list(names)
+    taken = set(given)
+    found: list[str] = []
+    for position, name in enumerate(given):
+        unique = name
+        if name in found:
+            unique = next(one for i in count(position) if (one := f"{name}{i}") not in taken)
+            taken.add(unique)
+        found.append(unique)
+    return found
+
+
+def _drops_sort_key(relation: Relation) -> bool:
+    """Whether some sort key is not a column of the select list below."""
+    if not isinstance(relation, Sort) or not isinstance(relation.input, Select):
+        return False
+    items = [item.expression for item in relation.input.items]
+    return any(
+        not is_output(key.expression) and key.expression not in items for key in relation.keys
+    )
+
+
+def is_output(key: Typed) -> bool:
+    """Whether a sort key is a column of the sorted query, not an expression over its block."""
+    return isinstance(key, Ref) and not key.relation
 
 
 def _result_names(relation: Relation) -> Iterator[str]:

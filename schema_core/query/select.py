@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
+from schema_core.expressions.infer import infer
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import (
@@ -14,7 +15,7 @@ from schema_core.query.aggregates import (
     check_calls,
     check_grouped,
     outside_aggregates,
-    refuse_aggregates,
+    refuse_grouping,
     windowed,
 )
 from schema_core.query.grouping import Groups, group_by
@@ -23,7 +24,8 @@ from schema_core.query.scope import Block, Place
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
 from schema_core.sql import query_syntax as written
-from schema_core.sql.syntax import Call, Expression, Name, Star
+from schema_core.sql.rewrite import rewrite
+from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Star
 from schema_core.types import RowType
 
 
@@ -49,13 +51,39 @@ class Built:
     merged: Merged
     outputs: tuple[Output, ...]
 
+    def output(self, name: Name) -> Output | None:
+        """Return the column of the select list that a name in ORDER BY means, if any.
+
+        Raises:
+            SchemaError: with code `ambiguous-column` if several columns have the name.
+        """
+        if len(name.parts) != 1:
+            return None
+        found = [one for one in self.outputs if one.name == name.parts[0] and not one.unnamed]
+        if len(found) > 1:
+            raise SchemaError(
+                f"column {name.parts[0]!r} is ambiguous", code="ambiguous-column", span=name.span
+            )
+        return found[0] if found else None
+
     def sorted_by(self, expression: Expression) -> Typed:
-        """An expression over the rows or groups of the block, or the names of its list."""
+        """Type an expression over the rows or groups of the block and the names of its list.
+
+        A name of the select list hides a column of the sources, as in Calcite.
+        """
         scope = self.groups.scope if self.groups else self.scope
-        named = {one.name: one.expression for one in self.outputs if one.alias}
-        expression = unmerged(expression, {**self.merged, **named})
+
+        def change(node: Expression) -> Expression | None:
+            if not isinstance(node, Name):
+                return None
+            output = self.output(node)
+            return unmerged(node, self.merged) if output is None else output.expression
+
+        expression = rewrite(expression, change)
         if self.groups is None:
-            refuse_aggregates(scope, expression, "ORDER BY")
+            refuse_grouping(scope, expression, "ORDER BY")
+        if isinstance(expression, Literal) and expression.kind is LiteralKind.NULL:
+            return infer(scope, expression)
         return _value(scope, expression, self.groups)
 
 

@@ -6,13 +6,20 @@ optimiser flattens it. What Spark would run with another meaning is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from schema_core.expressions.forms import moments
 from schema_core.expressions.forms.casts import convert
-from schema_core.expressions.forms.words import ELEMENT, bind, quote, unsupported
+from schema_core.expressions.forms.words import (
+    ELEMENT,
+    SORT_KEY,
+    bind,
+    quote,
+    sql_type,
+    unsupported,
+)
 from schema_core.expressions.spark import (
     Speaker,
     from_carrier,
@@ -21,6 +28,7 @@ from schema_core.expressions.spark import (
     to_spark,
     user_call,
 )
+from schema_core.expressions.typed import Constant
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
@@ -29,7 +37,6 @@ from schema_core.query.relation import (
     FunctionTable,
     Grouping,
     Join,
-    Key,
     Match,
     Named,
     ProcessTable,
@@ -43,7 +50,9 @@ from schema_core.query.relation import (
     Values,
     WindowTable,
     With,
+    is_output,
     result_columns,
+    unique_names,
 )
 from schema_core.sql.query_syntax import JoinKind
 from schema_core.types import (
@@ -116,7 +125,11 @@ def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:
 
 def _named(columns: Columns, alias: str = "result") -> str:
     """An alias with the names of the columns."""
-    return f"{quote(alias)}({', '.join(quote(one.name) for one in columns)})"
+    return _alias(alias, [one.name for one in columns])
+
+
+def _alias(alias: str, names: Iterable[str]) -> str:
+    return f"{quote(alias)}({', '.join(map(quote, names))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +197,12 @@ class Writer:
         ]
         return f"SELECT {', '.join(columns)} FROM {self.source(scan)}"
 
-    def select(self, block: Select) -> str:
-        """One SELECT block."""
-        items = ", ".join(
-            f"{self.say(item.expression)} AS {quote(item.name)}" for item in block.items
-        )
-        parts = [f"SELECT {self.hints(block)}{'DISTINCT ' if block.distinct else ''}{items}"]
+    def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
+        """Write one SELECT block; `hidden` are further columns, by which its rows are sorted."""
+        items = [f"{self.say(item.expression)} AS {quote(item.name)}" for item in block.items]
+        items += self.hidden(hidden)
+        words = f"{self.hints(block)}{'DISTINCT ' if block.distinct else ''}"
+        parts = [f"SELECT {words}{', '.join(items)}"]
         if block.source is not None:
             parts.append(f"FROM {self.source_of(block.source)}")
         if block.where is not None:
@@ -220,13 +233,18 @@ class Writer:
 
     def grouping(self, grouping: Grouping) -> str:
         """The keys, and the sets of them."""
-        keys = [self.say(key) for key in grouping.keys]
+        keys = [self.group_key(key) for key in grouping.keys]
         if grouping.sets is None:
             return ", ".join(keys)
         sets = ", ".join(
             f"({', '.join(keys[position] for position in one)})" for one in grouping.sets
         )
         return f"GROUPING SETS ({sets})"
+
+    def group_key(self, key: Typed) -> str:
+        """Write a key of GROUP BY; Spark would take a plain number for a position of the list."""
+        said = self.say(key)
+        return f"CAST({said} AS {sql_type(key.type)})" if isinstance(key, Constant) else said
 
     def values(self, values: Values) -> str:
         """Rows of expressions, each in the type of its column.
@@ -266,22 +284,52 @@ class Writer:
         return f"SELECT {said} FROM ({self.write(relation)}) AS {_named(given, 'side')}"
 
     def sort(self, sort: Sort) -> str:
-        """ORDER BY, LIMIT and OFFSET, in the block that they order."""
-        inner = self.write(sort.input)
-        if not isinstance(sort.input, Select):
-            inner = f"SELECT * FROM ({inner}) AS {_named(result_columns(sort.input), 'sorted')}"
-        parts = [inner]
-        if sort.keys:
-            parts.append(f"ORDER BY {', '.join(map(self.key, sort.keys))}")
+        """Write ORDER BY, LIMIT and OFFSET over the query that they order.
+
+        A constant sorts nothing. A key that is not a column of the query becomes a hidden column
+        below, because Spark finds only some of such keys by itself.
+        """
+        keys = [key for key in sort.keys if not isinstance(key.expression, Constant)]
+        names = unique_names(column.name for column in sort.columns)
+        hidden = [key.expression for key in keys if not is_output(key.expression)]
+        hidden_names = [f"{SORT_KEY}{index}" for index in range(len(hidden))]
+        distinct = isinstance(sort.input, Select) and sort.input.distinct and bool(hidden)
+        inner = self.with_hidden(sort.input, names, hidden)
+        shown = ", ".join(map(quote, names))
+        parts = [f"SELECT {shown} FROM ({inner}) AS {_alias('sorted', [*names, *hidden_names])}"]
+        if distinct:
+            parts.append(f"GROUP BY {shown}")
+        if keys:
+            # Rows that DISTINCT makes one have equal keys, so any of these will do.
+            form = "any_value({})" if distinct else "{}"
+            said = (form.format(quote(name)) for name in hidden_names)
+            texts = [
+                self.say(key.expression) if is_output(key.expression) else next(said)
+                for key in keys
+            ]
+            parts.append(f"ORDER BY {', '.join(map(sort_key, texts, keys))}")
         if sort.fetch is not None:
             parts.append(f"LIMIT {sort.fetch}")
         if sort.offset is not None:
             parts.append(f"OFFSET {sort.offset}")
         return " ".join(parts)
 
-    def key(self, key: Key) -> str:
-        """A key of an ORDER BY."""
-        return sort_key(self.say(key.expression), key)
+    def with_hidden(self, query: Relation, names: Sequence[str], hidden: Sequence[Typed]) -> str:
+        """Write a query with further columns, by which its rows are sorted.
+
+        A block gets them in its list, where they can read its sources, and leaves DISTINCT to the
+        caller; any other query gets them in a block around it.
+        """
+        if not hidden:
+            return self.write(query)
+        if isinstance(query, Select):
+            return self.select(replace(query, distinct=False), hidden)
+        keys = ", ".join(self.hidden(hidden))
+        return f"SELECT *, {keys} FROM ({self.write(query)}) AS {_alias('sorted', names)}"
+
+    def hidden(self, keys: Sequence[Typed]) -> list[str]:
+        """Write sort keys as columns."""
+        return [f"{self.say(key)} AS {quote(f'{SORT_KEY}{i}')}" for i, key in enumerate(keys)]
 
     def with_tables(self, query: With) -> str:
         """Common tables; each is in sight of those behind it."""

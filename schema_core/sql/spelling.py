@@ -13,6 +13,8 @@ from schema_core.text import quote_identifier, quote_string
 #: The blank before a name that is one sign; texts and other names, in which there is none.
 _BEFORE_SIGN = re.compile(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -43,10 +45,18 @@ def print_string(text: str) -> str:
 
 
 def _string(literal: Literal) -> str:
-    """A string, in several pieces if it was written so; the character set stands only once."""
+    """Print a string, in several pieces if it was written so; the character set stands only once.
+
+    Only the first piece can have a prefix, and half a character of UTF-16 can only be escaped: such
+    strings are printed in one piece.
+    """
     pieces = literal.pieces or (literal.text,)
     if literal.charset is None:
-        return "\n".join(map(print_string, pieces))
+        printed = [print_string(piece) for piece in pieces]
+        prefixed = any(not piece.startswith("'") for piece in printed[1:])
+        return print_string(literal.text) if prefixed else "\n".join(printed)
+    if _HALF.search(literal.text):
+        return print_string(literal.text)
     return f"_{literal.charset}" + "\n".join(map(quote_string, pieces))
 
 
@@ -55,23 +65,46 @@ def _hex(literal: Literal) -> str:
 
 
 def _exact(literal: Literal) -> str:
-    """Digits without an exponent: ``.5`` is printed ``0.5``."""
-    value = Decimal(literal.text)
+    """Return digits without an exponent: ``007`` is printed ``7``.
+
+    The type of a fraction counts its digits, so one whose digits before the point are unusual is
+    printed as written: ``.5`` is DECIMAL(1, 1), ``0.5`` DECIMAL(2, 1), ``00.5`` DECIMAL(3, 1).
+    """
+    plain = plain_digits(literal.text)
+    unsigned = literal.text.lstrip("+-")
+    if "." not in plain or len(unsigned) == len(plain.lstrip("-")):
+        return plain
+    return f"{'-' if plain.startswith('-') else ''}{unsigned}"
+
+
+def plain_digits(text: str) -> str:
+    """Return a number with one digit before its point at least, and no zeros before that.
+
+    >>> plain_digits(".50"), plain_digits("-00.5"), plain_digits("-0")
+    ('0.50', '-0.5', '0')
+    """
+    value = Decimal(text)
     return f"{abs(value) if value.is_zero() else value:f}"
 
 
 def _approximate(literal: Literal) -> str:
-    """One digit before the point, at most twenty in all: ``150e-2`` is printed ``1.50E0``.
+    """Print one digit before the point, at most twenty in all: ``150e-2`` is printed ``1.50E0``.
 
-    Zeros at the end go only where nothing was written after the point.
+    Zeros at the end are dropped only if nothing was written after the point. More than twenty
+    digits are printed if the number is another one without them.
     """
     sign, digits, exponent = Decimal(literal.text).as_tuple()
     power = len(digits) + int(exponent) - 1
-    kept = "".join(map(str, digits[:20]))
-    if exponent == 0:
-        kept = kept[0] + kept[1:].rstrip("0")
-    fraction = f".{kept[1:]}" if len(kept) > 1 else ""
-    return f"{'-' if sign and any(digits) else ''}{kept[0]}{fraction}E{power}"
+    every = "".join(map(str, digits))
+    for most in (20, len(every)):
+        kept = every[:most]
+        if exponent == 0:
+            kept = kept[0] + kept[1:].rstrip("0")
+        fraction = f".{kept[1:]}" if len(kept) > 1 else ""
+        printed = f"{'-' if sign and any(digits) else ''}{kept[0]}{fraction}E{power}"
+        if float(printed) == float(literal.text):
+            break
+    return printed
 
 
 def _timestamp(literal: Literal) -> str:
@@ -86,7 +119,7 @@ def print_literal(literal: Literal) -> str:
     ...     print_literal(Literal(LiteralKind.EXACT, ".50")),
     ...     print_literal(Literal(LiteralKind.APPROXIMATE, "150e-2")),
     ... )
-    ('0.50', '1.50E0')
+    ('.50', '1.50E0')
     """
     return LITERALS[literal.kind](literal)
 
@@ -134,7 +167,7 @@ def print_type(written: TypeName) -> str:
         case "ARRAY" | "MULTISET":
             return f"{written.keyword}< {_nullable_type(arguments[0])} >"
         case "MAP":
-            return f"MAP< {print_type(arguments[0])}, {print_type(arguments[1])} >"
+            return f"MAP< {_nullable_type(arguments[0])}, {_nullable_type(arguments[1])} >"
         case "ROW":
             fields = _fields(written)
             if written.postfix:
@@ -149,7 +182,7 @@ def print_type(written: TypeName) -> str:
 
 
 def _nullable_type(written: TypeName) -> str:
-    """A type with NOT NULL if that was said; the key and value of a map lose it."""
+    """Return a type with NOT NULL if it was written so."""
     return print_type(written) + (" NOT NULL" if written.nullable is False else "")
 
 

@@ -54,7 +54,7 @@ def test_a_length_of_zero_is_taken() -> None:
         ("DEC(5,1)",                "DECIMAL(5, 1)"),
         ("CHAR VARYING(3) ARRAY",   "VARCHAR(3) ARRAY"),
         ("ARRAY<INT NOT NULL>",     "ARRAY< INTEGER NOT NULL >"),
-        ("MAP<INT NOT NULL, INT>",  "MAP< INTEGER, INTEGER >"),
+        ("MAP<INT NOT NULL, INT>",  "MAP< INTEGER NOT NULL, INTEGER >"),
         ("ROW<a INT NOT NULL 'c'>", "ROW< `a` INTEGER NOT NULL 'c' >"),
         ("ROW(a ROW())",            "ROW(`a` ROW())"),
         ("ROW<>",                   "ROW<>"),

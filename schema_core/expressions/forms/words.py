@@ -119,6 +119,9 @@ _ESCAPED = {"n": "\n", "r": "\r", "0": "\x00"}
 #: hidden by them.
 ELEMENT, KEY, VALUE = "the_element", "the_key", "the_value"
 
+#: Beginning of the names of columns that only ORDER BY reads.
+SORT_KEY = "the_sort_key_"
+
 _SIMPLE = re.compile(r"(?:`(?:[^`]|``)*`|\w+)(?:\.`(?:[^`]|``)*`)*|[\w.-]*'[^'\\]*'|-?[\d.]+[A-Z]*")
 
 
