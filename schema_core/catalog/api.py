@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
     CatalogModel,
+    TableKind,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.temporary import ResolvedTable
@@ -118,6 +119,14 @@ class Catalog(ABC):
     @abstractmethod
     def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
         """The table, view or materialized table without its types."""
+
+    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+        """Return whether the object is a table, a view or a materialized table.
+
+        A catalog that stores the kind beside the definition overrides this, so that an object whose
+        definition can no longer be read can still be dropped.
+        """
+        return self.get_table(table_path).get_table_kind()
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
         """The object with the types that it had when it was kept, if the catalog remembers them.

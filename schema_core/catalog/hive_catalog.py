@@ -12,6 +12,7 @@ from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.arguments import checked, require_names
 from schema_core.catalog.conflicts import means_the_same, require_expected
 from schema_core.catalog.metastore import (
+    VIEW,
     Connection,
     HiveCodec,
     HiveDatabase,
@@ -186,6 +187,9 @@ class HiveCatalog(Catalog):
 
     def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
         return self._decode(self._table(table_path))
+
+    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+        return TableKind.VIEW if self._table(table_path).kind == VIEW else TableKind.TABLE
 
     def table_exists(self, table_path: ObjectPath) -> bool:
         return self._find(table_path) is not None

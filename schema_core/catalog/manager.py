@@ -1,12 +1,15 @@
 """Where a session finds and keeps tables and views: temporary ones first, then those of catalogs.
 
-What happens at a path that something lies at already is said by the tables of `matrix`.
+The tables of `matrix` decide what creating, dropping and altering do at a path that is taken. Any
+number of threads may use a manager.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import RLock
+from typing import TypeAlias
 
 from schema_core.catalog import matrix
 from schema_core.catalog.api import Capability, Catalog, sorted_names
@@ -14,7 +17,7 @@ from schema_core.catalog.matrix import There, decide
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.paths import ObjectIdentifier
 
 #: How the kinds are called in messages and codes.
@@ -38,21 +41,34 @@ class FoundTable:
         return self.table.get_table_kind()
 
 
+#: Resolves a table, view or materialized table.
+Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
+
+#: Raises for a definition that cannot be stored; the second one is that which it replaces, or None.
+Check: TypeAlias = Callable[[ResolvedTable, CatalogBaseTable | None], None]
+
+
 class CatalogManager:
     """The tables and databases of a session.
 
-    `resolve` gives the resolved twin of a table: only twins are kept (FLIP-164).
+    `resolve` resolves a new table: only resolved ones are kept (FLIP-164). `read` resolves one that
+    is kept already, and `check` raises for one whose stored text would not read back as itself.
     """
 
     def __init__(
         self,
         registry: CatalogRegistry,
         temporary: TemporaryObjects,
-        resolve: Callable[[CatalogBaseTable], ResolvedTable],
+        resolve: Resolve,
+        read: Resolve | None = None,
+        check: Check = lambda new, old: None,
     ) -> None:
         self.registry = registry
         self.temporary = temporary
         self._resolve = resolve
+        self._read = read or resolve
+        self._check = check
+        self._lock = RLock()
         #: asked before a permanent table is kept; it raises what speaks against that
         self.admit: Callable[[ObjectIdentifier], None] = lambda _: None
 
@@ -61,7 +77,7 @@ class CatalogManager:
     def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
         """What lies at this path: a temporary object, else a permanent one, else None."""
         if (table := self.temporary.tables.find(identifier)) is not None:
-            return FoundTable(identifier, table, is_temporary=True)
+            return FoundTable(identifier, self._read(table), is_temporary=True)
         return self.find_permanent(identifier)
 
     def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
@@ -69,8 +85,8 @@ class CatalogManager:
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
             return None
-        table = catalog.get_resolved_table(path) or self._resolve(catalog.get_table(path))
-        return FoundTable(identifier, table, is_temporary=False)
+        table = catalog.get_resolved_table(path) or catalog.get_table(path)
+        return FoundTable(identifier, self._read(table), is_temporary=False)
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
         """What lies at this path.
@@ -93,9 +109,21 @@ class CatalogManager:
             return self.temporary.table_names(identifier.catalog_name, database)
         return self.list_tables(identifier.catalog_name, database)
 
-    def _permanent_kind(self, identifier: ObjectIdentifier) -> TableKind | None:
-        found = self.find_permanent(identifier)
-        return found.kind if found else None
+    def permanent_kind(self, identifier: ObjectIdentifier) -> TableKind | None:
+        """Return the kind of the permanent object at this path, or None.
+
+        The object is not resolved: it may name functions and types that no longer exist.
+        """
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.table_exists(path):
+            return None
+        try:
+            return catalog.get_table_kind(path)
+        except NotFoundError:  # dropped by another writer since
+            return None
+
+    def _permanent(self, wanted: TableKind, identifier: ObjectIdentifier) -> There:
+        return There.of(wanted, self.permanent_kind(identifier))
 
     # --- creating ------------------------------------------------------------------------------
 
@@ -112,13 +140,18 @@ class CatalogManager:
         resolved, kind = self._resolve(table), table.get_table_kind()
         catalog = self.registry.get(identifier.catalog_name)
         catalog.get_database(identifier.database_name)
-        there = There.of(kind, self._permanent_kind(identifier))
-        cell = matrix.CREATE_PERMANENT[there]
-        new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
-        if new:
-            self.admit(identifier)
+        cell = matrix.CREATE_PERMANENT[self._permanent(kind, identifier)]
+        if not decide(cell, ignore_if_exists, NOUNS[kind], identifier):
+            return False
+        self._check(resolved, None)
+        self.admit(identifier)
+        try:
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
-        return new
+        except AlreadyExistsError:  # created by another writer since
+            if not ignore_if_exists:
+                raise
+            return False
+        return True
 
     def create_temporary(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
@@ -129,30 +162,56 @@ class CatalogManager:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
         """
         resolved, kind = self._resolve(table), table.get_table_kind()
-        there = There.of(kind, self.temporary.kind(identifier))
-        cell = matrix.CREATE_TEMPORARY[there]
-        new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
-        if new:
-            self.temporary.tables.create(identifier, resolved, ignore_if_exists=False)
-        return new
+        self._check(resolved, None)
+        with self._lock:
+            there = There.of(kind, self.temporary.kind(identifier))
+            cell = matrix.CREATE_TEMPORARY[there]
+            new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
+            if new:
+                self.temporary.tables.create(identifier, resolved, ignore_if_exists=False)
+            return new
 
     # --- dropping and altering -----------------------------------------------------------------
 
     def drop(self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a permanent object of this kind; tells whether there was one.
+        """Drop a permanent object as DROP TABLE and DROP VIEW do; return whether there was one.
 
         Raises:
             NotFoundError: with code `table-not-found`, `view-not-found`, ...
             SchemaError: with code `hidden-by-temporary` where a temporary object of the same kind
-                lies at the path, also with `if_exists` (FLIP-64).
+                exists at the path, also with `if_exists` (FLIP-64).
         """
         temporary = There.of(kind, self.temporary.kind(identifier))
-        permanent = There.of(kind, self._permanent_kind(identifier))
-        cell = matrix.DROP_PERMANENT[temporary, permanent]
+        cell = matrix.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
         if not decide(cell, if_exists, NOUNS[kind], identifier):
             return False
+        return self._drop_permanent(identifier, if_exists)
+
+    def drop_unless_hidden(
+        self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
+    ) -> bool:
+        """Drop a permanent object as the method does; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `table-not-found`, `view-not-found`, ...
+            SchemaError: with code `hidden-by-temporary` where a temporary object of any kind exists
+                at the path, also with `if_exists` (FLIP-64).
+        """
+        temporary = self.temporary.kind(identifier)
+        cell = matrix.DROP_BY_METHOD[temporary is not None, self._permanent(kind, identifier)]
+        hider = NOUNS[temporary] if temporary is not None else None
+        if not decide(cell, if_exists, NOUNS[kind], identifier, hidden_by=hider):
+            return False
+        return self._drop_permanent(identifier, if_exists)
+
+    def _drop_permanent(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         catalog = self.registry.get(identifier.catalog_name)
-        catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
+        try:
+            catalog.drop_table(identifier.to_object_path(), ignore_if_not_exists=False)
+        except NotFoundError:  # dropped by another writer since
+            if not if_exists:
+                raise
+            return False
         return True
 
     def drop_temporary(
@@ -163,27 +222,27 @@ class CatalogManager:
         Raises:
             NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
         """
-        cell = matrix.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
-        if not decide(cell, if_exists, f"temporary {NOUNS[kind]}", identifier):
-            return False
-        return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
+        with self._lock:
+            cell = matrix.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
+            if not decide(cell, if_exists, f"temporary {NOUNS[kind]}", identifier):
+                return False
+            return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
 
     def alterable(
         self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
-    ) -> ResolvedTable | None:
-        """The permanent object that an ALTER of this kind speaks about.
+    ) -> CatalogBaseTable | None:
+        """Return the permanent object that an ALTER of this kind changes, unresolved.
 
-        None where there is none, or only a temporary one, and `if_exists` says that this is fine.
+        None where there is none, or only a temporary one, and `if_exists` is set.
 
         Raises:
             NotFoundError: with code `table-not-found`, `view-not-found`, ...
         """
         hidden = self.temporary.kind(identifier) is not None
-        permanent = There.of(kind, self._permanent_kind(identifier))
-        cell = matrix.ALTER[hidden, permanent]
-        wanted = decide(cell, if_exists, NOUNS[kind], identifier)
-        found = self.find_permanent(identifier) if wanted else None
-        return found.table if found else None
+        cell = matrix.ALTER[hidden, self._permanent(kind, identifier)]
+        if not decide(cell, if_exists, NOUNS[kind], identifier):
+            return None
+        return self._catalog(identifier).get_table(identifier.to_object_path())
 
     def alter(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, expected: CatalogBaseTable
@@ -194,6 +253,7 @@ class CatalogManager:
             ConflictError: if it was changed meanwhile, where the catalog can tell.
         """
         new = self._resolve(table)
+        self._check(new, expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
             catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)

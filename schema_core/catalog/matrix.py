@@ -1,8 +1,9 @@
-"""What creating, dropping and altering do, by what lies at the path already: the rules as tables.
+"""What creating, dropping and altering do, by the objects that exist at the path: rules as tables.
 
-FLIP-64: a permanent object and a temporary one may share a path; a permanent object cannot be
-dropped while a temporary one of its kind hides it. Each cell is what happens without and with the
-clause IF NOT EXISTS (creating) or IF EXISTS (dropping, altering).
+FLIP-64: a permanent object and a temporary one may share a path. A method never drops a permanent
+object that a temporary one hides; a SQL statement only looks at temporary objects of the kind that
+it names, as Flink 2.3 does. Each cell is the outcome without and with the clause IF NOT EXISTS
+(creating) or IF EXISTS (dropping, altering).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ DROP_TEMPORARY: dict[There, Cell] = {
     There.OTHER: _MISSING,
 }
 
-#: temporary object there, permanent object there -> dropping the permanent one
+#: temporary object, permanent object -> outcome of the statement DROP TABLE or DROP VIEW
 DROP_PERMANENT: dict[tuple[There, There], Cell] = {
     (There.NONE,  There.NONE):  _MISSING,
     (There.NONE,  There.SAME):  _DONE,
@@ -78,6 +79,16 @@ DROP_PERMANENT: dict[tuple[There, There], Cell] = {
     (There.OTHER, There.NONE):  _MISSING,
     (There.OTHER, There.SAME):  _DONE,
     (There.OTHER, There.OTHER): _MISSING,
+}
+
+#: whether a temporary object exists, permanent object -> outcome of `drop_table` or `drop_view`
+DROP_BY_METHOD: dict[tuple[bool, There], Cell] = {
+    (False, There.NONE):  _MISSING,
+    (False, There.SAME):  _DONE,
+    (False, There.OTHER): _MISSING,
+    (True,  There.NONE):  _HIDDEN,
+    (True,  There.SAME):  _HIDDEN,
+    (True,  There.OTHER): _HIDDEN,
 }
 
 #: whether a temporary object is there, permanent object there -> altering the permanent one
@@ -92,8 +103,16 @@ ALTER: dict[tuple[bool, There], Cell] = {
 # fmt: on
 
 
-def decide(cell: Cell, lenient: bool, what: str, identifier: ObjectIdentifier) -> bool:
-    """Whether to go on, by the cell's half for `lenient` (IF EXISTS, IF NOT EXISTS).
+def decide(
+    cell: Cell,
+    lenient: bool,
+    what: str,
+    identifier: ObjectIdentifier,
+    hidden_by: str | None = None,
+) -> bool:
+    """Return whether to proceed, by the cell's half for `lenient` (IF EXISTS, IF NOT EXISTS).
+
+    `hidden_by` names the kind of the temporary object, if it may differ from `what`.
 
     Raises:
         AlreadyExistsError, NotFoundError, SchemaError: with the codes `table-exists`,
@@ -113,8 +132,9 @@ def decide(cell: Cell, lenient: bool, what: str, identifier: ObjectIdentifier) -
         case Outcome.MISSING:
             raise NotFoundError(f"there is no {what} {path}", code=f"{noun}-not-found")
         case Outcome.HIDDEN:
+            hider = f"temporary {hidden_by or what}"
             raise SchemaError(
-                f"a temporary {what} hides {path}",
+                f"a {hider} hides {path}",
                 code="hidden-by-temporary",
-                hint=f"drop the temporary {what} first",
+                hint=f"drop the {hider} first",
             )

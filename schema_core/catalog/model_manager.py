@@ -7,7 +7,7 @@ from collections.abc import Callable
 from schema_core.catalog.objects import CatalogModel, ResolvedCatalogModel
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects
-from schema_core.errors import NotFoundError
+from schema_core.errors import NotFoundError, SchemaError
 from schema_core.paths import ObjectIdentifier
 
 
@@ -87,6 +87,22 @@ class ModelManager:
             return False
         catalog.drop_model(path, ignore_if_not_exists=False)
         return True
+
+    def drop_unless_hidden(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a permanent model as the method does; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `model-not-found`.
+            SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path,
+                also with `if_exists` (FLIP-64).
+        """
+        if self.is_temporary(identifier):
+            raise SchemaError(
+                f"a temporary model hides {identifier.as_summary_string()}",
+                code="hidden-by-temporary",
+                hint="drop the temporary model first",
+            )
+        return self.drop(identifier, if_exists)
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a temporary model; tells whether there was one.

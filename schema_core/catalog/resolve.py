@@ -33,13 +33,13 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
+from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema, plain
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
 )
-from schema_core.types import DataType, parse_type
+from schema_core.types import AnyTimestampType, DataType, TimestampKind, parse_type
 from schema_core.types.defined import UnresolvedType
 from schema_core.types.unresolved import UnresolvedDataType
 
@@ -96,6 +96,66 @@ def resolve_view(
         stored.immutable_columns,
     )
     return ResolvedCatalogView(**members(view), resolved_schema=resolved)
+
+
+def read_view(
+    view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
+) -> ResolvedCatalogView:
+    """Resolve a view that is kept: its columns have the types that it was created with.
+
+    They stay when the tables below are altered, as in Flink and as FLIP-164 describes ("the stored
+    schema will not be updated even the underlying table schema changed"); whoever reads the view
+    casts the rows. A time attribute is not a stored type but a property of the query: a column is
+    one if the query still gives it as one.
+
+    Raises:
+        SchemaError: as `SchemaResolver.resolve`, for the stored schema.
+    """
+    if isinstance(view, ResolvedCatalogView):
+        stored = view.resolved_schema
+    else:
+        stored = resolver.resolve(view.schema)
+    if any(isinstance(column.data_type, AnyTimestampType) for column in stored.columns):
+        try:
+            stored = _with_time_attributes(stored, query_columns(view.expanded_query))
+        except SchemaCoreError:  # reported to those who read its rows; its types are still known
+            stored = _with_time_attributes(stored, ())
+    if isinstance(view, ResolvedCatalogView):
+        return replace(view, resolved_schema=stored)
+    return ResolvedCatalogView(**members(view), resolved_schema=stored)
+
+
+def _with_time_attributes(
+    stored: ResolvedSchema, given: Sequence[tuple[str, DataType]]
+) -> ResolvedSchema:
+    """The stored columns, of which those are time attributes that the query gives as such."""
+    types = [type_ for _, type_ in given]
+    if len(types) != len(stored.columns):
+        types = [column.data_type for column in map(_plain_column, stored.columns)]
+    columns = [
+        replace(column, data_type=_marked(column.data_type, type_))
+        for column, type_ in zip(stored.columns, types, strict=True)
+    ]
+    return ResolvedSchema(
+        columns,
+        stored.watermark_specs,
+        stored.primary_key,
+        stored.indexes,
+        stored.immutable_columns,
+    )
+
+
+def _plain_column(column: AnyColumn) -> AnyColumn:
+    return replace(column, data_type=plain(column.data_type))
+
+
+def _marked(stored: DataType, given: DataType) -> DataType:
+    """The stored type, as the time attribute that an otherwise equal type is."""
+    if not isinstance(stored, AnyTimestampType):
+        return stored
+    same = plain(given).nullable() == plain(stored).nullable()
+    kind = given.kind if same and isinstance(given, AnyTimestampType) else TimestampKind.REGULAR
+    return stored.with_kind(kind)
 
 
 def resolve_materialized_table(

@@ -100,8 +100,8 @@ class Shadowing:
         catalog = self._registry.find(path.catalog_name)
         if catalog is None or not catalog.table_exists(path.to_object_path()):
             return None
-        table: CatalogBaseTable = catalog.get_table(path.to_object_path())
-        return table.get_table_kind().value.replace("_", " ").lower()
+        kind = catalog.get_table_kind(path.to_object_path())
+        return kind.value.replace("_", " ").lower()
 
     def _model(self, path: ObjectIdentifier) -> str | None:
         catalog = self._registry.find(path.catalog_name)

@@ -187,6 +187,9 @@ class SqlCatalog(Catalog):
     def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
         return self._read_table(self._get(Kind.TABLE, table_path))
 
+    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+        return TableKind(self._get(Kind.TABLE, table_path).form)
+
     def table_exists(self, table_path: ObjectPath) -> bool:
         return self._exists(Kind.TABLE, table_path)
 

@@ -151,8 +151,15 @@ class CatalogMethods:
 
     @takes(model_path=str)
     def drop_model(self, model_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent model; tells whether there was one."""
-        return self._session.models.drop(self._identifier(model_path), ignore_if_not_exists)
+        """Drop a permanent model; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `model-not-found`, unless that is to be ignored.
+            SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path
+                (FLIP-64).
+        """
+        identifier = self._identifier(model_path)
+        return self._session.models.drop_unless_hidden(identifier, ignore_if_not_exists)
 
     @takes(model_path=str)
     def drop_temporary_model(self, model_path: str) -> bool:

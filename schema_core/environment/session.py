@@ -21,9 +21,11 @@ from schema_core.catalog.objects import (
     CatalogView,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
+    ResolvedCatalogView,
 )
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.resolve import (
+    read_view,
     resolve_materialized_table,
     resolve_model,
     resolve_table,
@@ -31,6 +33,7 @@ from schema_core.catalog.resolve import (
 )
 from schema_core.catalog.shadowing import Shadowing
 from schema_core.catalog.shelf import Shelf
+from schema_core.catalog.storable import require_storable
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
@@ -38,7 +41,7 @@ from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.environment.views import OpenViews, inline_views, tables_in
+from schema_core.environment.views import OpenViews, conformed, inline_views, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
@@ -82,7 +85,9 @@ class Session:
             types=self.types.look_up,
             subqueries=lambda query, _: self.query(query, None),
         )
-        self.tables = CatalogManager(self.registry, self.temporary, self.resolve)
+        self.tables = CatalogManager(
+            self.registry, self.temporary, self.resolve, self.read, self.require_storable
+        )
         self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
         self.shadowing = Shadowing(
             self.registry,
@@ -153,6 +158,24 @@ class Session:
                     f"a catalog gave a {type(table).__name__}", code="unknown-table-kind"
                 )
 
+    def read(self, table: CatalogBaseTable) -> ResolvedTable:
+        """Resolve a table, view or materialized table that is kept already."""
+        if isinstance(table, CatalogView):
+            return read_view(table, self.resolver, self.columns_of)
+        return self.resolve(table)
+
+    def require_storable(self, new: ResolvedTable, old: CatalogBaseTable | None) -> None:
+        """Refuse a definition whose text does not read back as itself.
+
+        Raises:
+            SchemaError: with code `not-storable`.
+        """
+
+        def columns(text: str) -> Columns:
+            return result_columns(self.query(parse_query(text), text))
+
+        require_storable(new, self.resolver, columns, old)
+
     def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
         """The resolved twin of a model."""
         return resolve_model(model, self.resolver)
@@ -204,7 +227,7 @@ class Session:
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         """What a name in a query stands for; a view only while its query still holds."""
         found = self._inline(path) or self.found(Name(path, span))
-        if isinstance(found.table, CatalogView):
+        if isinstance(found.table, ResolvedCatalogView):
             with placed(span):
                 self.query_of(found.identifier, found.table)
         return Table(found.identifier, found.table.resolved_schema, found.kind.value)
@@ -219,14 +242,14 @@ class Session:
         """Names and types of what the query of a view gives."""
         return tuple(result_columns(self._behind(text)))
 
-    def query_of(self, identifier: ObjectIdentifier, view: CatalogView) -> Relation:
-        """The query behind a view.
+    def query_of(self, identifier: ObjectIdentifier, view: ResolvedCatalogView) -> Relation:
+        """The query of a view, its rows cast to the types that the view declares.
 
         Raises:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return self._behind(view.expanded_query)
+            return conformed(self._behind(view.expanded_query), view.resolved_schema)
 
     def _behind(self, text: str) -> Relation:
         """What the query of a view gives, read once for all views that read it."""
@@ -238,7 +261,7 @@ class Session:
         @cache
         def behind(identifier: ObjectIdentifier) -> Relation | None:
             table = self.tables.get(identifier).table
-            if not isinstance(table, CatalogView):
+            if not isinstance(table, ResolvedCatalogView):
                 return None
             return inline_views(self.query_of(identifier, table), behind)
 

@@ -261,25 +261,29 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
 
     @takes(table_path=str)
     def drop_table(self, table_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent table; tells whether there was one.
+        """Drop a permanent table; return whether there was one.
 
         Raises:
             NotFoundError: with code `table-not-found`, unless that is to be ignored.
-            SchemaError: with code `hidden-by-temporary` (FLIP-64).
+            SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
+                the path (FLIP-64); the statement DROP TABLE only minds a temporary table.
         """
         identifier = self._identifier(table_path)
-        return self._session.tables.drop(TableKind.TABLE, identifier, ignore_if_not_exists)
+        tables = self._session.tables
+        return tables.drop_unless_hidden(TableKind.TABLE, identifier, ignore_if_not_exists)
 
     @takes(view_path=str)
     def drop_view(self, view_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent view; tells whether there was one.
+        """Drop a permanent view; return whether there was one.
 
         Raises:
             NotFoundError: with code `view-not-found`, unless that is to be ignored.
-            SchemaError: with code `hidden-by-temporary` (FLIP-64).
+            SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
+                the path (FLIP-64); the statement DROP VIEW only minds a temporary view.
         """
         identifier = self._identifier(view_path)
-        return self._session.tables.drop(TableKind.VIEW, identifier, ignore_if_not_exists)
+        tables = self._session.tables
+        return tables.drop_unless_hidden(TableKind.VIEW, identifier, ignore_if_not_exists)
 
     @takes(table_path=str)
     def drop_temporary_table(self, table_path: str) -> bool:

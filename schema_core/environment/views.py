@@ -1,16 +1,26 @@
-"""Views in queries: an engine meets tables only, so a view is replaced by the query behind it."""
+"""Views in queries: engines read tables only, so a view is replaced by its query.
+
+The rows of a view have the types that the view was created with. Where the query gives others by
+now, since a table below was altered, they are cast, as Flink does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from copy import copy
 from dataclasses import fields, is_dataclass, replace
+from threading import local
 from typing import Any, TypeAlias
 
-from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.expressions.calls import implicit_cast
+from schema_core.expressions.conversions import sql_casts
+from schema_core.expressions.forms.words import fail
+from schema_core.expressions.signatures import declare
+from schema_core.expressions.typed import Apply, Ref, Typed
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Relation, Scan
-from schema_core.schema.resolved import ResolvedSchema
+from schema_core.query.relation import Item, Named, Relation, Scan, Select, result_columns
+from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.types import DataType
 
 #: How many views may lie one behind the other.
@@ -24,12 +34,12 @@ LEAVES = (str, int, DataType, ResolvedSchema, ObjectIdentifier)
 QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
-class OpenViews:
-    """The queries of views that are being read at the moment, each behind the one before.
+class OpenViews(local):
+    """The queries of views that a thread is resolving at the moment, each read by the one before.
 
-    What was found behind a query, or why nothing was, is remembered until all are read, so that
-    views that read others several times cost no more than they are many. A query is known by its
-    text: with every name spelled out it means the same everywhere.
+    The outcome for a query is cached until the outermost view is resolved, so that each view is
+    resolved once. The key of a query is its text: with every name spelled out it means the same
+    everywhere. Each thread has its own state: a view that two threads read is not recursive.
     """
 
     def __init__(self) -> None:
@@ -67,6 +77,72 @@ def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
         return read()
     except SchemaCoreError as error:
         return copy(error)
+
+
+#: The alias of a view's query while its columns are cast.
+ALIAS = "EXPR$0"
+
+
+def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
+    """The rows of a view's query with the types that the view declares.
+
+    A column that is NOT NULL, but for which the query may give NULL by now, fails the job at the
+    first NULL.
+
+    Raises:
+        SchemaError: with code `stale-view` where the query gives another number of columns, or a
+            type that SQL does not cast to the declared one.
+    """
+    given = result_columns(relation)
+    if len(given) != len(schema.columns):
+        raise SchemaError(
+            f"the view declares {len(schema.columns)} columns, but its query gives {len(given)}",
+            code="stale-view",
+            hint="give the view its query again with ALTER VIEW ... AS",
+        )
+    pairs = list(zip(given, schema.columns, strict=True))
+    if all(_fits(actual.type, declared.data_type) for actual, declared in pairs):
+        return relation
+    items = tuple(
+        Item(declared.name, _cast(Ref(*actual, ALIAS), declared.data_type, declared.name))
+        for actual, declared in pairs
+    )
+    return Select(items, Named(relation, ALIAS, given))
+
+
+def _fits(actual: DataType, declared: DataType) -> bool:
+    """Whether every value of the actual type is one of the declared type as it is."""
+    same = plain(actual).nullable() == plain(declared).nullable()
+    return same and (declared.is_nullable or not actual.is_nullable)
+
+
+def _cast(value: Ref, declared: DataType, name: str) -> Typed:
+    target = plain(declared)
+    cast: Typed = value
+    if plain(value.type).nullable() != target.nullable():
+        if not sql_casts(plain(value.type), target):
+            raise SchemaError(
+                f"column {name!r} of the view is {target.as_summary_string()}, but its query gives "
+                f"{value.type.as_summary_string()}, which does not cast to it",
+                code="stale-view",
+                hint="give the view its query again with ALTER VIEW ... AS",
+            )
+        with at(f"column {name!r}"):
+            kept = target.with_nullability(value.type.is_nullable)
+            cast = implicit_cast(value, target.with_nullability(True), kept)
+    return cast if declared.is_nullable else _not_null(cast, name)
+
+
+def _not_null(value: Typed, name: str) -> Typed:
+    """The value, which ends the job where it is NULL."""
+    problem = fail(f"column {name!r} of the view is NOT NULL but received NULL")
+    type_ = value.type.not_null()
+    (function,) = declare(
+        "REQUIRE_NOT_NULL",
+        [([value.type], type_)],
+        spark=lambda _, arguments: f"coalesce({arguments[0]}, {problem})",
+    )
+    return Apply(function, (value,), type_)
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:

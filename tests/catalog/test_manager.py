@@ -152,6 +152,7 @@ def test_the_tables_of_outcomes_are_total() -> None:
     assert set(There) == set(matrix.CREATE_TEMPORARY)
     assert set(There) == set(matrix.DROP_TEMPORARY)
     assert set(product(There, There)) == set(matrix.DROP_PERMANENT)
+    assert set(product((False, True), There)) == set(matrix.DROP_BY_METHOD)
     assert set(product((False, True), There)) == set(matrix.ALTER)
     assert set(Outcome) == {
         outcome
@@ -160,6 +161,7 @@ def test_the_tables_of_outcomes_are_total() -> None:
             matrix.CREATE_TEMPORARY,
             matrix.DROP_TEMPORARY,
             matrix.DROP_PERMANENT,
+            matrix.DROP_BY_METHOD,
             matrix.ALTER,
         )
         for cell in table.values()

@@ -132,8 +132,8 @@ def test_models(environment: TableEnvironment) -> None:
     environment.create_temporary_model("m", model)
 
     assert (["m"], ["m"]) == (environment.list_models(), environment.list_temporary_models())
-    assert environment.drop_model("m")
     assert environment.drop_temporary_model("m")
+    assert environment.drop_model("m")
     assert not environment.drop_model("m")
 
 

@@ -93,7 +93,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
             session.tables.alter(identifier, changed, expected=old)
         case SetOptions(options):
             merged = {**old.options, **options_of(options)}
-            session.tables.alter(identifier, old.copy(merged), expected=old)
+            session.tables.alter(identifier, session.read(old).copy(merged), expected=old)
         case _:
             raise UnsupportedError("a view cannot be changed so", code="statement-not-supported")
     return OK
