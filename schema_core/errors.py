@@ -171,6 +171,15 @@ class ExternalError(SchemaCoreError):
     default_code = "external"
 
 
+def with_notes(
+    error: BaseException, others: Iterable[BaseException], occasion: str
+) -> BaseException:
+    """The error, with later errors attached to it as notes, which its traceback shows (PEP 678)."""
+    for other in others:
+        error.add_note(f"{occasion}: {type(other).__name__}: {other}")
+    return error
+
+
 @contextmanager
 def at(place: str, span: Span | None = None) -> Iterator[None]:
     """Add `place` to the path of any error that passes, and `span` if it has none yet."""

@@ -6,7 +6,7 @@ where that fails; the library looks for connectors when rows move.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
@@ -117,11 +117,14 @@ class Recorder(Rehearsal):
         *,
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         require_connector(target.identifier, target.table, "write")
         self.jobs += 1
-        return super().insert(query, target, columns=columns, overwrite=overwrite, hooks=hooks)
+        return super().insert(
+            query, target, columns=columns, overwrite=overwrite, partition=partition, hooks=hooks
+        )
 
     def create_as(
         self,

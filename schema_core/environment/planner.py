@@ -7,6 +7,7 @@ so that an engine can be exchanged without a change to what a user wrote (FLIP-3
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -84,9 +85,12 @@ class JobStatus(Enum):
 
 
 class JobStatusHook(Protocol):
-    """Told when the status of a job changes (FLIP-218). `on_created` comes before any row moves.
+    """Called when the status of a job changes (FLIP-218).
 
-    An error in `on_created` stops the job; no further call follows then.
+    Each hook is called exactly once for each event, whatever other hooks raise: `on_created` before
+    any row is written, then one of `on_finished` (the rows are visible), `on_failed` and
+    `on_canceled`. An error in `on_created` keeps the job from starting: it has failed. The first
+    error of a job is the one it raises; errors of hooks after it are attached to it as notes.
     """
 
     def on_created(self, job_id: str) -> None: ...
@@ -119,16 +123,18 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """How CREATE TABLE AS makes its table known, and takes that back.
+    """How CREATE TABLE AS and REPLACE TABLE AS change the catalog, and undo that.
 
-    `create` does what the statement asks of the catalog (for REPLACE: drop the old one first),
-    `drop` removes the table again. `atomic` is the option ``table.rtas-ctas.atomicity-enabled``:
-    nothing is to be seen of a job that fails.
+    `create` creates the table, or puts the new definition in place of `replaced`, the old one, in
+    one operation of the catalog. `undo` drops the table that `create` created, or puts the old
+    definition back; it does nothing where the catalog holds neither. `atomic` is the option
+    ``table.rtas-ctas.atomicity-enabled``: a job that fails leaves nothing visible.
     """
 
     create: Callable[[], None]
-    drop: Callable[[], None]
+    undo: Callable[[], None]
     atomic: bool = False
+    replaced: ResolvedCatalogTable | None = None
 
 
 class Planner(Protocol):
@@ -151,12 +157,16 @@ class Planner(Protocol):
         *,
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         """Write a query into a table and wait for the end.
 
         The query's columns fill, in order, the named `columns` or all persisted ones; columns not
-        named become NULL. Values are cast as on assignment. `overwrite` replaces what was there.
+        named become NULL. Values are cast as on assignment. `overwrite` replaces the rows of the
+        table or, if it is partitioned, those of the partitions that get rows. `partition` is the
+        PARTITION clause as written, whose values are columns of the query already: the partition
+        that it names in full is replaced even if it gets no rows, as in Flink.
         """
 
     def create_as(
@@ -172,6 +182,16 @@ class Planner(Protocol):
 
     def explain(self, query: Relation) -> str:
         """How the engine would run a query, as text."""
+
+
+def fingerprint(table: ResolvedCatalogTable) -> str:
+    """A digest of what a definition means: two with the same digest read the same rows."""
+    content = (
+        str(table.resolved_schema),
+        tuple(table.partition_keys),
+        tuple(sorted(table.options.items())),
+    )
+    return hashlib.sha256(repr(content).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def find_planner(identifier: str, context: PlannerContext) -> Planner:

@@ -5,7 +5,7 @@ It serves whoever wants to know whether a script is right before there is data o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schema_core.environment.planner import (
     BoundTable,
@@ -35,6 +35,7 @@ class Rehearsal:
         *,
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         """A job that is done."""

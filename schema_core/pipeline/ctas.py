@@ -1,18 +1,21 @@
-"""CREATE TABLE AS: what happens to the table at each event of its job, as one table (FLIP-218).
+"""The transaction of a job that writes: what happens to table and rows at each step, as one table.
 
-Without atomicity the table is created before the job starts and stays whatever becomes of it. With
-it nothing is to be seen of a job that did not finish: where the connector can stage, the table is
-created once the data is there; elsewhere it is created first and dropped again.
+The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without atomicity
+CREATE TABLE AS creates the table before the job starts and keeps it whatever happens (FLIP-218).
+With it nothing remains of a job that did not finish: where the connector can stage, the table is
+created when the rows are complete, just before they become visible; elsewhere it is created first
+and dropped again. REPLACE TABLE AS on a connector that can stage always works that way, since its
+old definition and its old rows belong together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from schema_core.environment.planner import Registration
+from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 
 
 class Mode(Enum):
@@ -24,94 +27,112 @@ class Mode(Enum):
 
 
 class Event(Enum):
-    """What happens to a job, by the methods of JobStatusHook."""
+    """The steps of a transaction, by the names of its methods."""
 
-    CREATED = "on_created"
-    FINISHED = "on_finished"
-    FAILED = "on_failed"
-    CANCELED = "on_canceled"
+    BEGIN = "begin"
+    COMMIT = "commit"
+    ABORT = "abort"
 
 
 class Stage(Protocol):
     """A place where the rows of a job wait until it has ended."""
 
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the store failed to tell."""
+
+    def prepare(self) -> None:
+        """Do everything that can fail before the rows become visible."""
+
     def commit(self) -> None:
-        """Let the rows be seen."""
+        """Make the rows visible."""
 
     def abort(self) -> None:
-        """Forget the rows."""
+        """Remove the rows; if they are committed, complete the commit instead."""
 
 
-def create(stage: Stage, table: Registration) -> None:
-    """Make the table known to its catalog."""
-    table.create()
+class TableTransaction:
+    """The transaction of one job: performs the steps that the table of actions lists."""
+
+    def __init__(self, mode: Mode, stage: Stage, registration: Registration) -> None:
+        self._mode = mode
+        self._stage = stage
+        self._registration = registration
+        #: whether the catalog was changed; None if it failed without a clear answer
+        self._is_created: bool | None = False
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the store failed to tell."""
+        return self._stage.committed
+
+    def begin(self) -> None:
+        """Before the job starts."""
+        for step in ACTIONS[self._mode, Event.BEGIN]:
+            step(self)
+
+    def commit(self) -> None:
+        """All rows are written."""
+        for step in ACTIONS[self._mode, Event.COMMIT]:
+            step(self)
+
+    def abort(self) -> None:
+        """The job failed, was cancelled, or could not be committed: every step is tried."""
+        errors: list[BaseException] = []
+        for step in ACTIONS[self._mode, Event.ABORT]:
+            try:
+                step(self)
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+        if errors:
+            raise with_notes(errors[0], errors[1:], "while the job was aborted")
+
+    # --- steps ---------------------------------------------------------------------------------
+
+    def create(self) -> None:
+        """Change the catalog as the statement asks."""
+        self._is_created = None
+        try:
+            self._registration.create()
+        except ExternalError:
+            raise
+        except SchemaCoreError:
+            self._is_created = False
+            raise
+        self._is_created = True
+
+    def undo(self) -> None:
+        """Undo the change of the catalog, unless the rows are, or may be, committed."""
+        if self._is_created is not False and self._stage.committed is False:
+            self._registration.undo()
+
+    def prepare(self) -> None:
+        self._stage.prepare()
+
+    def publish(self) -> None:
+        self._stage.commit()
+
+    def discard(self) -> None:
+        self._stage.abort()
 
 
-def drop(stage: Stage, table: Registration) -> None:
-    """Take the table out of its catalog."""
-    table.drop()
-
-
-def publish(stage: Stage, table: Registration) -> None:
-    """Let the rows be seen."""
-    stage.commit()
-
-
-def discard(stage: Stage, table: Registration) -> None:
-    """Forget the rows."""
-    stage.abort()
-
-
-Step = Callable[[Stage, Registration], None]
-
-#: What is done at which event, in order.
-ACTIONS: dict[tuple[Mode, Event], tuple[Step, ...]] = {
-    (Mode.PLAIN,   Event.CREATED):  (create,),
-    (Mode.PLAIN,   Event.FINISHED): (publish,),
-    (Mode.PLAIN,   Event.FAILED):   (discard,),
-    (Mode.PLAIN,   Event.CANCELED): (discard,),
-    (Mode.DROPPED, Event.CREATED):  (create,),
-    (Mode.DROPPED, Event.FINISHED): (publish,),
-    (Mode.DROPPED, Event.FAILED):   (discard, drop),
-    (Mode.DROPPED, Event.CANCELED): (discard, drop),
-    (Mode.STAGED,  Event.CREATED):  (),
-    (Mode.STAGED,  Event.FINISHED): (publish, create),
-    (Mode.STAGED,  Event.FAILED):   (discard,),
-    (Mode.STAGED,  Event.CANCELED): (discard,),
+_T = TableTransaction
+#: Mode and event -> what is done, in order. Rows become visible last.
+ACTIONS: dict[tuple[Mode, Event], tuple[Callable[[TableTransaction], None], ...]] = {
+    (Mode.PLAIN,   Event.BEGIN):  (_T.create,),
+    (Mode.PLAIN,   Event.COMMIT): (_T.prepare, _T.publish),
+    (Mode.PLAIN,   Event.ABORT):  (_T.discard,),
+    (Mode.DROPPED, Event.BEGIN):  (_T.create,),
+    (Mode.DROPPED, Event.COMMIT): (_T.prepare, _T.publish),
+    (Mode.DROPPED, Event.ABORT):  (_T.discard, _T.undo),
+    (Mode.STAGED,  Event.BEGIN):  (),
+    (Mode.STAGED,  Event.COMMIT): (_T.prepare, _T.create, _T.publish),
+    (Mode.STAGED,  Event.ABORT):  (_T.discard, _T.undo),
 }  # fmt: skip
 
 
 def mode_of(registration: Registration, *, can_stage: bool) -> Mode:
     """The mode for what was asked and for what the connector can do."""
-    if not registration.atomic:
-        return Mode.PLAIN
-    return Mode.STAGED if can_stage else Mode.DROPPED
-
-
-@dataclass(frozen=True, slots=True)
-class CreateTableAs:
-    """The hook of a CREATE TABLE AS job: does what the table of actions says."""
-
-    mode: Mode
-    stage: Stage
-    registration: Registration
-
-    def _at(self, event: Event) -> None:
-        for step in ACTIONS[self.mode, event]:
-            step(self.stage, self.registration)
-
-    def on_created(self, job_id: str) -> None:
-        """Before the job starts."""
-        self._at(Event.CREATED)
-
-    def on_finished(self, job_id: str) -> None:
-        """All rows are written."""
-        self._at(Event.FINISHED)
-
-    def on_failed(self, job_id: str, error: BaseException) -> None:
-        """The job ended with an error."""
-        self._at(Event.FAILED)
-
-    def on_canceled(self, job_id: str) -> None:
-        """The job was stopped."""
-        self._at(Event.CANCELED)
+    if can_stage and (registration.atomic or registration.replaced is not None):
+        return Mode.STAGED
+    return Mode.DROPPED if registration.atomic else Mode.PLAIN

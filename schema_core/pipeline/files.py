@@ -1,102 +1,326 @@
-"""The few steps on file systems that writing needs, on whatever system Spark reaches.
+"""The file systems that tables lie on: the few operations that reading and committing files need.
 
-They go through Hadoop's classes in Spark's process, so a path may be local, on HDFS or in a store.
+Paths are absolute strings. A path of the local machine is handled by Python itself, all others by
+Hadoop's classes within Spark's process, so a table may lie on HDFS or in an object store.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import time
 import uuid
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
+    fcntl = None
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """A directory of a file system that Spark can reach."""
+#: After how many seconds a lock of a file system without advisory locks is regarded as abandoned.
+ABANDONED_LOCK: Final = 3600.0
 
-    session: SparkSession
-    path: str
-
-    def _path(self, *parts: str) -> Any:
-        kind = self.session._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
-        return kind("/".join((self.path, *parts)))
-
-    def _system(self) -> Any:
-        configuration = self.session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
-        return self._path().getFileSystem(configuration)
-
-    def exists(self) -> bool:
-        """Whether it is there."""
-        return bool(self._system().exists(self._path()))
-
-    def files(self) -> list[str]:
-        """Paths, below this one, of all files whose data counts: no hidden ones."""
-        system = self._system()
-        found: list[str] = []
-        open_ = [""]
-        while open_:
-            below = open_.pop()
-            for status in system.listStatus(self._path(below) if below else self._path()):
-                name = status.getPath().getName()
-                if name.startswith(("_", ".")):
-                    continue
-                inner = f"{below}/{name}" if below else name
-                (open_ if status.isDirectory() else found).append(inner)
-        return sorted(found)
-
-    def move(self, inner: str, target: Folder) -> None:
-        """Move a file to the same place below another folder."""
-        system = self._system()
-        place = target._path(inner)
-        system.mkdirs(place.getParent())
-        system.rename(self._path(inner), place)
-
-    def remove(self, inner: str | None = None) -> None:
-        """Remove a file below, or all of it."""
-        self._system().delete(self._path(inner) if inner else self._path(), True)
+Release = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class FileStage:
-    """Rows of a job in a hidden folder beside those of the table, until the job has ended.
+class Entry:
+    """A file or directory: its name, its size in bytes, and when it changed (seconds, Unix)."""
 
-    With `overwrite` the files of the table are removed when the new ones come, in the partitions
-    that get any if the table has partitions. If the folder of the table was not there before, it is
-    not there afterwards either when nothing is kept.
+    name: str
+    is_directory: bool
+    size: int
+    modified: float
+
+
+class FileSystem(Protocol):
+    """What the commit of files asks of a file system.
+
+    As with Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may report a failure by
+    returning False or by raising: callers handle both.
     """
 
-    target: Folder
-    overwrite: bool = False
-    partitioned: bool = False
-    is_new: bool = False
-    name: str = field(default_factory=lambda: f".staging-{uuid.uuid4().hex}")
+    def status(self, path: str) -> Entry | None:
+        """The file or directory at the path, or None."""
 
-    @property
-    def folder(self) -> Folder:
-        """Where the rows are written to."""
-        return Folder(self.target.session, f"{self.target.path}/{self.name}")
+    def list(self, path: str, prefix: str = "") -> list[Entry]:
+        """The entries of a directory whose names begin with the prefix."""
 
-    def commit(self) -> None:
-        """Move the files to where the table's readers see them."""
-        new = self.folder.files() if self.folder.exists() else []
-        if self.overwrite:
-            replaced = {_parent(one) for one in new}
-            for old in self.target.files():
-                if not self.partitioned or _parent(old) in replaced:
-                    self.target.remove(old)
-        for one in new:
-            self.folder.move(one, self.target)
-        self.folder.remove()
+    def read(self, path: str) -> bytes:
+        """The content of a small file."""
 
-    def abort(self) -> None:
-        """Remove what was written."""
-        self.folder.remove()
-        if self.is_new and self.target.exists() and not self.target.files():
-            self.target.remove()
+    def create(self, path: str, content: bytes) -> None:
+        """Write a new small file."""
+
+    def rename(self, source: str, target: str) -> bool:
+        """Move a file within the file system; False if the target exists or the source does not."""
+
+    def delete(self, path: str) -> bool:
+        """Delete a file, or a directory with its content; False if nothing was deleted."""
+
+    def delete_empty(self, path: str) -> bool:
+        """Delete a directory if it has no entries; tells whether it is gone."""
+
+    def mkdirs(self, path: str) -> bool:
+        """Create a directory and its parents; True also if it exists."""
+
+    def lock(self, path: str) -> Release | None:
+        """Take the exclusive lock with this path; None while somebody else holds it."""
+
+    def snapshot(self, path: str) -> Hashable:
+        """A value that differs once the visible files of a directory have changed."""
 
 
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0]
+def is_hidden(name: str, *, is_directory: bool) -> bool:
+    """Whether readers skip an entry of a directory of files: Spark's rule and Hadoop's.
+
+    A directory ``_p=1`` holds the partition of a column named ``_p`` and is not hidden.
+    """
+    return name.startswith(("_", ".")) and not (is_directory and "=" in name)
+
+
+def visible_files(system: FileSystem, root: str) -> Iterator[tuple[str, int]]:
+    """The path below `root` and the size of every file that readers see."""
+    pending = [""]
+    while pending:
+        parent = pending.pop()
+        for entry in system.list(f"{root}/{parent}" if parent else root):
+            if is_hidden(entry.name, is_directory=entry.is_directory):
+                continue
+            path = f"{parent}/{entry.name}" if parent else entry.name
+            if entry.is_directory:
+                pending.append(path)
+            else:
+                yield path, entry.size
+
+
+class LocalFiles:
+    """The files of this machine."""
+
+    def status(self, path: str) -> Entry | None:
+        try:
+            found = os.stat(path)  # noqa: PTH116 - paths are strings here
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        is_directory = os.path.isdir(path)  # noqa: PTH112
+        return Entry(os.path.basename(path), is_directory, found.st_size, found.st_mtime)  # noqa: PTH119
+
+    def list(self, path: str, prefix: str = "") -> list[Entry]:
+        entries = []
+        with os.scandir(path) as found:
+            for one in found:
+                if not one.name.startswith(prefix):
+                    continue
+                # a file that another process removes meanwhile is not listed
+                with contextlib.suppress(FileNotFoundError):
+                    stat = one.stat()
+                    entries.append(Entry(one.name, one.is_dir(), stat.st_size, stat.st_mtime))
+        return entries
+
+    def read(self, path: str) -> bytes:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+
+    def create(self, path: str, content: bytes) -> None:
+        """Write a new file; it is on the disk when this returns."""
+        with open(path, "xb") as file:  # noqa: PTH123
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def rename(self, source: str, target: str) -> bool:
+        if os.path.lexists(target) or not os.path.lexists(source):
+            return False
+        os.rename(source, target)  # noqa: PTH104
+        return True
+
+    def delete(self, path: str) -> bool:
+        """Delete a file, with the checksum file that Hadoop keeps beside it, or a directory."""
+        if not os.path.lexists(path):
+            return False
+        if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+            return _delete_tree(path)
+        parent, _, name = path.rpartition("/")
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f"{parent}/.{name}.crc")  # noqa: PTH107
+        try:
+            os.remove(path)  # noqa: PTH107
+        except FileNotFoundError:
+            return False
+        return True
+
+    def delete_empty(self, path: str) -> bool:
+        try:
+            os.rmdir(path)  # noqa: PTH106
+        except OSError:
+            return not os.path.lexists(path)
+        return True
+
+    def mkdirs(self, path: str) -> bool:
+        os.makedirs(path, exist_ok=True)  # noqa: PTH103
+        return True
+
+    def lock(self, path: str) -> Release | None:
+        """Take an advisory lock, which the kernel releases when its holder is killed."""
+        if fcntl is None:  # pragma: no cover - Windows
+            return _lock_by_creation(self, path)
+        while True:
+            file = open(path, "ab")  # noqa: PTH123, SIM115 - closed by the release
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                return None
+            if _is_at(file, path):
+                return lambda: _release(file, path)
+            # its last holder deleted the file between our opening and our locking it
+            file.close()
+
+    def snapshot(self, path: str) -> Hashable:
+        return frozenset(visible_files(self, path))
+
+
+def _delete_tree(path: str) -> bool:
+    """Delete a directory with its content, which another process may be deleting as well."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(path) as found:
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False):
+                _delete_tree(entry.path)
+            else:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(entry)  # noqa: PTH107
+    try:
+        os.rmdir(path)  # noqa: PTH106
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_at(file: BinaryIO, path: str) -> bool:
+    """Whether an open file is still the one at the path."""
+    try:
+        there = os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(there, os.fstat(file.fileno()))
+
+
+def _release(file: BinaryIO, path: str) -> None:
+    with file, contextlib.suppress(FileNotFoundError):
+        os.remove(path)  # noqa: PTH107
+
+
+@dataclass(frozen=True, slots=True)
+class HadoopFiles:
+    """The files of a file system that Hadoop's classes reach, in the process of a Spark session."""
+
+    session: SparkSession
+    system: Any
+
+    def _path(self, path: str) -> Any:
+        return self.session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+
+    def status(self, path: str) -> Entry | None:
+        place = self._path(path)
+        return self._entry(self.system.getFileStatus(place)) if self.system.exists(place) else None
+
+    def list(self, path: str, prefix: str = "") -> list[Entry]:
+        kind = self.session._jvm.org.apache.hadoop.fs.GlobFilter  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+        found = self.system.listStatus(self._path(path), kind(f"{prefix}*"))
+        return [self._entry(one) for one in found]
+
+    def _entry(self, status: Any) -> Entry:
+        return Entry(
+            str(status.getPath().getName()),
+            bool(status.isDirectory()),
+            int(status.getLen()),
+            int(status.getModificationTime()) / 1000,
+        )
+
+    def read(self, path: str) -> bytes:
+        stream = self.system.open(self._path(path))
+        try:
+            tools = self.session._jvm.org.apache.commons.io.IOUtils  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+            return bytes(tools.toByteArray(stream))
+        finally:
+            stream.close()
+
+    def create(self, path: str, content: bytes) -> None:
+        stream = self.system.create(self._path(path), False)
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+
+    def rename(self, source: str, target: str) -> bool:
+        return bool(self.system.rename(self._path(source), self._path(target)))
+
+    def delete(self, path: str) -> bool:
+        return bool(self.system.delete(self._path(path), True))
+
+    def delete_empty(self, path: str) -> bool:
+        if self.list(path):
+            return False
+        return bool(self.system.delete(self._path(path), False))
+
+    def mkdirs(self, path: str) -> bool:
+        return bool(self.system.mkdirs(self._path(path)))
+
+    def lock(self, path: str) -> Release | None:
+        return _lock_by_creation(self, path)
+
+    def snapshot(self, path: str) -> Hashable:
+        """When the directory changed last: a commit adds and removes entries of it."""
+        status = self.status(path)
+        return status and status.modified
+
+
+def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
+    """A lock that whoever creates a file holds.
+
+    It is as exclusive as the file system's exclusive creation: on HDFS, Azure and Google's store
+    entirely. A lock older than `ABANDONED_LOCK` is taken over, since its holder was killed.
+    """
+    held = system.status(path)
+    if held is not None:
+        if time.time() - held.modified < ABANDONED_LOCK:
+            return None
+        system.delete(path)
+    token = uuid.uuid4().hex.encode()
+    try:
+        system.create(path, token)
+    except Exception:
+        if system.status(path) is None:
+            raise
+        return None
+    if system.read(path) != token:
+        return None
+
+    def release() -> None:
+        if system.status(path) is not None and system.read(path) == token:
+            system.delete(path)
+
+    return release
+
+
+def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
+    """The file system of a path as Spark understands it, and the absolute path there."""
+    place = session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    system = place.getFileSystem(configuration)
+    whole = system.makeQualified(place)
+    if str(system.getUri().getScheme()) == "file":
+        return LocalFiles(), str(whole.toUri().getPath())
+    return HadoopFiles(session, system), str(whole.toString())
+
+
+def exists(session: SparkSession, path: str) -> bool:
+    """Whether there is a file or directory at a path as Spark understands it."""
+    system, place = located(session, path)
+    return system.status(place) is not None

@@ -1,7 +1,7 @@
-"""A job and those who are told of it: run on the driver, watched around the call itself.
+"""Jobs, their transactions and their job status hooks (FLIP-218): all of it on the driver.
 
-Spark's own listeners hear of things later and from elsewhere; what must happen exactly once,
-before or after a job, happens here (FLIP-218's JobStatusHook).
+Spark's own listeners are called later and on other threads; what must happen exactly once, before
+or after a job, happens here.
 """
 
 from __future__ import annotations
@@ -10,13 +10,52 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from schema_core.environment.planner import Job, JobStatus, JobStatusHook
-from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError, with_notes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class Transaction(Protocol):
+    """What a job does to a table besides writing rows, by Flink's names (``StagedTable``)."""
+
+    @property
+    def committed(self) -> bool | None:
+        """Whether the rows are visible for good; None if the store failed to tell."""
+
+    def begin(self) -> None:
+        """Called before the job starts."""
+
+    def commit(self) -> None:
+        """Called when all rows are written: make them visible."""
+
+    def abort(self) -> None:
+        """Called after any error, also one of `commit`: undo, unless the commit took effect."""
+
+
+class NoTransaction:
+    """A job that changes nothing but what its action does."""
+
+    committed = False
+
+    def begin(self) -> None:
+        return None
+
+    def commit(self) -> None:
+        return None
+
+    def abort(self) -> None:
+        return None
+
+
+#: The note of an error that comes after the commit.
+COMMITTED = "the rows of the job are committed: do not run the statement again"
+
+UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
 
 
 def run_job(
@@ -24,34 +63,85 @@ def run_job(
     name: str,
     action: Callable[[], None],
     hooks: Sequence[JobStatusHook] = (),
+    transaction: Transaction | None = None,
 ) -> Job:
-    """Run an action as one job of Spark and tell the hooks, in order, how it goes.
+    """Run an action as one job of Spark, within a transaction, and notify the hooks.
 
-    `on_created` is called before the action; an error in it is raised and ends all. A failure is
-    told as `on_failed`, a cancelled job group or a keyboard interrupt as `on_canceled`.
+    The commit is part of the job: hooks learn that it finished once its rows are visible. For
+    every event each hook is called exactly once, in order, whatever other hooks raise: first
+    `on_created`, then one of `on_finished`, `on_failed` and `on_canceled` (for a cancelled job
+    group or a keyboard interrupt). A job whose `on_created` raises does not start and has failed.
+
+    The first error is the one that is raised; later errors, those of hooks too, are attached to it
+    as notes (PEP 678). If only hooks raise after a commit, the job has finished nevertheless.
 
     Raises:
-        ExternalError: with code `job-failed` or `job-canceled`.
+        ExternalError: with code `job-failed` or `job-canceled`; with code `job-hook` where the job
+            finished but a hook raised.
+        SchemaCoreError: whatever the action, the transaction or `on_created` refuses.
     """
     job_id = uuid.uuid4().hex
-    for hook in hooks:
-        hook.on_created(job_id)
+    transaction = transaction or NoTransaction()
     try:
+        created = [partial(hook.on_created, job_id) for hook in hooks]
+        if errors := _errors_of([transaction.begin, *created]):
+            raise with_notes(errors[0], errors[1:], "while the job was created")  # noqa: TRY301
         with job_group(session, job_id, name):
             action()
+        transaction.commit()
     except BaseException as error:
-        status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
-        for hook in hooks:
-            if status is JobStatus.CANCELED:
-                hook.on_canceled(job_id)
-            else:
-                hook.on_failed(job_id, error)
-        if isinstance(error, SchemaCoreError) or not isinstance(error, Exception):
+        raised = _ended(transaction, hooks, job_id, error)
+        if raised is error:
             raise
-        raise failure(error, status) from error
-    for hook in hooks:
-        hook.on_finished(job_id)
+        raise raised from error
+    if errors := _errors_of([partial(hook.on_finished, job_id) for hook in hooks]):
+        raise _of_hooks(errors) from errors[0]
     return Job(job_id, JobStatus.FINISHED)
+
+
+def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
+    """Make every call; the errors of those that raise, in order."""
+    errors: list[BaseException] = []
+    for call in calls:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
+            errors.append(error)
+    return errors
+
+
+def _ended(
+    transaction: Transaction, hooks: Sequence[JobStatusHook], job_id: str, error: BaseException
+) -> BaseException:
+    """Abort, notify the hooks, and return what is to be raised of a job that met an error."""
+    late = _errors_of([transaction.abort])
+    status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
+    told: list[Callable[[], object]]
+    if transaction.committed:
+        told = [partial(hook.on_finished, job_id) for hook in hooks]
+    elif status is JobStatus.CANCELED:
+        told = [partial(hook.on_canceled, job_id) for hook in hooks]
+    else:
+        told = [partial(hook.on_failed, job_id, error) for hook in hooks]
+    late += _errors_of(told)
+    known = isinstance(error, SchemaCoreError) or not isinstance(error, Exception)
+    raised = error if known else failure(error, status)
+    if transaction.committed is not False:
+        raised.add_note(COMMITTED if transaction.committed else UNCERTAIN)
+    return with_notes(raised, late, "afterwards")
+
+
+def _of_hooks(errors: list[BaseException]) -> BaseException:
+    """What is raised of a job that finished while hooks raised."""
+    first = errors[0]
+    if not isinstance(first, Exception):
+        return with_notes(first, errors[1:], "afterwards")
+    raised = ExternalError(
+        f"the job finished, but a job status hook failed: {reason(first)}",
+        code="job-hook",
+        hint="do not run the statement again: its rows are written",
+    )
+    return with_notes(raised, errors[1:], "afterwards")
 
 
 #: What `SparkContext.setJobGroup` sets for a thread.

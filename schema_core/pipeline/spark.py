@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
@@ -23,7 +23,7 @@ from schema_core.expressions.forms.words import fail, quote
 from schema_core.expressions.spark import from_carrier
 from schema_core.formats.spark import to_spark
 from schema_core.pipeline.connectors import SparkConnector, for_spark
-from schema_core.pipeline.ctas import CreateTableAs, Mode, mode_of
+from schema_core.pipeline.ctas import Mode, TableTransaction, mode_of
 from schema_core.pipeline.functions import UserCalls
 from schema_core.pipeline.jobs import run_job, spark_errors
 from schema_core.pipeline.not_null import required
@@ -95,22 +95,24 @@ class SparkPlanner:
         *,
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """Write a query into a table; its rows are seen when all are written."""
+        """Write a query into a table; its rows become visible when all are written."""
         self._require_batch()
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
         session = spark_session()
         frame = self._sink_frame(session, query, target, columns)
-        stage = connector.stage(session, target, overwrite=overwrite)
-        published = CreateTableAs(Mode.PLAIN, stage, Registration(_nothing, _nothing))
         with using(target.identifier, target.table.options, "write"):
+            with spark_errors():
+                stage = connector.stage(session, target, overwrite=overwrite, partition=partition)
             return run_job(
                 session,
                 f"insert into {target.identifier.as_summary_string()}",
                 lambda: connector.write(frame, target, stage),
-                (published, *hooks),
+                hooks,
+                TableTransaction(Mode.PLAIN, stage, Registration(_nothing, _nothing)),
             )
 
     def create_as(
@@ -122,19 +124,31 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """CREATE TABLE AS, by the actions of `schema_core.pipeline.ctas`."""
+        """CREATE and REPLACE TABLE AS, by the actions of `schema_core.pipeline.ctas`.
+
+        REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
+        stage: otherwise the old rows would be mixed with the new ones, or lost with a failed job.
+        """
         self._require_batch()
-        connector = self._sink(target, set())
+        old = registration.replaced
+        needed = {Ability.OVERWRITE} if old is not None else set()
+        if old is not None and registration.atomic:
+            needed.add(Ability.STAGING)
+        connector = self._sink(target, needed)
         session = spark_session()
         frame = self._sink_frame(session, query, target, columns)
-        stage = connector.stage(session, target, overwrite=False)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         with using(target.identifier, target.table.options, "write"):
+            with spark_errors():
+                stage = connector.stage(
+                    session, target, overwrite=old is not None, creates=True, replaced=old
+                )
             return run_job(
                 session,
                 f"create {target.identifier.as_summary_string()}",
                 lambda: connector.write(frame, target, stage),
-                (CreateTableAs(mode, stage, registration), *hooks),
+                hooks,
+                TableTransaction(mode, stage, registration),
             )
 
     def explain(self, query: Relation) -> str:

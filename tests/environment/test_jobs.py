@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -31,11 +31,20 @@ class Noting(Rehearsal):
         *,
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         name = target.identifier.object_name
         into = None if columns is None else list(columns)
-        self.jobs.append({"query": query, "into": name, "columns": into, "overwrite": overwrite})
+        self.jobs.append(
+            {
+                "query": query,
+                "into": name,
+                "columns": into,
+                "overwrite": overwrite,
+                "partition": partition,
+            }
+        )
         return Job("1", JobStatus.FINISHED)
 
     def create_as(
@@ -50,7 +59,7 @@ class Noting(Rehearsal):
         registration.create()
         if self.fails:
             if registration.atomic:
-                registration.drop()
+                registration.undo()
             raise ExternalError("the job failed")
         return self.insert(query, target, columns=columns)
 

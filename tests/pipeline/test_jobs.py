@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.environment.planner import JobStatus
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.pipeline.jobs import condition_of, reason, run_job
+from schema_core.pipeline.jobs import COMMITTED, condition_of, reason, run_job
 
 
 class Watcher:
@@ -29,11 +29,6 @@ class Watcher:
 
     def on_canceled(self, job_id: str) -> None:
         self.told.append("canceled")
-
-
-class Refusing(Watcher):
-    def on_created(self, job_id: str) -> None:
-        raise SchemaError("not now")
 
 
 @pytest.fixture
@@ -80,13 +75,160 @@ def test_a_job_that_does_not(
     assert ["created", told] == watcher.told
 
 
-def test_an_error_before_the_start_ends_all(session: Any) -> None:
-    watcher = Watcher()
-    ran: list[int] = []
-    with pytest.raises(SchemaError):
-        run_job(session, "name", lambda: ran.append(1), (Refusing(), watcher))
+class Step:
+    """A transaction that records its calls and raises at one of them."""
 
-    assert ([], []) == (ran, watcher.told)
+    def __init__(self, fails: str = "", error: BaseException | None = None) -> None:
+        self.calls: list[str] = []
+        self.committed = False
+        self._fails, self._error = fails, error
+
+    def _called(self, name: str) -> None:
+        self.calls.append(name)
+        if name == self._fails and self._error:
+            raise self._error
+
+    def begin(self) -> None:
+        self._called("begin")
+
+    def commit(self) -> None:
+        self._called("commit")
+        self.committed = True
+        self._called("committed")
+
+    def abort(self) -> None:
+        self._called("abort")
+
+
+class Raising(Watcher):
+    """A hook that raises at the events named, after it has recorded them."""
+
+    def __init__(self, *events: str, error: type[BaseException] = ValueError) -> None:
+        super().__init__()
+        self._events, self._error = events, error
+
+    def _at(self, event: str) -> None:
+        self.told.append(event)
+        if event in self._events:
+            raise self._error(f"hook at {event}")
+
+    def on_created(self, job_id: str) -> None:
+        self._at("created")
+
+    def on_finished(self, job_id: str) -> None:
+        self._at("finished")
+
+    def on_failed(self, job_id: str, error: BaseException) -> None:
+        self._at("failed")
+
+    def on_canceled(self, job_id: str) -> None:
+        self._at("canceled")
+
+
+EVENTS = ("created", "finished", "failed", "canceled")
+ERRORS = (None, SchemaError("the job's own"), OSError("the job's own"), KeyboardInterrupt())
+
+
+@pytest.mark.parametrize("error", [ValueError, SchemaError, KeyboardInterrupt])
+@pytest.mark.parametrize("own", ERRORS)
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("event", EVENTS)
+def test_each_hook_is_called_once_for_each_event_whatever_others_raise(
+    session: Any, event: str, place: int, own: BaseException | None, error: type[BaseException]
+) -> None:
+    hooks = [Raising(), Raising(), Raising()]
+    hooks[place] = Raising(event, error=error)
+    ran: list[int] = []
+
+    def action() -> None:
+        ran.append(1)
+        if own is not None:
+            raise own
+
+    try:
+        run_job(session, "name", action, hooks)
+        raised: BaseException | None = None
+    except BaseException as caught:  # noqa: BLE001 - any error may win
+        raised = caught
+
+    ends = {"finished" if own is None else "canceled" if own is ERRORS[3] else "failed"}
+    if event == "created":
+        ends = {"canceled" if error is KeyboardInterrupt else "failed"}
+    (end,) = ends
+    assert [["created", end]] * 3 == [hook.told for hook in hooks]
+    assert ran == ([] if event == "created" else [1])
+    _check_raised(raised, own, event, end)
+
+
+def _check_raised(
+    raised: BaseException | None, own: BaseException | None, event: str, end: str
+) -> None:
+    """The first error of the job is raised; the error of the hook is it, or is attached to it."""
+    hook = event in ("created", end)
+    if event != "created" and own is not None:
+        assert raised is own or (raised is not None and raised.__cause__ is own)
+        notes = " ".join(getattr(raised, "__notes__", []))
+        assert hook == (f"hook at {event}" in notes)
+    else:
+        assert hook == (raised is not None)
+        assert not hook or f"hook at {event}" in f"{raised} {raised.__cause__ if raised else ''}"
+
+
+def test_all_errors_of_hooks_are_attached(session: Any) -> None:
+    hooks = [Raising("failed"), Watcher(), Raising("failed", error=OSError)]
+    with pytest.raises(ExternalError) as caught:
+        run_job(session, "name", fail(RuntimeError("first")), hooks)
+
+    assert "the job failed: first" == caught.value.problem
+    assert ["afterwards: ValueError: hook at failed", "afterwards: OSError: hook at failed"] == (
+        caught.value.__notes__
+    )
+
+
+def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job(session: Any) -> None:
+    step, watcher = Step(), Watcher()
+    with pytest.raises(ExternalError) as caught:
+        run_job(session, "name", lambda: None, (Raising("finished"), watcher), step)
+
+    assert ("job-hook", ["begin", "commit", "committed"]) == (caught.value.code, step.calls)
+    assert ["created", "finished"] == watcher.told
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), SchemaError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [
+        ("begin", ("failed", "canceled")),
+        ("commit", ("failed", "canceled")),
+        ("committed", ("finished", "finished")),
+    ],
+)
+def test_a_job_whose_transaction_fails_is_aborted(
+    session: Any, fails: str, told: tuple[str, str], error: BaseException
+) -> None:
+    step, watcher = Step(fails, error), Raising()
+    expected = error if not isinstance(error, OSError) else None
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - any of the three
+        run_job(session, "name", lambda: None, (watcher,), step)
+
+    assert "abort" == step.calls[-1]
+    assert 1 == step.calls.count("abort")
+    assert ["created", told[isinstance(error, KeyboardInterrupt)]] == watcher.told
+    assert expected in (None, caught.value)
+    assert isinstance(caught.value, ExternalError | SchemaError | KeyboardInterrupt)
+    assert step.committed == any(COMMITTED in note for note in _notes(caught.value))
+
+
+def _notes(error: BaseException) -> list[str]:
+    return list(getattr(error, "__notes__", []))
+
+
+def test_an_abort_that_fails_does_not_hide_why(session: Any) -> None:
+    step = Step("abort", OSError("cannot delete"))
+    with pytest.raises(SchemaError, match="own") as caught:
+        run_job(session, "name", fail(SchemaError("own")), (), step)
+
+    assert ["afterwards: OSError: cannot delete"] == _notes(caught.value)
 
 
 @pytest.mark.parametrize(

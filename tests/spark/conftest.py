@@ -81,6 +81,8 @@ class FrameConnector:
     writable_metadata: frozenset[str] = frozenset()
     options: list[Mapping[str, str]] = field(default_factory=list)
     written: list[list[tuple[object, ...]]] = field(default_factory=list)
+    staged: list[dict[str, object]] = field(default_factory=list)
+    committed: bool | None = False
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         self.options.append(dict(options))
@@ -89,13 +91,19 @@ class FrameConnector:
     def read(self, session: SparkSession, bound: BoundTable, zone: str) -> Any:
         return self.frame(session)
 
-    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
+    def stage(
+        self, session: SparkSession, bound: BoundTable, *, overwrite: bool, **more: object
+    ) -> Stage:
+        self.staged.append({"overwrite": overwrite, **more})
         return self
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         self.written.append([tuple(row) for row in frame.collect()])
 
-    def commit(self) -> None: ...
+    def prepare(self) -> None: ...
+    def commit(self) -> None:
+        self.committed = True
+
     def abort(self) -> None: ...
 
 

@@ -6,7 +6,8 @@ statement declares come first, or replace a column of the query at its place.
 
 from __future__ import annotations
 
-from schema_core.catalog.manager import FoundTable
+from schema_core.catalog.api import Capability
+from schema_core.catalog.manager import NOUNS, FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.operations.data import check_assignment, job_result
@@ -20,7 +21,7 @@ from schema_core.environment.operations.definitions import (
     with_key_not_null,
 )
 from schema_core.environment.options import ATOMICITY
-from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.planner import BoundTable, Registration, fingerprint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, placed
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
@@ -55,28 +56,56 @@ def create_table_as(
     columns = [column.name for column in result_columns(relation)]
     if old is not None and statement.if_not_exists:
         return _insert(session, relation, identifier)
+    replaced = old.table if old is not None else None
+    assert replaced is None or isinstance(replaced, ResolvedCatalogTable)  # noqa: S101 - checked
     job = session.planner.create_as(
         session.executable(relation),
         BoundTable(identifier, resolved),
-        _registration(session, identifier, resolved, replaces=old is not None),
+        _registration(session, identifier, resolved, replaced),
         columns=columns,
     )
+    if replaced is not None and replaced.partition_keys != resolved.partition_keys:
+        _forget_partitions(session, identifier)
     return job_result(identifier, job)
 
 
 def _registration(
-    session: Session, identifier: ObjectIdentifier, table: ResolvedCatalogTable, *, replaces: bool
+    session: Session,
+    identifier: ObjectIdentifier,
+    table: ResolvedCatalogTable,
+    replaced: ResolvedCatalogTable | None,
 ) -> Registration:
-    def create() -> None:
-        if replaces:
-            session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
-        session.tables.create(identifier, table, ignore_if_exists=False)
+    """How the catalog is changed: one operation forth, and one back."""
+    tables, path = session.tables, identifier
 
-    def drop() -> None:
-        session.tables.drop(TableKind.TABLE, identifier, if_exists=True)
+    def create() -> None:
+        if replaced is None:
+            tables.create(path, table, ignore_if_exists=False)
+        else:
+            tables.alter(path, table, expected=replaced)
+
+    def undo() -> None:
+        found = tables.find_permanent(path)
+        if found is None or not isinstance(found.table, ResolvedCatalogTable):
+            return
+        if fingerprint(found.table) != fingerprint(table):
+            return
+        if replaced is None:
+            tables.drop(TableKind.TABLE, path, if_exists=True)
+        else:
+            tables.alter(path, replaced, expected=found.table)
 
     atomic = ATOMICITY.of(session.config.get_configuration())
-    return Registration(create, drop, atomic=bool(atomic))
+    return Registration(create, undo, bool(atomic), replaced)
+
+
+def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
+    """Drop what a catalog knows of partitions by keys that the table no longer has."""
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    table = catalog.get_table(path)
+    if Capability.PARTITIONS in catalog.capabilities and isinstance(table, CatalogTable):
+        for spec in catalog.list_partitions(path) if table.partition_keys else ():
+            catalog.drop_partition(path, spec, ignore_if_not_exists=True)
 
 
 def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> TableResult:
@@ -97,7 +126,7 @@ def _check_old(
         if old is None and not statement.create:
             raise NotFoundError(f"there is no table {shown}", code="table-not-found")
         if old is not None and old.kind is not TableKind.TABLE:
-            raise SchemaError(f"{shown} is no table", code="not-a-table")
+            raise SchemaError(f"{shown} is a {NOUNS[old.kind]}, not a table", code="not-a-table")
         if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
             raise SchemaError(
                 f"a temporary table hides {shown}",

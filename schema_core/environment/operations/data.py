@@ -115,8 +115,16 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
         target,
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
+        partition={key: value for key, value in fixed.values if value is not None}
+        if fixed
+        else None,
     )
     return job_result(target.identifier, job)
+
+
+def _given(partition: Partition) -> dict[str, str]:
+    """The values of a PARTITION clause; a key without one is refused before."""
+    return {key: value for key, value in partition.values if value is not None}
 
 
 def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Connector
@@ -12,6 +12,8 @@ from schema_core.pipeline.ctas import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.catalog.objects import ResolvedCatalogTable
 
 
 @runtime_checkable
@@ -28,8 +30,22 @@ class SparkConnector(Connector, Protocol):
         checks names and types, orders the columns and enforces NOT NULL.
         """
 
-    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
-        """A place for the rows of a job that has not ended."""
+    def stage(
+        self,
+        session: SparkSession,
+        bound: BoundTable,
+        *,
+        overwrite: bool,
+        partition: Mapping[str, str] | None = None,
+        creates: bool = False,
+        replaced: ResolvedCatalogTable | None = None,
+    ) -> Stage:
+        """A place for the rows of a job that has not ended.
+
+        `overwrite` and `partition` are those of `Planner.insert`. CREATE and REPLACE TABLE AS set
+        `creates`: the table must then hold no rows, except those of `replaced`, the definition
+        that REPLACE puts another one in place of. Raises what the write cannot do, before the job.
+        """
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows, of the persisted columns in order, into a stage."""

@@ -14,12 +14,19 @@ from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
 from schema_core.environment.option_values import integer
 from schema_core.environment.options import ConfigOption
-from schema_core.environment.planner import BoundTable
+from schema_core.environment.planner import BoundTable, fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import bind, quote, string
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
 from schema_core.formats.spark import to_struct_field
+from schema_core.pipeline.commit import (
+    Definition,
+    Directory,
+    FileStage,
+    Scope,
+    read_consistently,
+)
 from schema_core.pipeline.connectors.formats import (
     FORMATS,
     Format,
@@ -29,7 +36,7 @@ from schema_core.pipeline.connectors.formats import (
     parsed,
     rendered,
 )
-from schema_core.pipeline.files import FileStage, Folder
+from schema_core.pipeline.files import located
 from schema_core.pipeline.not_null import required
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.types import MAX_LENGTH, BigIntType, DataType, LocalZonedTimestampType, VarCharType
@@ -37,6 +44,7 @@ from schema_core.types import MAX_LENGTH, BigIntType, DataType, LocalZonedTimest
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from schema_core.catalog.objects import ResolvedCatalogTable
     from schema_core.pipeline.ctas import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
@@ -114,21 +122,56 @@ class FilesystemConnector:
             ExternalError: with code `no-files` where there is no such directory.
         """
         layout = Layout(bound)
-        if not Folder(session, layout.path).exists():
+        system, root = located(session, layout.path)
+        if system.status(root) is None:
             raise ExternalError(f"there is nothing at {layout.path}", code="no-files")
-        frame = layout.reader(session).load(layout.path)
+        frame = read_consistently(
+            Directory(system, root),
+            definition_of(bound),
+            lambda: layout.reader(session).load(layout.path),
+        )
         columns = bound.table.resolved_schema.columns
         found = [layout.found(one, zone) for one in columns if not isinstance(one, ComputedColumn)]
         return frame.selectExpr(*found).selectExpr(*(_computed(one, zone) for one in columns))
 
     # --- writing -------------------------------------------------------------------------------
 
-    def stage(self, session: SparkSession, bound: BoundTable, *, overwrite: bool) -> Stage:
-        """A hidden folder within that of the table."""
+    def stage(
+        self,
+        session: SparkSession,
+        bound: BoundTable,
+        *,
+        overwrite: bool,
+        partition: Mapping[str, str] | None = None,
+        creates: bool = False,
+        replaced: ResolvedCatalogTable | None = None,
+    ) -> Stage:
+        """A hidden directory within that of the table, which the commit empties.
+
+        INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
+        ``PartitionLoader`` of Flink 2.3): all files of a table without partitions; else those of
+        each partition that gets rows and, where a PARTITION clause gives a value for every
+        partition key, those of this partition, even if it gets none.
+
+        Raises:
+            SchemaError: with code `path-not-empty` where a new table would take over the files of
+                others, with code `not-a-directory` for a path that is a file.
+            ExternalError: with code `file-system`.
+        """
         layout = Layout(bound)
-        folder = Folder(session, layout.path)
-        partitioned = bool(layout.partitions)
-        return FileStage(folder, overwrite, partitioned, is_new=not folder.exists())
+        system, root = located(session, layout.path)
+        new = definition_of(bound)
+        old = definition_of(BoundTable(bound.identifier, replaced)) if replaced else None
+        held = old if creates else new
+        if creates:
+            owns = replaced is not None and _path_of(session, replaced) == root
+            scope = Scope(everything=owns, empty=not owns)
+        else:
+            scope = _scope(session, layout, overwrite, partition or {})
+        changed = new if old not in (None, new) else None
+        stage = FileStage(Directory(system, root), scope, held=held, definition=changed)
+        stage.check()
+        return stage
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows into a stage of this connector."""
@@ -145,7 +188,40 @@ class FilesystemConnector:
         writer = frame.write.mode("append").options(**layout.form.writing(layout.options))
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
-        writer.format(layout.form.identifier).save(stage.folder.path)
+        writer.format(layout.form.identifier).save(f"{layout.path}/{stage.name}")
+
+
+def definition_of(bound: BoundTable) -> Definition:
+    """The definition of a table, as the journal of a commit names it."""
+    return Definition(bound.identifier.as_summary_string(), fingerprint(bound.table))
+
+
+def _path_of(session: SparkSession, table: ResolvedCatalogTable) -> str | None:
+    """The absolute path of a table's files; None for a table of another connector."""
+    if table.options.get("connector") != FilesystemConnector.identifier:
+        return None
+    path = PATH.of(table.options)
+    return located(session, path.removeprefix("file://"))[1] if path else None
+
+
+def _scope(
+    session: SparkSession, layout: Layout, overwrite: bool, partition: Mapping[str, str]
+) -> Scope:
+    """The files that an INSERT replaces."""
+    keys = layout.partitions
+    if not overwrite or not keys:
+        return Scope(everything=overwrite)
+    if set(partition) != set(keys):
+        return Scope(partitions=len(keys))
+    types = {one.name: one.data_type for one in layout.schema.columns}
+    given = [
+        f"{to_carrier(convert(string(partition[key]), TEXT, types[key].nullable()), types[key])}"
+        f" AS {quote(key)}"
+        for key in keys
+    ]
+    stored = [layout.written(key, types[key]) for key in keys]
+    row = session.range(1).selectExpr(*given).selectExpr(*stored).first()
+    return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
 
 
 def format_of(options: Mapping[str, str]) -> Format:

@@ -1,0 +1,450 @@
+"""Writes whose file system fails, or whose process is killed, at any operation: nothing is lost.
+
+    python -m fuzz.file_commits --runs 200
+
+Each run draws a statement, an operation of its commit and a fault there (and often a second fault
+while somebody recovers), then reads as a fresh process would: the rows must be exactly the old or
+exactly the new ones, as the job reported, and the next write must leave nothing behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import tempfile
+import uuid
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from schema_core.environment.planner import Registration
+from schema_core.errors import AlreadyExistsError, SchemaCoreError
+from schema_core.pipeline.commit import (
+    APPEND,
+    PREFIX,
+    Definition,
+    Directory,
+    FileStage,
+    Scope,
+    read_consistently,
+    recover,
+)
+from schema_core.pipeline.ctas import Mode, TableTransaction
+from schema_core.pipeline.files import Entry, FileSystem, LocalFiles, Release, visible_files
+from schema_core.pipeline.jobs import COMMITTED, UNCERTAIN, run_job
+
+T = TypeVar("T")
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+class Fault(Enum):
+    """What goes wrong at one operation."""
+
+    FALSE = "returns False"
+    RAISE_BEFORE = "raises"
+    RAISE_AFTER = "takes effect and raises"
+    INTERRUPT_BEFORE = "is interrupted"
+    INTERRUPT_AFTER = "takes effect and is interrupted"
+    DOWN = "raises, as does everything after it"
+    DOWN_AFTER = "takes effect and raises, as does everything after it"
+    KILL_BEFORE = "kill -9 before it"
+    KILL_AFTER = "kill -9 after it"
+
+
+KILLS = (Fault.KILL_BEFORE, Fault.KILL_AFTER)
+AFTER = (Fault.RAISE_AFTER, Fault.INTERRUPT_AFTER, Fault.DOWN_AFTER, Fault.KILL_AFTER)
+
+
+@dataclass
+class Faults:
+    """Counts operations; the one with the number `at` meets the fault."""
+
+    at: int = 0
+    fault: Fault = Fault.RAISE_BEFORE
+    count: int = 0
+
+    def around(self, operation: Callable[[], T], failed: T | None = None) -> T:
+        """Do an operation; `failed` is what it returns when the file system refuses."""
+        self.count += 1
+        if self.fault in (Fault.DOWN, Fault.DOWN_AFTER) and 0 < self.at < self.count:
+            raise OSError("the file system is down")
+        if self.count != self.at:
+            return operation()
+        if self.fault in AFTER:
+            operation()
+        elif self.fault is Fault.FALSE and failed is not None:
+            return failed
+        self._strike()
+        raise OSError("injected")
+
+    def _strike(self) -> None:
+        if self.fault in KILLS:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.fault in (Fault.INTERRUPT_BEFORE, Fault.INTERRUPT_AFTER):
+            raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class FaultyFiles:
+    """A file system whose operations meet faults."""
+
+    faults: Faults
+    inner: FileSystem = field(default_factory=LocalFiles)
+
+    def status(self, path: str) -> Entry | None:
+        return self.faults.around(lambda: self.inner.status(path))
+
+    def list(self, path: str, prefix: str = "") -> list[Entry]:
+        return self.faults.around(lambda: self.inner.list(path, prefix))
+
+    def read(self, path: str) -> bytes:
+        return self.faults.around(lambda: self.inner.read(path))
+
+    def create(self, path: str, content: bytes) -> None:
+        self.faults.around(lambda: self.inner.create(path, content))
+
+    def rename(self, source: str, target: str) -> bool:
+        return self.faults.around(lambda: self.inner.rename(source, target), failed=False)
+
+    def delete(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.delete(path), failed=False)
+
+    def delete_empty(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.delete_empty(path), failed=False)
+
+    def mkdirs(self, path: str) -> bool:
+        return self.faults.around(lambda: self.inner.mkdirs(path), failed=False)
+
+    def lock(self, path: str) -> Release | None:
+        if (release := self.faults.around(lambda: self.inner.lock(path))) is None:
+            return None
+
+        def released() -> None:
+            try:
+                self.faults.around(lambda: None)
+            finally:
+                release()  # the kernel's lock ends with its file, whatever the disk does
+
+        return released
+
+    def snapshot(self, path: str) -> Hashable:
+        return self.faults.around(lambda: self.inner.snapshot(path))
+
+
+# --- what is written -----------------------------------------------------------------------------
+
+OLD, NEW = "old", "new"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A statement: the files and the definition before it, what it writes, and what must result."""
+
+    before: Mapping[str, str]
+    writes: Mapping[str, str]
+    kept: tuple[str, ...]
+    scope: Scope = APPEND
+    mode: Mode = Mode.PLAIN
+    held: str | None = OLD
+    makes: str | None = None
+
+    @property
+    def creates(self) -> bool:
+        return self.makes is not None and self.held is None
+
+
+FLAT = {"old-1": "1\n2\n", "old-2": "3\n"}
+PARTS = {"p=1/old-1": "1\n", "p=2/old-2": "2\n", "p=2/old-3": "3\n", "p=a%2Fb/old-4": "4\n"}
+FLAT_NEW = {"part-0": "7\n8\n", "part-1": "9\n"}
+PARTS_NEW = {"p=2/part-0": "7\n", "p=3/part-1": "8\n"}
+
+SCENARIOS: dict[str, Scenario] = {
+    "INSERT INTO": Scenario(FLAT, FLAT_NEW, tuple(FLAT)),
+    "INSERT INTO, empty table": Scenario({}, FLAT_NEW, ()),
+    "INSERT OVERWRITE": Scenario(FLAT, FLAT_NEW, (), Scope(everything=True)),
+    "INSERT OVERWRITE, no rows": Scenario(FLAT, {}, (), Scope(everything=True)),
+    "INSERT INTO, partitions": Scenario(PARTS, PARTS_NEW, tuple(PARTS)),
+    "INSERT OVERWRITE, partitions": Scenario(
+        PARTS, PARTS_NEW, ("p=1/old-1", "p=a%2Fb/old-4"), Scope(partitions=1)
+    ),
+    "INSERT OVERWRITE, one partition, no rows": Scenario(
+        PARTS, {}, tuple(PARTS)[:3], Scope(partitions=1, fixed=("a/b",))
+    ),
+    "CREATE TABLE AS": Scenario({}, FLAT_NEW, (), Scope(empty=True), Mode.PLAIN, None, NEW),
+    "CREATE TABLE AS, atomic": Scenario(
+        {}, PARTS_NEW, (), Scope(empty=True), Mode.STAGED, None, NEW
+    ),
+    "REPLACE TABLE AS": Scenario(
+        FLAT, PARTS_NEW, (), Scope(everything=True), Mode.STAGED, OLD, NEW
+    ),
+    "REPLACE TABLE AS, same definition": Scenario(
+        PARTS, PARTS_NEW, (), Scope(everything=True), Mode.STAGED, OLD, OLD
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class World:
+    """A table on a disk: its directory, and a catalog of one file that holds its definition."""
+
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "table"
+
+    @property
+    def definition(self) -> str | None:
+        file = self.folder / "catalog.json"
+        held: str | None = json.loads(file.read_text()) if file.exists() else None
+        return held
+
+    def define(self, definition: str | None) -> None:
+        draft = self.folder / f"{uuid.uuid4().hex}.json"
+        draft.write_text(json.dumps(definition))
+        draft.replace(self.folder / "catalog.json")
+
+    def begin(self, scenario: Scenario) -> None:
+        self.define(scenario.held)
+        for path, text in scenario.before.items():
+            _put(self.root / path, text)
+
+
+def _put(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def _named(definition: str | None) -> Definition | None:
+    return None if definition is None else Definition("t", definition)
+
+
+def _registration(world: World, scenario: Scenario, faults: Faults) -> Registration:
+    if scenario.makes is None:
+        return Registration(lambda: None, lambda: None)
+
+    def create() -> None:
+        if scenario.creates and world.definition is not None:
+            raise AlreadyExistsError("there is a table t", code="table-exists")
+        faults.around(lambda: world.define(scenario.makes))
+
+    def undo() -> None:
+        if world.definition == scenario.makes:
+            faults.around(lambda: world.define(scenario.held))
+
+    return Registration(create, undo, atomic=True)
+
+
+def _ignored(*_: object, **__: object) -> None:
+    return None
+
+
+SESSION: Any = SimpleNamespace(
+    sparkContext=SimpleNamespace(
+        setJobGroup=_ignored, setLocalProperty=_ignored, getLocalProperty=_ignored
+    )
+)
+
+
+def write(world: World, scenario: Scenario, faults: Faults) -> None:
+    """Run the statement: as the planner does, but without Spark."""
+    directory = Directory(FaultyFiles(faults), str(world.root))
+    changed = scenario.makes if scenario.held not in (None, scenario.makes) else None
+    held = _named(scenario.held)
+    made = _named(changed) if scenario.makes else None
+    stage = FileStage(directory, scenario.scope, held=held, definition=made, patience=5)
+    stage.check()
+
+    def action() -> None:
+        Path(stage.folder).mkdir(parents=True)
+        for path, text in scenario.writes.items():
+            _put(Path(stage.folder, f"{path}-{stage.name.id}"), text)
+
+    registration = _registration(world, scenario, faults)
+    run_job(SESSION, "write", action, (), TableTransaction(scenario.mode, stage, registration))
+
+
+# --- what is found -------------------------------------------------------------------------------
+
+Rows = Counter[tuple[str, str]]
+
+
+def _rows(files: Mapping[str, str]) -> Rows:
+    """Each row, with the partition it is in."""
+    pairs = ((path.rpartition("/")[0], text) for path, text in files.items())
+    return Counter((folder, line) for folder, text in pairs for line in text.splitlines())
+
+
+def result(scenario: Scenario) -> Rows:
+    """The rows that the statement must leave."""
+    kept = {path: scenario.before[path] for path in scenario.kept}
+    return _rows(kept) + _rows(scenario.writes)
+
+
+def read(world: World, system: FileSystem | None = None) -> Rows:
+    """The rows that a reader finds who has the definition from the catalog."""
+    directory = Directory(system or LocalFiles(), str(world.root))
+    held = _named(world.definition)
+    if not world.root.exists():
+        return Counter()
+
+    def load() -> Rows:
+        files = [path for path, _ in visible_files(directory.system, directory.root)]
+        return _rows({path: (world.root / path).read_text() for path in files})
+
+    if held is None:
+        recover(directory, None)
+        return load()
+    return read_consistently(directory, held, load)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one run found; `problem` is empty if all is well."""
+
+    state: str
+    problem: str = ""
+
+
+def judged(world: World, scenario: Scenario, reported: BaseException | None, died: bool) -> Verdict:
+    """Whether table and rows are the old ones or the new ones, as the job reported."""
+    definition, rows = world.definition, read(world)
+    old, new = _rows(scenario.before), result(scenario)
+    makes = scenario.makes or scenario.held
+    if scenario.creates and definition == makes and not rows:
+        state = OLD  # an empty table, whose rows were never visible
+    elif (definition, rows) == (makes, new):
+        state = NEW
+    elif (definition, rows) == (scenario.held, old):
+        state = OLD
+    else:
+        kind = "lost" if (old & new) - rows or (rows != new and old - rows) else "mixed"
+        return Verdict(kind, f"rows {kind}: {definition} {dict(rows)}")
+    notes = getattr(reported, "__notes__", [])
+    if old == new and makes == scenario.held:
+        return Verdict(state)
+    if not died and reported is None and state == OLD:
+        return Verdict(state, "the job reported success, but the rows are the old ones")
+    if not died and reported is not None and UNCERTAIN not in notes:
+        if (COMMITTED in notes) != (state == NEW):
+            return Verdict(state, f"the job reported {reported!r} {notes}")
+        if not isinstance(reported, SchemaCoreError | KeyboardInterrupt):
+            return Verdict(state, f"a raw error: {reported!r}")
+    return Verdict(state)
+
+
+def again(world: World, scenario: Scenario, state: str) -> str:
+    """Run the statement again without faults: it works, and nothing of the first run remains."""
+    before = read(world)
+    if scenario.creates:
+        world.define(None)
+    elif state == NEW and scenario.makes is not None:
+        world.define(scenario.held)
+        return ""  # the definition that it replaces is gone
+    try:
+        write(world, scenario, Faults())
+        refused = False
+    except SchemaCoreError as error:
+        refused = True
+        if not (scenario.creates and state == NEW and error.code == "path-not-empty"):
+            return f"the next write failed: {error!r}"
+    if scenario.creates and state == NEW:
+        return "" if refused and read(world) == before else "CREATE wrote over existing rows"
+    expected = result(scenario)
+    if state == NEW and scenario.scope == APPEND:
+        expected = before + _rows(scenario.writes)
+    if read(world) != expected:
+        return f"the next write left {dict(read(world))}"
+    left = [one.name for one in world.root.iterdir() if one.name.startswith(PREFIX)]
+    return f"left behind: {left}" if left else ""
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def attempt(work: Callable[[], object], fault: Fault) -> tuple[BaseException | None, bool]:
+    """Do something that meets a fault, in a process of its own if that is a kill.
+
+    Returns what it raised, and whether it was killed.
+    """
+    if fault in KILLS:
+        if not (child := os.fork()):
+            try:
+                work()
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        return None, os.WIFSIGNALED(status)
+    try:
+        work()
+    except BaseException as error:  # noqa: BLE001 - judged by the caller
+        return error, False
+    return None, False
+
+
+def operations(scenario: Scenario) -> int:
+    """How many operations the statement has when nothing fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        world, faults = World(Path(folder)), Faults()
+        world.begin(scenario)
+        write(world, scenario, faults)
+    return faults.count
+
+
+def run(scenario: Scenario, first: Faults, second: Faults | None = None) -> Verdict:
+    """One write with a fault; then perhaps a recovery with a fault; then a fresh read."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        world.begin(scenario)
+        reported, died = attempt(lambda: write(world, scenario, first), first.fault)
+        if second is not None:
+            attempt(lambda: read(world, FaultyFiles(second)), second.fault)
+        verdict = judged(world, scenario, reported, died)
+        if not verdict.problem:
+            return Verdict(verdict.state, again(world, scenario, verdict.state))
+        return verdict
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    told = parser.parse_args(arguments)
+    draw = random.Random(told.seed)
+    counts = {name: operations(one) for name, one in SCENARIOS.items()}
+    states: Counter[tuple[str, str]] = Counter()
+    problems: list[str] = []
+    for _ in range(told.runs):
+        name, fault = draw.choice(list(SCENARIOS)), draw.choice(list(Fault))
+        first = Faults(draw.randint(1, counts[name]), fault)
+        second = (
+            Faults(draw.randint(1, 25), draw.choice(list(Fault))) if draw.random() < 0.5 else None
+        )
+        drawn = f"{name}; operation {first.at} {fault.value}; then {second}"
+        verdict = run(SCENARIOS[name], first, second)
+        states[fault.value, verdict.state] += 1
+        if verdict.problem:
+            problems.append(f"{drawn}: {verdict.problem}")
+    print(f"{'fault':55} old  new  lost mixed")
+    for fault in Fault:
+        found = [states[fault.value, one] for one in (OLD, NEW, "lost", "mixed")]
+        print(f"{fault.value:55}" + "".join(f"{number:>4} " for number in found))
+    lost = sum(number for (_, state), number in states.items() if state == "lost")
+    mixed = sum(number for (_, state), number in states.items() if state == "mixed")
+    other = len(problems) - lost - mixed
+    print(f"{told.runs} runs: rows lost {lost}, rows mixed {mixed}, other {other}")
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
