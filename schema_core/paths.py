@@ -12,7 +12,7 @@ from functools import total_ordering
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.text import LETTERS, Cursor, Token, check_size, is_blank, quote_identifier
+from schema_core.text import LETTERS, Cursor, Token, check_size, is_blank, quote_identifier, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,11 +20,22 @@ if TYPE_CHECKING:
 #: Characters (UTF-16 units, as Java counts) of one name in a text.
 MAX_NAME = 256
 
+#: What the names of a path are of.
+LEVELS = ("catalog", "database", "object")
+
 #: The name that Flink keeps for what has no catalog or database.
 UNKNOWN = "<UNKNOWN>"
 
 
+def _require_text(name: object, what: str) -> None:
+    if name is not None and not isinstance(name, str):
+        raise SchemaError(
+            f"the name of the {what} must be a string, got {show(name)}", code="wrong-argument"
+        )
+
+
 def _require_name(name: str | None, what: str) -> None:
+    _require_text(name, what)
     if name is None or is_blank(name):
         raise SchemaError(f"the {what} needs a name with a visible character", code="blank-name")
 
@@ -60,10 +71,11 @@ class ObjectPath:
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
         """
-        names = full_name.rstrip(".").split(".")
+        given: object = full_name
+        names = given.rstrip(".").split(".") if isinstance(given, str) else []
         if len(names) != 2:
             raise SchemaError(
-                f"{full_name!r} is no path of a database and an object",
+                f"{show(full_name)} is not a path of a database and an object",
                 code="object-path",
                 hint="write database.object, or ObjectPath(database, object) for names with dots",
             )
@@ -115,8 +127,11 @@ class ObjectIdentifier:
         """The identifier of these three names.
 
         Raises:
-            SchemaError: with code `reserved-name` for a catalog or database called ``<UNKNOWN>``.
+            SchemaError: with code `reserved-name` for a catalog or database called ``<UNKNOWN>``,
+                `wrong-argument` for a name that is not a string.
         """
+        for what, name in zip(LEVELS, (catalog_name, database_name, object_name), strict=True):
+            _require_text(name, what)
         for what, name in (("catalog", catalog_name), ("database", database_name)):
             if name == UNKNOWN:
                 raise SchemaError(f"a {what} cannot be called {UNKNOWN}", code="reserved-name")

@@ -23,8 +23,15 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
+from schema_core.schema.arguments import an_instance
+from schema_core.text import show
 
 SUFFIX = ".yaml"
+
+#: What the name of a file cannot hold; surrogates have no form in UTF-8.
+_NOT_IN_FILE_NAMES = re.compile(r"[/\\\0\ud800-\udfff]")
+#: What a path cannot hold.
+_NOT_IN_PATHS = re.compile(r"[\0\ud800-\udfff]")
 #: The first line of a file, where there is a comment.
 COMMENT = re.compile(r"# (comment: .*)\n")
 
@@ -37,12 +44,18 @@ class FileCatalogStore(CatalogStore):
     """A folder of descriptors; it is made if there is none. Only its owner reads the files.
 
     Raises:
+        SchemaError: with code `wrong-argument` for what is not a path, `catalog-store-option` for
+            a path with a NUL character or a lone surrogate.
         ExternalError: from every method, with code `catalog-store` if the folder fails, and
             `catalog-file` for a file that holds no descriptor.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._folder = Path(path)
+        self._folder = Path(an_instance(path, (str, Path), "the path of a catalog store"))
+        if _NOT_IN_PATHS.search(str(path)):
+            raise SchemaError(
+                f"no folder can have the path {show(str(path))}", code="catalog-store-option"
+            )
 
     def open(self) -> None:
         with _failures(self._folder):
@@ -148,8 +161,11 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
 
 
 def _can_be_a_file(name: str) -> bool:
-    """Whether the name stays in its folder; a name that begins with a dot is ours while writing."""
-    return not name.startswith(".") and not set("/\\\0") & set(name)
+    """Whether the name stays in its folder and has a form in UTF-8.
+
+    While a file is being written, its name begins with a dot.
+    """
+    return not name.startswith(".") and not _NOT_IN_FILE_NAMES.search(name)
 
 
 def _content(catalog: CatalogDescriptor) -> bytes:

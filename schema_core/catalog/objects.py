@@ -14,11 +14,12 @@ from types import MappingProxyType
 from typing import Self
 
 from schema_core.errors import SchemaError
+from schema_core.schema.arguments import a_text, an_instance, some_names
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
 from schema_core.sql.masking import QueryText
-from schema_core.text import quote_identifier
+from schema_core.text import quote_identifier, show
 
 
 class TableKind(Enum):
@@ -33,18 +34,21 @@ class Options(dict[str, str]):
     """Options by key, in the order in which they were given; secrets are masked when shown.
 
     Raises:
-        SchemaError: with code `not-a-text` for a key or a value that is none.
+        SchemaError: with code `not-a-text` for a key or a value that is not a string,
+            `wrong-argument` for what is not a mapping.
     """
 
     __slots__ = ()
 
     def __init__(self, given: Mapping[str, str] = MappingProxyType({})) -> None:
-        super().__init__(given)
+        super().__init__(an_instance(given, Mapping, "the options"))
         pairs: Iterable[tuple[object, object]] = self.items()
         for key, value in pairs:
             if not (isinstance(key, str) and isinstance(value, str)):
                 kind = type(value if isinstance(key, str) else key).__name__
-                raise SchemaError(f"the option {key!r} has a {kind}, no text", code="not-a-text")
+                raise SchemaError(
+                    f"option {show(key)} must be a string, got {kind}", code="not-a-text"
+                )
 
     def __repr__(self) -> str:
         return repr(mask(self))
@@ -74,8 +78,13 @@ class TableDistribution:
     def of(
         kind: DistributionKind, bucket_count: int | None, bucket_keys: Iterable[str]
     ) -> TableDistribution:
-        """A distribution of this kind."""
-        return TableDistribution(kind, bucket_count, tuple(bucket_keys))
+        """A distribution of this kind.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for keys that are not a list of names.
+        """
+        keys = some_names(bucket_keys, "the distribution")
+        return TableDistribution(kind, bucket_count, keys)
 
     @staticmethod
     def of_unknown(
@@ -123,10 +132,13 @@ class CatalogBaseTable(ABC):
     comment: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        an_instance(self.schema, Schema, "the schema")
+        a_text(self.comment, "the comment")
         object.__setattr__(self, "options", Options(self.options))
         for name in ("original_query", "expanded_query"):
             if hasattr(self, name):
-                object.__setattr__(self, name, QueryText(getattr(self, name)))
+                text = an_instance(getattr(self, name), str, f"the {name.replace('_', ' ')}")
+                object.__setattr__(self, name, QueryText(text))
 
     @staticmethod
     def create_table(
@@ -135,10 +147,13 @@ class CatalogBaseTable(ABC):
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
     ) -> CatalogTable:
-        """A table; `properties` are its options."""
-        return CatalogTable(
-            schema, tuple(partition_keys), options=properties or {}, comment=comment
-        )
+        """A table; `properties` are its options.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for partition keys that are not a list of names.
+        """
+        keys = some_names(partition_keys, "the partition keys")
+        return CatalogTable(schema, keys, options=properties or {}, comment=comment)
 
     @staticmethod
     def create_view(

@@ -8,6 +8,8 @@ that of many writers one wins. This is the only file that knows SQLAlchemy.
 from __future__ import annotations
 
 import os
+import re
+import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -267,10 +269,15 @@ def _words(error: SQLAlchemyError) -> str:
     return said.split("\n", 1)[0] or type(error).__name__
 
 
+#: What the address of a database cannot hold; surrogates have no form in UTF-8.
+_NOT_IN_URLS = re.compile(r"[\0\ud800-\udfff]")
+
+
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:
     try:
-        address = sa.make_url(url)
-    except (SQLAlchemyError, ValueError):
+        is_text = not _NOT_IN_URLS.search(urllib.parse.unquote(url))
+        address = sa.make_url(url if is_text else "")
+    except (SQLAlchemyError, ValueError, TypeError, AttributeError):
         raise SchemaError(
             "the url of the catalog is none",
             code="catalog-url",

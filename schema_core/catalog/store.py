@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from schema_core.catalog.shelf import Shelf
 from schema_core.errors import SchemaCoreError
+from schema_core.schema.arguments import an_instance
 from schema_core.secrets import mask
 
 
@@ -28,7 +29,8 @@ class CatalogDescriptor:
         catalog_name: str, configuration: Mapping[str, str], comment: str | None = None
     ) -> CatalogDescriptor:
         """PyFlink's name of the constructor."""
-        return CatalogDescriptor(catalog_name, dict(configuration), comment)
+        given = an_instance(configuration, Mapping, "the configuration of a catalog")
+        return CatalogDescriptor(catalog_name, dict(given), comment)
 
     def __repr__(self) -> str:
         shown = [repr(self.catalog_name), repr(mask(self.configuration))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import TableKind
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.arguments import require_text_or_none, takes
+from schema_core.environment.arguments import require, require_text_or_none, takes
 from schema_core.environment.descriptor import ModelDescriptor
 from schema_core.environment.session import Session
 from schema_core.paths import ObjectIdentifier, parse_path
@@ -73,6 +73,8 @@ class CatalogMethods:
 
     def _place(self, catalog: str | None, database: str | None) -> tuple[str, str]:
         given = [name for name in (catalog, database) if name is not None]
+        for name in given:
+            require(name, str, "a name of a catalog or database")
         return self._session.registry.qualify_database(tuple(given))
 
     # --- catalogs and databases ----------------------------------------------------------------

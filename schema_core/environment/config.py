@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from schema_core.environment.arguments import require
+from schema_core.environment.arguments import require, require_text_or_none
 from schema_core.environment.option_values import boolean, double, integer
 from schema_core.environment.options import (
     ENVIRONMENT,
@@ -50,6 +50,7 @@ class Configuration(MutableMapping[str, str]):
         return f"Configuration({mask(self._options)})"
 
     def get_string(self, key: str, default_value: str) -> str:
+        require(key, str, "key")
         return self.get(key, default_value)
 
     def set_string(self, key: str, value: str) -> Configuration:
@@ -110,8 +111,14 @@ class Configuration(MutableMapping[str, str]):
         return default if value is None else value
 
     def add_all(self, other: Mapping[str, str]) -> Configuration:
-        """Take over all options of another one."""
-        self.update(other)
+        """Set all options of another configuration.
+
+        Raises:
+            SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
+        """
+        require(other, Mapping, "other")
+        for key, value in other.items():
+            self.set_string(key, value)
         return self
 
     def contains_key(self, key: str) -> bool:
@@ -147,6 +154,7 @@ class TableConfig:
         return TableConfig()
 
     def get(self, key: str, default_value: str) -> str:
+        require(key, str, "key")
         return self._configuration.get(key, default_value)
 
     def set(self, key: str, value: str) -> TableConfig:
@@ -163,7 +171,12 @@ class TableConfig:
         return self
 
     def reset(self, key: str | None = None) -> TableConfig:
-        """Forget an option, or all of them."""
+        """Remove an option, or all of them.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a key that is not a string.
+        """
+        require_text_or_none(key, "key")
         for one in [key] if key is not None else list(self._configuration):
             self._configuration.remove_config(one)
         return self
@@ -225,7 +238,12 @@ class TableConfig:
         return self._configuration
 
     def add_configuration(self, configuration: Mapping[str, str]) -> None:
-        """Take over all options of another one."""
+        """Set all options of another configuration.
+
+        Raises:
+            SchemaError: as `set`; with code `wrong-argument` for what is not a mapping.
+        """
+        require(configuration, Mapping, "configuration")
         for key, value in configuration.items():
             self.set(key, value)
 

@@ -15,6 +15,7 @@ from schema_core.catalog.objects import (
 from schema_core.environment.arguments import require
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
+from schema_core.schema.arguments import an_instance, some_names
 from schema_core.schema.unresolved import Schema
 from schema_core.text import quote_identifier, quote_string
 
@@ -215,7 +216,14 @@ class TableDescriptorBuilder:
 
         `format_option` says under which key the format goes, such as ``key.format``; the options
         of the format then begin with ``key.`` and its name.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a format that is neither its name nor a
+                descriptor, and for an option that is not declared as one.
         """
+        an_instance(format, (str, FormatDescriptor), "the format")
+        if format_option is not None:
+            require(format_option, ConfigOption, "format_option")
         key = FORMAT if format_option is None else format_option.key
         if isinstance(format, str):
             return self.option(key, format)
@@ -286,7 +294,7 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     Raises:
         SchemaError: with code `no-key-columns`.
     """
-    keys = tuple(bucket_keys)
+    keys = some_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
             "a distribution by keys needs one", code="no-key-columns", hint="see distributed_into"

@@ -17,6 +17,7 @@ from schema_core.sql.query_syntax import Aliased, Derived, Query, Select, Select
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
+from schema_core.text import show
 from schema_core.types import (
     ArrayType,
     DataType,
@@ -61,7 +62,7 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
         return RowType([RowField("value", schema)], nullable=False)
     if schema is not None and not isinstance(schema, list | tuple):
         raise SchemaError(
-            f"a schema is a row type or a list of names, not {schema!r}", code="wrong-argument"
+            f"a schema is a row type or a list of names, not {show(schema)}", code="wrong-argument"
         )
     return _inferred(rows, schema)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from schema_core.environment.arguments import require
 from schema_core.environment.definition import Given
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.result import TableResult
+from schema_core.environment.table_methods import TableMethods
 from schema_core.environment.warning import replaced
 from schema_core.text import quote_identifier
 
@@ -25,26 +27,27 @@ class FormerMethods:
     def register_table(self, name: str, table: Table) -> None:
         """As `create_temporary_view`."""
         replaced("register_table", "create_temporary_view")
-        self._now.create_temporary_view(quote_identifier(name), table)
+        self._now.create_temporary_view(_quoted(name), table)
 
     def register_table_source(self, name: str, table_source: TableDescriptor) -> None:
         """As `create_temporary_table`, of a descriptor: sources are found by their options."""
         replaced("register_table_source", "create_temporary_table")
-        self._now.create_temporary_table(quote_identifier(name), table_source)
+        self._now.create_temporary_table(_quoted(name), table_source)
 
     def register_table_sink(self, name: str, table_sink: TableDescriptor) -> None:
         """As `create_temporary_table`, of a descriptor: sinks are found by their options."""
         replaced("register_table_sink", "create_temporary_table")
-        self._now.create_temporary_table(quote_identifier(name), table_sink)
+        self._now.create_temporary_table(_quoted(name), table_sink)
 
     def scan(self, *table_path: str) -> Table:
         """As `from_path`, with the names of the path one by one."""
         replaced("scan", "from_path")
-        return self._now.from_path(".".join(map(quote_identifier, table_path)))
+        return self._now.from_path(".".join(map(_quoted, table_path)))
 
     def insert_into(self, target_path: str, table: Table) -> TableResult:
         """As `Table.execute_insert`."""
         replaced("insert_into", "Table.execute_insert")
+        require(table, TableMethods, "table")
         return table.execute_insert(target_path)
 
     def register_function(self, name: str, function: Given) -> None:
@@ -66,3 +69,13 @@ class FormerMethods:
         """As `complete_statement`."""
         replaced("get_completion_hints", "complete_statement")
         return self._now.complete_statement(statement, position)
+
+
+def _quoted(name: str) -> str:
+    """One name as the text of a path.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a name that is not a string.
+    """
+    require(name, str, "name")
+    return quote_identifier(name)

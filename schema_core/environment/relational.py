@@ -35,7 +35,7 @@ from schema_core.sql.query_syntax import (
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, SortKey, Star
 from schema_core.sql.type_name import data_type
-from schema_core.text import MAX_DEPTH
+from schema_core.text import MAX_DEPTH, show
 
 ALL = SelectItem(Star())
 
@@ -59,7 +59,7 @@ def expression_of(given: object) -> syntax.Expression:
     if isinstance(given, Expression | Aliased):
         return given.syntax
     hint = f"for a column write col({given!r})" if isinstance(given, str) else None
-    raise SchemaError(f"{given!r} is no expression", code="not-an-expression", hint=hint)
+    raise SchemaError(f"{show(given)} is not an expression", code="not-an-expression", hint=hint)
 
 
 def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:

@@ -29,6 +29,7 @@ from schema_core.environment.statement_set import StatementSet
 from schema_core.environment.table import Table
 from schema_core.environment.type_methods import TypeMethods
 from schema_core.paths import parse_path
+from schema_core.sql.operation import Operation
 from schema_core.sql.query import parse_query
 from schema_core.sql.statement import parse_statement
 from schema_core.sql.statement_syntax import Statement
@@ -89,7 +90,13 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         return self.execute_statement(parse_statement(stmt), stmt)
 
     def execute_statement(self, statement: Statement, text: str) -> TableResult:
-        """Do one statement that has been parsed; `text` is where its spans point into."""
+        """Execute one parsed statement; `text` is what its spans point into.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is not a statement.
+        """
+        require(statement, Operation, "statement")
+        require(text, str, "text")
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:

@@ -79,6 +79,8 @@ class TableMethods(ABC):
             SchemaError: with code `alias-count` for more names than columns.
         """
         known, new = self.column_names(), [field, *fields]
+        for name in new:
+            require(name, str, "an alias")
         if len(new) > len(known):
             raise SchemaError(f"{len(new)} names for {len(known)} columns", code="alias-count")
         found = [*new, *known[len(new) :]]

@@ -233,7 +233,8 @@ class Expression(NamedMethods, JsonMethods):
 
     def extract(self, time_interval_unit: Unit) -> Expression:
         """A part of a date, time, timestamp or interval: ``TimeIntervalUnit.YEAR``, ``"YEAR"``."""
-        return Expression(Call("EXTRACT", (Symbol(word(time_interval_unit)), self.syntax)))
+        unit = Symbol(word(time_interval_unit, TimeIntervalUnit))
+        return Expression(Call("EXTRACT", (unit, self.syntax)))
 
     def floor(self, time_interval_unit: Unit | None = None) -> Expression:
         """Rounded down, to a unit of time if one is given."""
@@ -244,7 +245,7 @@ class Expression(NamedMethods, JsonMethods):
         return self._rounded("CEIL", time_interval_unit)
 
     def _rounded(self, name: str, unit: Unit | None) -> Expression:
-        units = () if unit is None else (Symbol(word(unit)),)
+        units = () if unit is None else (Symbol(word(unit, TimeIntervalUnit)),)
         return Expression(Call(name, (self.syntax, *units)))
 
     def truncate(self, n: Value = 0) -> Expression:
@@ -263,7 +264,7 @@ class Expression(NamedMethods, JsonMethods):
         """
         if isinstance(alias, Expression) and isinstance(alias.syntax, Name):
             alias = alias.syntax.parts[-1]
-        name = a_text(str(alias), "the name of a window")
+        name = a_text(alias, "the name of a window")
         window = syntax.Window(name, is_reference=True)
         return Expression(replace(self._aggregate("OVER a window"), over=window))
 

@@ -59,7 +59,7 @@ def target(data_type: DataType) -> TypeName:
     return cast_target(cursor_over(data_type.nullable().as_serializable_string()))
 
 
-def a_text(value: str, what: str) -> str:
+def a_text(value: object, what: str) -> str:
     """A text that is one.
 
     Raises:

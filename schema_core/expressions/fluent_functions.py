@@ -13,6 +13,7 @@ from schema_core.expressions.fluent import Expression, apply, lit
 from schema_core.expressions.fluent_base import Value, a_text, written
 from schema_core.expressions.fluent_words import JsonOnNull, TimePointUnit, word
 from schema_core.sql.syntax import Call, Name, Symbol
+from schema_core.text import show
 from schema_core.types import DataType
 
 
@@ -215,7 +216,8 @@ def timestamp_diff(
 ) -> Expression:
     """How many units lie between two moments."""
     points = (written(time_point1), written(time_point2))
-    return Expression(Call("TIMESTAMPDIFF", (Symbol(word(time_point_unit)), *points)))
+    unit = Symbol(word(time_point_unit, TimePointUnit))
+    return Expression(Call("TIMESTAMPDIFF", (unit, *points)))
 
 
 def temporal_overlaps(
@@ -243,9 +245,9 @@ def row_interval(rows: int) -> Expression:
         SchemaError: with code `not-an-expression`.
     """
     raise SchemaError(
-        f"{rows} rows are no value",
+        f"an interval of {show(rows)} rows is not a value",
         code="not-an-expression",
-        hint=f"write ROWS {rows} PRECEDING behind OVER",
+        hint="write ROWS and the number after OVER, as in ROWS 2 PRECEDING",
     )
 
 
@@ -288,4 +290,4 @@ def json_array_agg(on_null: JsonOnNull, item_expr: Value) -> Expression:
 
 
 def _json(name: str, on_null: JsonOnNull, *args: Value) -> Expression:
-    return Expression(Call(name, (Symbol(word(on_null)), *map(written, args))))
+    return Expression(Call(name, (Symbol(word(on_null, JsonOnNull)), *map(written, args))))

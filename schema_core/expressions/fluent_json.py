@@ -34,11 +34,14 @@ class JsonMethods(Written):
         >>> print(col("a").is_json(JsonType.ARRAY))
         `a` IS JSON ARRAY
         """
-        return self._made(Call(f"IS JSON {word(json_type or JsonType.VALUE)}", (self.syntax,)))
+        kind = word(JsonType.VALUE if json_type is None else json_type, JsonType)
+        return self._made(Call(f"IS JSON {kind}", (self.syntax,)))
 
     def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Self:
         """Whether the path finds something."""
-        said = () if on_error is None else (Symbol(f"{word(on_error)} ON ERROR"),)
+        said = (
+            () if on_error is None else (Symbol(f"{word(on_error, JsonExistsOnError)} ON ERROR"),)
+        )
         return self._made(Call("JSON_EXISTS", (self.syntax, literal(path), *said)))
 
     def json_value(
@@ -73,14 +76,14 @@ class JsonMethods(Written):
     ) -> Self:
         """The JSON that the path finds, as text."""
         said = (
-            Symbol(word(wrapping_behavior)),
-            Symbol(f"{word(on_empty)} ON EMPTY"),
-            Symbol(f"{word(on_error)} ON ERROR"),
+            Symbol(word(wrapping_behavior, JsonQueryWrapper)),
+            Symbol(f"{word(on_empty, JsonQueryOnEmptyOrError)} ON EMPTY"),
+            Symbol(f"{word(on_error, JsonQueryOnEmptyOrError)} ON ERROR"),
         )
         return self._made(Call("JSON_QUERY", (self.syntax, literal(path), *said)))
 
 
 def _otherwise(event: str, choice: JsonValueOnEmptyOrError, default: Any) -> syntax.Expression:
-    if word(choice) != "DEFAULT":
-        return Symbol(f"{word(choice)} ON {event}")
+    if (said := word(choice, JsonValueOnEmptyOrError)) != "DEFAULT":
+        return Symbol(f"{said} ON {event}")
     return Call(f"DEFAULT ON {event}", (written(default),))

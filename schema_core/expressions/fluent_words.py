@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
+
+from schema_core.errors import SchemaError
+from schema_core.text import show
 
 
 class TimeIntervalUnit(Enum):
@@ -90,6 +94,24 @@ class JsonOnNull(Enum):
     ABSENT = "ABSENT ON NULL"
 
 
-def word(value: Enum | str) -> str:
-    """The word itself: of a member of these, or of a text."""
-    return str(value.value) if isinstance(value, Enum) else value.upper()
+#: What a string may be that stands for such a keyword.
+_KEYWORDS = re.compile(r"[A-Za-z_]+( [A-Za-z_]+)*")
+
+
+def word(value: Enum | str, kind: type[Enum]) -> str:
+    """Return the keywords that a member of `kind` stands for, or a string itself.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a member of another enumeration, and for a
+            string that is not made of words.
+
+    >>> word(JsonOnNull.ABSENT, JsonOnNull), word("year", TimeIntervalUnit)
+    ('ABSENT ON NULL', 'YEAR')
+    """
+    if isinstance(value, kind):
+        return str(value.value)
+    if isinstance(value, str) and _KEYWORDS.fullmatch(value):
+        return value.upper()
+    raise SchemaError(
+        f"expected a member of {kind.__name__}, got {show(value)}", code="wrong-argument"
+    )

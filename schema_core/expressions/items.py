@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from schema_core.errors import SchemaError, similar
 from schema_core.sql import syntax
+from schema_core.text import show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,13 +59,10 @@ class Range:
     def _place(end: str | int, columns: list[str]) -> int:
         if isinstance(end, int) and 1 <= end <= len(columns):
             return end - 1
-        if end in columns:
-            return columns.index(str(end))
-        raise SchemaError(
-            f"there is no column {end!r}",
-            code="unknown-column",
-            hint=similar(str(end), columns),
-        )
+        if isinstance(end, str) and end in columns:
+            return columns.index(end)
+        hint = similar(end, columns) if isinstance(end, str) else None
+        raise SchemaError(f"there is no column {show(end)}", code="unknown-column", hint=hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

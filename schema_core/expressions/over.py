@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Scope
-from schema_core.expressions.typed import Apply, Bound, Constant, Frame, Over, SortedBy, Typed, walk
+from schema_core.expressions.typed import (
+    Apply,
+    Bound,
+    Constant,
+    Frame,
+    Over,
+    Select,
+    SortedBy,
+    Typed,
+    walk,
+)
 from schema_core.sql import syntax
 from schema_core.types import DataType, TypeFamily
 
@@ -34,8 +44,38 @@ def window(scope: Scope, function: Function, written: syntax.Window, infer: Infe
         SchemaError: with code `window`, or as `infer`.
     """
     if written.name is not None:
-        written = _merged(scope.window(written.name, written.span), written)
-    over = Over(
+        written = extended(scope.window(written.name, written.span), written)
+    over = _typed(scope, written, infer)
+    problem = (
+        _nested(over)
+        or _without_order(scope, function, over)
+        or _without_frames(function, over)
+        or _wrong_frame(over)
+    )
+    if problem:
+        raise SchemaError(problem, code="window", span=written.span)
+    return over
+
+
+def check_declared(scope: Scope, written: syntax.Window, infer: Infer) -> None:
+    """Check a window of the WINDOW clause, whether or not a call uses it.
+
+    Raises:
+        SchemaError: with code `window`, or as `infer`.
+    """
+    over = _typed(scope, written, infer)
+    is_range = over.frame is not None and over.frame.unit == "RANGE"
+    problem = _nested(over) or _wrong_frame(over)
+    if is_range and not over.order_by:
+        problem = "RANGE needs an ORDER BY"
+    if any(isinstance(part, Select) for key in _keys(over) for part in walk(key)):
+        problem = "a window of the WINDOW clause cannot contain a subquery"
+    if problem:
+        raise SchemaError(problem, code="window", span=written.span)
+
+
+def _typed(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
+    return Over(
         tuple(infer(scope, one) for one in written.partition_by),
         tuple(
             SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
@@ -43,10 +83,6 @@ def window(scope: Scope, function: Function, written: syntax.Window, infer: Infe
         ),
         None if written.frame is None else _frame(scope, written.frame, infer),
     )
-    problem = _nested(over) or _without_order(scope, function, over) or _wrong_frame(function, over)
-    if problem:
-        raise SchemaError(problem, code="window", span=written.span)
-    return over
 
 
 def may_be_empty(over: Over) -> bool:
@@ -54,22 +90,27 @@ def may_be_empty(over: Over) -> bool:
     return any(bound.distance is not None for bound in _bounds(over))
 
 
-def _merged(named: syntax.Window, written: syntax.Window) -> syntax.Window:
-    """A named window with what was added to it.
+def extended(base: syntax.Window, written: syntax.Window) -> syntax.Window:
+    """Return a named window, extended by what `written` adds to it.
+
+    ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
 
     Raises:
-        SchemaError: with code `window` for what only the named one may say.
+        SchemaError: with code `window` for a PARTITION BY, for a second ORDER BY, and for a base
+            that has a frame.
     """
-    if written.partition_by or (written.order_by and named.order_by):
-        clause = "PARTITION BY" if written.partition_by else "ORDER BY"
-        problem = f"{clause} is the named window's to say"
+    if written.is_reference:
+        return base
+    problem = None
+    if written.partition_by:
+        problem = "PARTITION BY is not allowed with a named window"
+    elif written.order_by and base.order_by:
+        problem = "the named window already has an ORDER BY"
+    elif base.frame is not None:
+        problem = "the named window has a frame, so nothing can be based on it"
+    if problem is not None:
         raise SchemaError(problem, code="window", span=written.span)
-    return replace(
-        named,
-        name=None,
-        order_by=written.order_by or named.order_by,
-        frame=written.frame or named.frame,
-    )
+    return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)
 
 
 def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
@@ -87,10 +128,13 @@ def _bounds(over: Over) -> list[Bound]:
     return [bound for bound in both if bound is not None]
 
 
+def _keys(over: Over) -> tuple[Typed, ...]:
+    return (*over.partition_by, *(key.value for key in over.order_by))
+
+
 def _nested(over: Over) -> str | None:
     """What is wrong with a window that is made of windows."""
-    keys = (*over.partition_by, *(key.value for key in over.order_by))
-    parts = (part for key in keys for part in walk(key))
+    parts = (part for key in _keys(over) for part in walk(key))
     if any(isinstance(part, Apply) and part.over is not None for part in parts):
         return "windows cannot be nested"
     return None
@@ -104,12 +148,15 @@ def _without_order(scope: Scope, function: Function, over: Over) -> str | None:
     return None
 
 
-def _wrong_frame(function: Function, over: Over) -> str | None:
-    """What is wrong with the frame of a window."""
+def _without_frames(function: Function, over: Over) -> str | None:
+    """Describe the problem with a frame for a function that takes none."""
+    return None if over.frame is None or function.frames else f"{function.name} has no frame"
+
+
+def _wrong_frame(over: Over) -> str | None:
+    """Describe the problem with the frame of a window."""
     if over.frame is None:
         return None
-    if not function.frames:
-        return f"{function.name} has no frame"
     if over.frame.unit == "RANGE" and len(over.order_by) > 1:
         return "RANGE needs an order by one value"
     lower, *upper = _bounds(over)

@@ -9,25 +9,33 @@ from typing import Any
 from schema_core.errors import SchemaError
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind
+from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 
 
 def literal(value: Any) -> syntax.Expression:
     """The literal for a Python value; lists become arrays, dictionaries maps.
 
     Raises:
-        SchemaError: with code `no-literal` for a value that SQL has no literal for.
+        SchemaError: with code `no-literal` for a value that SQL has no literal for, `too-deep` for
+            lists and dictionaries within one another.
 
     >>> from schema_core.sql.printer import print_expression
     >>> print(print_expression(literal([Decimal("1.50"), None])))
     ARRAY[1.50, NULL]
     """
+    return _literal(value, 0)
+
+
+def _literal(value: Any, depth: int) -> syntax.Expression:
+    if depth > MAX_DEPTH:
+        raise SchemaError(f"a value is nested more than {MAX_DEPTH} levels deep", code="too-deep")
     match value:
         case None:
             return Literal(LiteralKind.NULL, "NULL")
         case bool():
             return Literal(LiteralKind.BOOLEAN, str(value).upper())
         case int():
-            return Literal(LiteralKind.EXACT, str(value))
+            return _integer(value)
         case float() | Decimal():
             return _fractional(value)
         case str():
@@ -39,15 +47,22 @@ def literal(value: Any) -> syntax.Expression:
         case date() | time():
             return _moment(value)
         case list() | tuple():
-            return Call("ARRAY", tuple(map(literal, value)))
+            return Call("ARRAY", tuple(_literal(one, depth + 1) for one in value))
         case dict():
-            return Call("MAP", tuple(literal(one) for pair in value.items() for one in pair))
+            pairs = (one for pair in value.items() for one in pair)
+            return Call("MAP", tuple(_literal(one, depth + 1) for one in pairs))
         case _:
             raise _none_for(value)
 
 
 def _none_for(value: object) -> SchemaError:
-    return SchemaError(f"SQL has no literal for {value!r}", code="no-literal")
+    return SchemaError(f"SQL has no literal for {show(value)}", code="no-literal")
+
+
+def _integer(value: int) -> Literal:
+    if abs(value) >= 10**MAX_DIGITS:
+        raise _none_for(value)
+    return Literal(LiteralKind.EXACT, str(value))
 
 
 def _fractional(value: float | Decimal) -> Literal:
@@ -56,7 +71,7 @@ def _fractional(value: float | Decimal) -> Literal:
             raise _none_for(value)
         mantissa, _, exponent = f"{Decimal(repr(value)):E}".partition("E")
         return Literal(LiteralKind.APPROXIMATE, f"{mantissa}E{int(exponent)}")
-    if not value.is_finite():
+    if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
         raise _none_for(value)
     return Literal(LiteralKind.EXACT, f"{value:f}")
 
@@ -64,7 +79,7 @@ def _fractional(value: float | Decimal) -> Literal:
 def _moment(value: date | time) -> Literal:
     if isinstance(value, datetime | time) and value.tzinfo is not None:
         raise SchemaError(
-            f"SQL has no literal for {value!r}, which has a time zone",
+            f"SQL has no literal for {show(value)}, which has a time zone",
             code="no-literal",
             hint="take the zone away, or cast a text to TIMESTAMP_LTZ",
         )

@@ -7,6 +7,7 @@ needs one of these has no text. Law: ``from_hive(to_hive(type_)) == type_``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from schema_core.errors import SchemaError, UnsupportedError, at
@@ -54,6 +55,14 @@ WORDS: dict[DataType, str] = {
     VarCharType(MAX_LENGTH):   "string",
     VarBinaryType(MAX_LENGTH): "binary",
 }  # fmt: skip
+
+#: Types with numbers in parentheses. Other words have them too, such as the system of a geometry.
+SIZED: dict[str, Callable[..., DataType]] = {
+    "decimal": DecimalType,
+    "char":    CharType,
+    "varchar": VarCharType,
+}  # fmt: skip
+_SIZED = re.compile(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
 
 #: Word of Spark's tree of a text of Hive -> type. Hive's timestamps have no time zone, but for the
 #: last type, which only Hive 3 has.
@@ -161,15 +170,9 @@ def _row_field(field: dict[str, Any]) -> RowField:
 def _word(word: str) -> DataType:
     if word in TYPES:
         return TYPES[word]
-    name, *numbers = re.split(r"[(,)]", word)
-    sizes = [int(number) for number in numbers if number]
-    match name:
-        case "decimal":
-            return DecimalType(sizes[0], sizes[1])
-        case "char":
-            return CharType(sizes[0])
-        case "varchar":
-            return VarCharType(sizes[0])
+    if found := _SIZED.fullmatch(word):
+        name, *sizes = found.groups()
+        return SIZED[name](*(int(size) for size in sizes if size))
     raise _unknown(word)
 
 

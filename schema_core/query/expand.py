@@ -18,7 +18,7 @@ from schema_core.query.resolve import common_table
 from schema_core.query.scope import Block, Models, Origin, Place, World
 from schema_core.query.select import Built, select
 from schema_core.query.sources import made_up, resolve_source
-from schema_core.query.typing import unmerged
+from schema_core.query.typing import unmerged, unmerged_window
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
 from schema_core.sql.syntax import Call, Expression, Name, Named, Star, Subquery, TypeName
@@ -139,7 +139,10 @@ def _select(query: written.Select, place: Place) -> written.Query:
         where=shown(query.where),
         group_by=None if query.group_by is None else tuple(_groups(query.group_by, built)),
         having=shown(query.having),
-        windows=tuple((name, rewrite_window(one, _change(scope))) for name, one in query.windows),
+        windows=tuple(
+            (name, rewrite_window(unmerged_window(one, built.merged), _change(scope)))
+            for name, one in query.windows
+        ),
         qualify=shown(query.qualify),
     )
 

@@ -23,6 +23,7 @@ from schema_core.query.hints import check_hints, check_named_sources
 from schema_core.query.scope import Block, Place
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
+from schema_core.query.windows import check_windows, declared_windows
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import rewrite
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Star
@@ -97,8 +98,10 @@ def select(query: written.Select, place: Place) -> Built:
     check_hints(query.hints)
     if rows and isinstance(query.source, written.Join):
         check_named_sources(query.hints, [origin.alias for origin in rows.origins])
-    scope = Block(place, rows.origins if rows else (), dict(query.windows))
     merged = rows.merged if rows else {}
+    windows = declared_windows(query.windows, merged)
+    scope = Block(place, rows.origins if rows else (), windows)
+    check_windows(scope, windows)
     outputs = tuple(_outputs(query, scope, rows, merged))
     where = None if query.where is None else row_condition(scope, query.where, "WHERE")
     groups = _groups(query, scope, outputs, merged)

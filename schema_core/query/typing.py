@@ -10,8 +10,8 @@ from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Apply, Select, Typed, Word, walk
 from schema_core.query.aggregates import refuse_aggregates
 from schema_core.query.scope import Block
-from schema_core.sql.rewrite import rewrite
-from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name
+from schema_core.sql.rewrite import Change, rewrite, rewrite_window
+from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, Window
 from schema_core.types import DataType, TypeRoot
 
 Merged = Mapping[str, Expression]
@@ -72,15 +72,21 @@ def row_condition(scope: Block, expression: Expression, clause: str) -> Typed:
 
 def unmerged(expression: Expression, merged: Merged) -> Expression:
     """The expression with the columns that USING merged spelled out."""
-    if not merged:
-        return expression
+    return rewrite(expression, _from_merged(merged)) if merged else expression
 
+
+def unmerged_window(window: Window, merged: Merged) -> Window:
+    """The window with the columns that USING merged spelled out."""
+    return rewrite_window(window, _from_merged(merged)) if merged else window
+
+
+def _from_merged(merged: Merged) -> Change:
     def change(node: Expression) -> Expression | None:
         return (
             merged.get(node.parts[0]) if isinstance(node, Name) and len(node.parts) == 1 else None
         )
 
-    return rewrite(expression, change)
+    return change
 
 
 def count(expression: Expression | None) -> int | None:

@@ -111,10 +111,10 @@ def an_instance(value: T, kind: type[Any] | tuple[type[Any], ...], what: str) ->
 
 
 def several(values: Iterable[T], what: str) -> tuple[T, ...]:
-    """The values of a list; a text is none, though Python could walk through its letters."""
+    """The values of a list. Strings and expressions are not lists, though they can be indexed."""
     if isinstance(values, tuple):
         return values
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Expression) or not isinstance(values, Iterable):
         raise wrong(f"{what} are {show(values)}, not a list")
     return tuple(values)
 

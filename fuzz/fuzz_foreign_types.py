@@ -1,0 +1,55 @@
+"""Types of Hive, Spark and older Flinks, as texts: each is read or refused, and reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from fuzz import driver
+from schema_core.errors import SchemaCoreError
+from schema_core.formats import spark_json
+from schema_core.formats.arrow_layout import build, read_layout
+from schema_core.formats.hive_types import from_hive, to_hive
+from schema_core.formats.notes import read_note
+from schema_core.formats.spark_ddl import parse_ddl, parse_spark_type
+from schema_core.formats.spark_types import from_tree
+from schema_core.types import DataTypes
+from schema_core.types.legacy import read_information, since
+
+
+def hive(text: str) -> None:
+    """What is read from Hive and can be written for Hive reads back the same."""
+    type_ = from_hive(text)
+    with suppress(SchemaCoreError):
+        written = to_hive(type_)
+        assert from_hive(written) == type_, written
+
+
+def layout(text: str) -> None:
+    """A layout of Arrow's that is read builds a type or is refused."""
+    build(read_layout(text))
+
+
+READERS: tuple[Callable[[str], object], ...] = (
+    hive,
+    layout,
+    parse_ddl,
+    lambda text: from_tree(parse_spark_type(text)),
+    spark_json.from_ddl,
+    spark_json.from_json,
+    DataTypes.of,
+    lambda text: since(read_information(text)),
+    read_note,
+    lambda text: read_note("ROW<a INT>", text),
+)
+
+
+def target(text: str) -> None:
+    """Give the text to every reader of types."""
+    for read in READERS:
+        with suppress(SchemaCoreError):
+            read(text)
+
+
+if __name__ == "__main__":
+    driver.main("foreign_types", target)

@@ -1,0 +1,105 @@
+"""Scripts through an environment: statements run, fail or are refused, but never crash.
+
+The target runs a text as `schema-core resolve` does, and each query in it through a session too:
+its columns, its Spark SQL, its printed text, a view over it. Then everything that the script
+created is listed, described, printed and encoded.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from contextlib import suppress
+from functools import cache
+
+from rich.console import Console
+
+from fuzz import driver
+from schema_core.cli.resolve import Form, check
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.session import Session
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table import Table, of_query
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
+from schema_core.formats.catalog_codec import PropertyMaps
+from schema_core.query.spark import query_text
+from schema_core.sql.statement import parse_statement, read_statements
+from schema_core.sql.statement_syntax import SelectStatement, Statement
+
+FORMS = tuple(Form)
+
+#: What a script finds in its session.
+SETUP = (
+    """CREATE TABLE t (
+         a INT NOT NULL, b STRING, c DECIMAL(10, 2), r ROW<x INT, y ARRAY<INT>>,
+         m MAP<STRING, INT>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND,
+         PRIMARY KEY (a) NOT ENFORCED
+       ) WITH ('connector' = 'datagen')""",
+    "CREATE TABLE u (a INT, b STRING, p AS PROCTIME()) WITH ('connector' = 'datagen')",
+    "CREATE VIEW v AS SELECT a, b FROM t",
+)
+
+
+@cache
+def setup() -> tuple[tuple[str, Statement], ...]:
+    """The statements of the setup, parsed once."""
+    return tuple((text, parse_statement(text)) for text in SETUP)
+
+
+def new_session(*, batch: bool) -> Session:
+    """A session with tables and a view in it, whose planner runs nothing."""
+    settings = (
+        EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
+    )
+    session = Session(settings, Rehearsal())
+    environment = TableEnvironment(session)
+    for text, statement in setup():
+        environment.execute_statement(statement, text)
+    return session
+
+
+def target(text: str) -> None:
+    """Check the text as a script; then use its queries and what it created."""
+    chosen = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+    session = new_session(batch=chosen % 2 == 0)
+    check(session, text, Console(file=io.StringIO()), FORMS[chosen % len(FORMS)])
+    with suppress(SchemaCoreError):
+        for statement in read_statements(text):
+            if isinstance(statement, SelectStatement):
+                with suppress(SchemaCoreError):
+                    use_query(of_query(session, statement.query, text))
+    use_objects(TableEnvironment(session))
+
+
+def use_query(table: Table) -> None:
+    """Print a query, compile it for Spark, and create a view of it."""
+    table.get_resolved_schema()
+    for use in (
+        table.as_sql,
+        table.to_view,
+        table.explain,
+        lambda: query_text(table.relation, lambda scan: "input"),
+    ):
+        with suppress(SchemaCoreError):
+            use()
+
+
+def use_objects(environment: TableEnvironment) -> None:
+    """Describe, print and encode every table and view."""
+    with suppress(SchemaCoreError):
+        for name in (*environment.list_tables(), *environment.list_temporary_tables()):
+            path = "`" + name.replace("`", "``") + "`"
+            with suppress(SchemaCoreError):
+                environment.from_path(path).get_resolved_schema()
+            with suppress(SchemaCoreError):
+                environment.get_create_statement(path)
+            with suppress(SchemaCoreError):
+                str(environment.describe(path))
+            with suppress(SchemaCoreError):
+                if found := environment.find_table(path):
+                    PropertyMaps().encode_table(found.table)
+
+
+if __name__ == "__main__":
+    driver.main("resolve", target)

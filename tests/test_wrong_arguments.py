@@ -1,0 +1,175 @@
+"""Arguments of the wrong kind, at every public entry point: refused with a code, never a crash.
+
+`fuzz/fuzz_fluent.py` draws such calls; the rows here are those that once crashed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core import (
+    CatalogDescriptor,
+    CatalogTable,
+    CatalogView,
+    EnvironmentSettings,
+    FileCatalogStore,
+    ObjectIdentifier,
+    ObjectPath,
+    PropertyMaps,
+    Schema,
+    SqlCatalog,
+    TableConfig,
+    TableDescriptor,
+    TableDistribution,
+    TableEnvironment,
+)
+from schema_core.environment.config import Configuration
+from schema_core.errors import SchemaError
+from schema_core.expressions import (
+    col,
+    json_object,
+    lit,
+    map_,
+    range_,
+    row_interval,
+    timestamp_diff,
+    with_columns,
+)
+from schema_core.expressions.fluent_words import JsonOnNull
+
+HUGE: Any = 10**5000
+SCHEMA = Schema.new_builder().build()
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise ValueError("no text")
+
+
+def endless() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+def wrong(value: object) -> Any:
+    """A value for a parameter of another type."""
+    return value
+
+
+@pytest.fixture(scope="module")
+def environment() -> TableEnvironment:
+    found = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    found.execute_sql("CREATE TABLE t (a INT, b STRING) WITH ('connector' = 'datagen')")
+    return found
+
+
+EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
+    (lambda: lit(HUGE), "no-literal"),
+    (lambda: lit(Decimal("1e5000")), "no-literal"),
+    (lambda: lit(Unprintable()), "no-literal"),
+    (lambda: lit(endless()), "too-deep"),
+    (lambda: map_("a", endless()), "too-deep"),
+    (lambda: json_object(wrong(("a", "b"))), "wrong-argument"),
+    (lambda: json_object(wrong(Colour.RED)), "wrong-argument"),
+    (lambda: json_object(wrong("NULL) FROM (x")), "wrong-argument"),
+    (lambda: timestamp_diff(wrong(b"DAY"), col("a"), col("b")), "wrong-argument"),
+    (lambda: timestamp_diff(wrong(JsonOnNull.NULL), col("a"), col("b")), "wrong-argument"),
+    (lambda: col("a").extract(HUGE), "wrong-argument"),
+    (lambda: col("a").is_json(wrong(col("a"))), "wrong-argument"),
+    (lambda: col("a").sum.over(HUGE), "wrong-argument"),
+    (lambda: row_interval(wrong(Unprintable())), "not-an-expression"),
+]
+
+
+@pytest.mark.parametrize(("call", "code"), EXPRESSIONS)
+def test_expressions_refuse(call: Callable[[], object], code: str) -> None:
+    with pytest.raises(SchemaError) as found:
+        call()
+    assert found.value.code == code
+
+
+OBJECTS: list[tuple[Callable[[], object], str]] = [
+    (lambda: ObjectPath.from_string(wrong({})), "object-path"),
+    (lambda: ObjectPath("d", wrong(1)), "wrong-argument"),
+    (lambda: ObjectIdentifier.of("c", "d", wrong(len)), "wrong-argument"),
+    (lambda: CatalogDescriptor.of("c", wrong(None)), "wrong-argument"),
+    (lambda: CatalogTable(wrong("a INT")), "wrong-argument"),
+    (lambda: CatalogTable(SCHEMA, options=wrong([1])), "wrong-argument"),
+    (lambda: CatalogTable.create_table(SCHEMA, wrong(5)), "wrong-argument"),
+    (lambda: CatalogTable.create_table(SCHEMA, wrong("ab")), "wrong-argument"),
+    (lambda: CatalogView(SCHEMA, HUGE, "SELECT 1"), "wrong-argument"),
+    (lambda: CatalogView(SCHEMA, "a", wrong(col("a"))), "wrong-argument"),
+    (lambda: TableDistribution.of_hash(wrong(True)), "wrong-argument"),
+    (lambda: TableDistribution.of_range(wrong(col("a"))), "wrong-argument"),
+    (lambda: TableDescriptor.for_connector("x").distributed_by_hash(wrong(...)), "wrong-argument"),
+    (lambda: TableDescriptor.for_connector("x").format(wrong([])), "wrong-argument"),
+    (lambda: TableDescriptor.for_connector("x").format("csv", wrong("key")), "wrong-argument"),
+    (lambda: TableConfig().reset(wrong({})), "wrong-argument"),
+    (lambda: TableConfig().get(wrong([]), ""), "wrong-argument"),
+    (lambda: TableConfig().add_configuration(wrong({"a"})), "wrong-argument"),
+    (lambda: Configuration().add_all(wrong(iter("ab"))), "wrong-argument"),
+    (lambda: FileCatalogStore(wrong(5)), "wrong-argument"),
+    (lambda: FileCatalogStore("a\0b"), "catalog-store-option"),
+    (lambda: FileCatalogStore("\ud800"), "catalog-store-option"),
+    (lambda: SqlCatalog("c", "sqlite:///\0", PropertyMaps()), "catalog-url"),
+    (lambda: SqlCatalog("c", "sqlite:///%00", PropertyMaps()), "catalog-url"),
+    (lambda: SqlCatalog("c", "postgresql://\ud800/x", PropertyMaps()), "catalog-url"),
+    (lambda: SqlCatalog("c", wrong(5), PropertyMaps()), "catalog-url"),
+]
+
+
+@pytest.mark.parametrize(("call", "code"), OBJECTS)
+def test_objects_refuse(call: Callable[[], object], code: str) -> None:
+    with pytest.raises(SchemaError) as found:
+        call()
+    assert found.value.code == code
+
+
+CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
+    (lambda env: env.from_path("t").alias(wrong(["a"])), "wrong-argument"),
+    (lambda env: env.from_path("t").select(HUGE), "not-an-expression"),
+    (lambda env: env.from_path("t").select(wrong(Unprintable())), "not-an-expression"),
+    (lambda env: env.from_path("t").select(with_columns(range_(HUGE, True))), "unknown-column"),
+    (lambda env: env.from_path("t").select(with_columns(range_(wrong({}), 1))), "unknown-column"),
+    (lambda env: env.execute_statement(wrong(len), ""), "wrong-argument"),
+    (lambda env: env.list_tables(wrong(len)), "wrong-argument"),
+    (lambda env: env.list_temporary_tables("default_catalog", wrong(5)), "wrong-argument"),
+    (lambda env: env.scan(wrong(...)), "wrong-argument"),
+    (lambda env: env.register_table(wrong(len), env.from_path("t")), "wrong-argument"),
+    (lambda env: env.insert_into("t", wrong(())), "wrong-argument"),
+]
+
+
+@pytest.mark.parametrize(("call", "code"), CALLS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_environments_refuse(
+    call: Callable[[TableEnvironment], object], code: str, environment: TableEnvironment
+) -> None:
+    with pytest.raises(SchemaError) as found:
+        call(environment)
+    assert found.value.code == code
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udfffb", "a\0b", "a/b", ".a"])
+def test_a_store_of_files_refuses_names_that_no_file_has(name: str, tmp_path: Path) -> None:
+    store = FileCatalogStore(tmp_path)
+    descriptor = CatalogDescriptor.of("c", {"type": "generic_in_memory"})
+
+    for call in (store.store_catalog, store.alter_catalog):
+        with pytest.raises(SchemaError) as found:
+            call(name, descriptor)
+        assert found.value.code == "catalog-name"
+    with pytest.raises(SchemaError):
+        store.remove_catalog(name, True)
+    assert store.get_catalog(name) is None
