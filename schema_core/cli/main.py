@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from typing import Any
 
+from schema_core.extras import extra_of, install_hint
+
 #: Exit codes.
 GOOD, WRONG, UNREADABLE = 0, 1, 2
 
@@ -59,9 +61,9 @@ def main() -> None:
     try:
         app = application()
     except ModuleNotFoundError as missing:
-        if missing.name not in ("typer", "rich"):
+        if extra_of(missing.name or "") != "cli":
             raise
-        sys.exit("the command line needs an extra: pip install 'schema-core[cli]'")
+        sys.exit(f"schema-core: the command line needs an extra: {install_hint('typer')}")
     if sys.stdout is None:
         sys.exit(unwritable("it is closed"))
     if isinstance(sys.stdout, TextIOWrapper):  # names may hold what the terminal cannot write

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.extras import extra_of, install_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +46,7 @@ class Found:
     package: str
     loaded: Any = None
     problem: str | None = None
+    hint: str | None = None
 
 
 def _load(entry: EntryPoint) -> Found:
@@ -53,6 +55,8 @@ def _load(entry: EntryPoint) -> Found:
         return Found(entry.name, entry.value, package, entry.load())
     except ModuleNotFoundError as error:
         problem = f"the module {error.name!r} is not installed"
+        hint = install_hint(error.name) if error.name and extra_of(error.name) else None
+        return Found(entry.name, entry.value, package, problem=problem, hint=hint)
     except Exception as error:  # noqa: BLE001 - whatever a foreign module does when it is imported
         problem = f"{type(error).__name__}: {error}"
     return Found(entry.name, entry.value, package, problem=problem)
@@ -98,6 +102,6 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
         raise NotFoundError(
             f"the {what} {identifier!r} of {match.package} cannot be loaded: {match.problem}",
             code="not-loadable",
-            hint=f"pip install 'schema-core[{identifier}]'" if identifier == "spark" else None,
+            hint=match.hint,
         )
     return match.loaded

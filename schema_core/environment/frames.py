@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.arguments import require
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaError
+from schema_core.extras import needs
 from schema_core.types import DataType, DataTypes, RowField, RowType
 
 if TYPE_CHECKING:
@@ -94,18 +95,13 @@ class DataFrame:
     """What a data frame is called in messages."""
 
 
+@needs("pandas")
 def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
     """Rows as a frame.
 
     Raises:
-        UnsupportedError: with code `not-loadable` where pandas is not installed.
+        NotFoundError: with code `missing-extra` where pandas is not installed.
     """
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        raise UnsupportedError(
-            "pandas is not installed",
-            code="not-loadable",
-            hint="pip install 'schema-core[spark]'",
-        ) from None
+    import pandas as pd
+
     return pd.DataFrame([tuple(row) for row in rows], columns=list(names))

@@ -121,7 +121,7 @@ class Table(TableMethods):
         """Run the query; its rows as a data frame of pandas.
 
         Raises:
-            UnsupportedError: with code `not-loadable` where pandas is not installed.
+            NotFoundError: with code `missing-extra` where pandas is not installed.
         """
         return frame_of(self.column_names(), self.execute().rows)
 

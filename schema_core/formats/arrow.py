@@ -15,6 +15,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.extras import needs
 from schema_core.formats.arguments import require
 from schema_core.formats.arrow_carriers import carrier_of, extension_of, field_of, laid_out
 from schema_core.formats.arrow_kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 # --- to Arrow ------------------------------------------------------------------------------------
 
 
+@needs("pyarrow")
 def to_field(
     name: str,
     type_: DataType,
@@ -65,12 +67,14 @@ def to_field(
         return laid_out(field, _fitting(layout, field), notes=notes)
 
 
+@needs("pyarrow")
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds the values of a type; nested fields carry their own notes."""
     require(type_, DataType, "a type")
     return carrier_of(type_, True)
 
 
+@needs("pyarrow")
 def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema:
     """The Arrow schema of all columns of a table, as a reader of the table sees them."""
     import pyarrow as pa
@@ -97,6 +101,7 @@ def _fitting(layout: str, field: RowField) -> Node:
 # --- from Arrow ----------------------------------------------------------------------------------
 
 
+@needs("pyarrow")
 def from_field(field: pa.Field) -> DataType:
     """The noted type while the field still fits it, else the nearest type to the physical one.
 
@@ -114,6 +119,7 @@ def from_field(field: pa.Field) -> DataType:
         return _read(field).data_type
 
 
+@needs("pyarrow")
 def from_arrow(arrow: pa.DataType) -> DataType:
     """The nearest type to an Arrow type, nullable.
 
@@ -144,6 +150,7 @@ def type_of(description: object) -> DataType:
     raise SchemaError(f"a {kind} of Arrow stands for no data type", code="no-data-type")
 
 
+@needs("pyarrow")
 def from_schema(schema: pa.Schema) -> Schema:
     """A schema of physical columns from an Arrow schema, with the comments it carries.
 
@@ -155,6 +162,7 @@ def from_schema(schema: pa.Schema) -> Schema:
     return found.schema
 
 
+@needs("pyarrow")
 def read_schema(schema: pa.Schema) -> Reading:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise.
 
@@ -179,12 +187,14 @@ def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
     return found, (*layout_losses(field, found.data_type),)
 
 
+@needs("pyarrow")
 def layout_of(field: pa.Field) -> str | None:
     """How a field lays out its values, where that differs from what `to_field` would do."""
     type_ = from_field(field)
     return None if _is_usual(field, type_) else write_layout(field)
 
 
+@needs("pyarrow")
 def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
     """That a layout and a time zone are no part of the type, if the field has one."""
     if _is_usual(field, type_):
@@ -246,6 +256,7 @@ def _variant_of_spark(arrow: Any) -> DataType | None:
     return VariantType() if any(mark.get(b"variant") == b"true" for mark in marks) else None
 
 
+@needs("pyarrow")
 def told(field: pa.Field) -> dict[str, str]:
     """Our note, layout and comment in a field's metadata, or in Spark's share of it."""
     metadata = field.metadata

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.caching import cached
 from schema_core.errors import UnsupportedError
+from schema_core.extras import needs
 from schema_core.formats.arrow_kinds import DIGITS, EXTENSION_METADATA, EXTENSION_NAME
 from schema_core.formats.arrow_layout import EXTENSION, build, tags
 from schema_core.formats.loss_targets import arrow_digits, has_fixed_size, is_null
@@ -75,6 +76,7 @@ def extension_of(type_: DataType) -> bytes | None:
     return EXTENSIONS.get(type(type_))
 
 
+@needs("pyarrow")
 def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
     """The Arrow field of a column or of a field of a row, with or without notes.
 
@@ -110,6 +112,7 @@ def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
     return metadata
 
 
+@needs("pyarrow")
 @cached(node_count)
 def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
     """The Arrow type that holds a type, with or without notes in the fields of it.
@@ -127,6 +130,7 @@ def _carrier(type_: DataType, field: MakeField) -> pa.DataType:
     return row(type_, field)
 
 
+@needs("pyarrow")
 def laid_out(field: RowField, node: list[Any], *, notes: bool) -> pa.Field:
     """The field in a layout that holds its type, with notes at every level."""
     import pyarrow as pa

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.errors import UnsupportedError
+from schema_core.extras import needs
 from schema_core.formats.loss import too_deep
 from schema_core.formats.loss_targets import (
     BYTES,
@@ -199,6 +200,7 @@ KINDS: tuple[Kind, ...] = (
 BY_WORD = {kind.word: kind for kind in KINDS}
 
 
+@needs("pyarrow")
 def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     """The nearest type to an Arrow type, nullable.
 
@@ -217,6 +219,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     )
 
 
+@needs("pyarrow")
 def kind_of(arrow: pa.DataType) -> Kind | None:
     """The row of an Arrow type, if its kind has one."""
     return _by_id().get(_id(arrow))
@@ -252,6 +255,7 @@ TAGGED: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
 }  # fmt: skip
 
 
+@needs("pyarrow")
 def read_tagged(name: bytes | None, arrow: pa.DataType) -> DataType | None:
     """The type of an extension that is known by name alone, if its storage is right."""
     import pyarrow as pa
@@ -270,6 +274,7 @@ def read_tagged(name: bytes | None, arrow: pa.DataType) -> DataType | None:
 # --- budget --------------------------------------------------------------------------------------
 
 
+@needs("pyarrow")
 def check_arrow(arrow: pa.DataType) -> None:
     """Refuse what is nested too deeply before it is printed, hashed or compared.
 

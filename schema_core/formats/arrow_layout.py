@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.extras import needs
 from schema_core.formats.arrow_kinds import (
     BY_WORD,
     EXTENSION_METADATA,
@@ -30,6 +31,7 @@ Node: TypeAlias = list[Any]
 EXTENSION = "extension"
 
 
+@needs("pyarrow")
 def describe(arrow: pa.DataType) -> Node:
     """An Arrow type as JSON.
 
@@ -55,6 +57,7 @@ def _described(arrow: Any, name: str) -> Any:
     return describe(value) if name.endswith("_type") else value
 
 
+@needs("pyarrow")
 def describe_field(field: pa.Field) -> Node:
     """The type of a field; an extension that is known by name alone stands around it."""
     node, metadata = describe(field.type), field.metadata or {}
@@ -64,6 +67,7 @@ def describe_field(field: pa.Field) -> Node:
     return [EXTENSION, *(one.decode("latin-1") for one in told), node]
 
 
+@needs("pyarrow")
 def build(node: Node, annotate: Annotate | None = None) -> pa.DataType:
     """The Arrow type that JSON describes; `annotate` may change the field of a position.
 
@@ -94,6 +98,7 @@ def _built(name: str, value: Any, position: int, noted: Annotate) -> Any:
     return build(value) if name.endswith("_type") else value
 
 
+@needs("pyarrow")
 def build_field(name: str, nullable: bool, node: Node) -> pa.Field:
     """A field of the type that JSON describes, with the name of its extension if it has one."""
     import pyarrow as pa
@@ -102,6 +107,7 @@ def build_field(name: str, nullable: bool, node: Node) -> pa.Field:
     return pa.field(name, build(node), nullable=nullable, metadata=metadata or None)
 
 
+@needs("pyarrow")
 def tags(node: Node) -> dict[bytes, bytes]:
     """The metadata that makes a field one of an extension type."""
     if node[0] != EXTENSION:
@@ -110,11 +116,13 @@ def tags(node: Node) -> dict[bytes, bytes]:
     return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), told, strict=True))
 
 
+@needs("pyarrow")
 def write_layout(field: pa.Field) -> str:
     """The Arrow type of a field as the text of a layout."""
     return json.dumps(describe_field(field), ensure_ascii=False, separators=(",", ":"))
 
 
+@needs("pyarrow")
 def read_layout(text: str) -> Node:
     """The Arrow type that the text of a layout describes, as JSON that `build` takes.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.extras import needs
 from schema_core.formats.arguments import require
 from schema_core.formats.arrow import (
     from_field,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 SPARK_TIME = b"SPARK::time::precision"
 
 
+@needs("pyarrow", "pyspark.sql")
 def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructType:
     """The Spark schema of an Arrow schema: the one to give to ``createDataFrame(table, schema=)``.
 
@@ -57,6 +59,7 @@ def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructTyp
     return StructType([to_spark_field(field, on_loss=on_loss) for field in schema])
 
 
+@needs("pyarrow", "pyspark.sql")
 def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField:
     """The Spark field of one of Arrow's, with its type, its layout and what Spark kept in it."""
     type_ = from_field(field)
@@ -72,6 +75,7 @@ def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in metadata.items() if key not in (NOTE, DEFINITIONS)}
 
 
+@needs("pyarrow", "pyspark.sql")
 def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
     """The Arrow schema that holds the rows of a Spark schema.
 
@@ -90,6 +94,7 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
     return pa.schema([to_arrow_field(field, layouts=layouts) for field in struct.fields])
 
 
+@needs("pyarrow", "pyspark.sql")
 def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     """The Arrow field of one of Spark's, with all of its metadata under Spark's key as well."""
     import pyarrow as pa
@@ -115,6 +120,7 @@ def _usual(type_: DataType, is_ours: bool) -> pa.Field:
     return _tagged(ours if is_ours else _as_spark_has_it(ours), {})
 
 
+@needs("pyarrow", "pyspark.sql")
 def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
     """What an Arrow schema loses towards Spark: layouts, time zones, digits of a second."""
     found: list[Loss] = []
@@ -127,6 +133,7 @@ def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
     return tuple(found)
 
 
+@needs("pyarrow", "pyspark.sql")
 def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """The rows of a table in the types that ``createDataFrame(table, schema=)`` takes.
 

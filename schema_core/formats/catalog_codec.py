@@ -108,5 +108,7 @@ def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
 
 #: What ``CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///shop.db')`` finds.
 SQL = CatalogFactory(
-    frozenset({"url", "username", "password", "default-database"}), make_sql_catalog
+    frozenset({"url", "username", "password", "default-database"}),
+    make_sql_catalog,
+    requires=("sqlalchemy",),
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import ParseError, UnsupportedError, within
+from schema_core.extras import needs
 from schema_core.formats.arguments import require
 from schema_core.formats.dialect.assembly import assemble
 from schema_core.formats.dialect.engines import ENGINES, Engine, engine
@@ -146,6 +147,7 @@ TEXTS = frozenset({"STRING", "HEREDOC_STRING", "RAW_STRING", "NATIONAL_STRING", 
 _BEGAN = re.compile(r" from \d+:(\d+)")
 
 
+@needs("sqlglot")
 def tokens(text: str, dialect: Engine) -> Iterator[Token]:
     """The tokens of a text of this engine, with brackets counted.
 
@@ -199,6 +201,7 @@ def _unclosed(text: str, error: Exception) -> ParseError:
     )
 
 
+@needs("sqlglot")
 def _expression(text: str, dialect: Engine) -> str:
     """Flink's SQL for an expression of the engine.
 

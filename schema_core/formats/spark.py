@@ -10,6 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaError
+from schema_core.extras import needs
 from schema_core.formats.arguments import require
 from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.reading import Reading, gather, raise_refused
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField, StructType
 
 
+@needs("pyspark.sql")
 def to_struct_field(
     name: str,
     type_: DataType,
@@ -66,6 +68,7 @@ digits of a second
     return StructField.fromJson(tree)
 
 
+@needs("pyspark.sql")
 def to_spark(type_: DataType) -> SparkType:
     """The Spark type that holds the values of a type; fields of structs carry their own notes."""
     from pyspark.sql.types import StructField
@@ -74,6 +77,7 @@ def to_spark(type_: DataType) -> SparkType:
     return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
 
 
+@needs("pyspark.sql")
 def from_struct_field(field: StructField) -> DataType:
     """The noted type while the field still fits it, else the nearest type to the physical one.
 
@@ -86,6 +90,7 @@ def from_struct_field(field: StructField) -> DataType:
     return from_field_tree(_field_tree(field)).data_type
 
 
+@needs("pyspark.sql")
 def from_spark(spark: SparkType) -> DataType:
     """The nearest type to a Spark type, nullable.
 
@@ -117,6 +122,7 @@ def type_of(description: object) -> DataType:
     raise SchemaError(f"a {kind} of Spark stands for no data type", code="no-data-type")
 
 
+@needs("pyspark.sql")
 def to_struct_type(
     schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
 ) -> StructType:
@@ -139,6 +145,7 @@ def to_struct_type(
     return StructType(fields)
 
 
+@needs("pyspark.sql")
 def from_struct_type(struct: StructType) -> Schema:
     """A schema of physical columns from a Spark schema, with the comments it carries.
 
@@ -150,6 +157,7 @@ def from_struct_type(struct: StructType) -> Schema:
     return found.schema
 
 
+@needs("pyspark.sql")
 def read_struct_type(struct: StructType) -> Reading:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
     from pyspark.sql.types import StructType
@@ -178,6 +186,7 @@ def _plain_tree(tree: Any) -> Tree:
     return tree if isinstance(tree, dict) else str(tree)
 
 
+@needs("pyspark.sql")
 def check_spark(spark: SparkType) -> None:
     """Refuse a Spark type nested deeper than `MAX_DEPTH`, before pyspark meets it by recursion.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from schema_core.expressions.computed import COMPUTED, Computed
 from schema_core.expressions.computed.failure import ComputedError
 from schema_core.expressions.forms.words import PREFIX
+from schema_core.extras import needs
 from schema_core.formats.spark_ddl import parse_spark_type
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
+@needs("pyarrow", "pandas")
 def register_computed(session: SparkSession) -> None:
     """Bring the functions into a session."""
     from pyspark.sql.functions import arrow_udf

@@ -158,5 +158,7 @@ def hive_support() -> tuple[str, str]:
 
 #: What ``CREATE CATALOG h WITH ('type' = 'hive')`` finds.
 HIVE = CatalogFactory(
-    frozenset({DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR, VERSION, PROFILE}), make_hive_catalog
+    frozenset({DEFAULT_DATABASE, CONF_DIR, HADOOP_CONF_DIR, VERSION, PROFILE}),
+    make_hive_catalog,
+    requires=("pyspark",),
 )

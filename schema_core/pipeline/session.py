@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema_core.errors import ExternalError, NotFoundError
+from schema_core.errors import ExternalError
+from schema_core.extras import require_modules
 from schema_core.pipeline.computed import register_computed
 from schema_core.pipeline.java import find_java
 
@@ -75,17 +76,12 @@ def spark_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     A session of the user is never changed, whichever thread calls.
 
     Raises:
-        NotFoundError: with code `no-spark` or `no-java` where one of the two is missing.
+        NotFoundError: with code `missing-extra` or `no-java` where one of the two is missing.
         ExternalError: with code `spark-start` where Spark does not start.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise NotFoundError(
-            f"pyspark cannot be loaded: {error}",
-            code="no-spark",
-            hint="pip install 'schema-core[spark]'",
-        ) from error
+    require_modules("pyspark.sql")
+    from pyspark.sql import SparkSession
+
     with _CURRENT.lock:
         if _CURRENT.session is None or not _is_alive(_CURRENT.session.sparkContext):
             # PySpark's own lock: the user may start Spark in another thread at this moment.

@@ -71,6 +71,7 @@ class SparkPlanner:
     """Runs queries in our Spark session, which opens at the first of them."""
 
     identifier: Final = "spark"
+    requires: Final = ("pyspark",)
 
     def __init__(self, context: PlannerContext) -> None:
         self.context = context

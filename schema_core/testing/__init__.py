@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from schema_core.extras import require_modules
+
 if TYPE_CHECKING:
     from schema_core.testing.catalog_contract import CatalogContract
 
@@ -33,9 +35,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load the contract at first use (PEP 562): it imports pytest."""
-    if name != "CatalogContract":
+    """Load the contract at first use (PEP 562): it imports pytest.
+
+    Raises:
+        NotFoundError: with code `missing-extra` for a name whose package is not installed.
+    """
+    if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
+    require_modules("pytest" if name == "CatalogContract" else "hypothesis")
     from schema_core.testing.catalog_contract import CatalogContract
 
     return CatalogContract

@@ -98,6 +98,7 @@ class FilesystemConnector:
     """Files in a directory; partitions are directories ``key=value`` below it."""
 
     identifier: Final = "filesystem"
+    requires: Final = ("pyspark",)
     can_read: Final = True
     can_write: Final = True
     abilities: Final = frozenset(Ability)

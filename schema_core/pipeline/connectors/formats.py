@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from schema_core.environment.option_values import boolean, choice
 from schema_core.environment.options import ConfigOption
@@ -43,6 +43,8 @@ class Format:
     `known` makes NULL of the texts that stand for it; `reading` and `writing` translate the table's
     options to those of Spark's reader and writer.
     """
+
+    requires: ClassVar = ("pyspark",)
 
     identifier: str
     options: tuple[ConfigOption[Any], ...] = ()

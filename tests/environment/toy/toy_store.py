@@ -15,7 +15,8 @@ from schema_core.expressions.user_functions import udf
 from schema_core.query.relation import Relation, result_columns
 from schema_core.types import DataType
 
-CATALOG = CatalogFactory(frozenset({"home"}), lambda name, options: InMemoryCatalog(name, "toys"))
+HOME = ConfigOption("home", str, "toys")
+CATALOG = CatalogFactory((HOME,), lambda name, options: InMemoryCatalog(name, "toys"))
 
 #: What the factory was told of tables, for whoever wants to look.
 SEEN: list[Context] = []

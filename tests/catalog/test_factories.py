@@ -1,0 +1,130 @@
+"""Factories of catalogs: what they declare, and what is refused before they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from schema_core.catalog import registry
+from schema_core.catalog.api import Catalog
+from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.registry import CatalogFactory, factory_of, make_catalog
+from schema_core.catalog.store import CatalogDescriptor
+from schema_core.environment.option_values import integer
+from schema_core.environment.options import ConfigOption
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
+
+URL = ConfigOption("url", str, required=True)
+SIZE = ConfigOption("size", integer, 3, fallback=("length",), former=("width",))
+CODE = ConfigOption("combination-of-the-vault", integer, secret=True)
+
+#: What the last catalog was made of.
+MADE: list[Mapping[str, str]] = []
+
+
+def make(name: str, options: Mapping[str, str]) -> Catalog:
+    """A catalog in memory."""
+    MADE.append(options)
+    return InMemoryCatalog(name)
+
+
+def make_nothing(name: str, options: Mapping[str, str]) -> Any:
+    """Something that is not a catalog."""
+    return name
+
+
+@pytest.fixture(autouse=True)
+def factories(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A factory that declares its options, one of keys only, one that makes something else."""
+    for kind, factory in {
+        "declared": CatalogFactory((URL, SIZE, CODE), make),
+        "keys": CatalogFactory(frozenset({"url"}), make),
+        "wrong": CatalogFactory((), make_nothing),
+    }.items():
+        monkeypatch.setitem(registry.FACTORIES, kind, factory)
+
+
+def create(kind: str, **options: str) -> Catalog:
+    """The catalog of these options, in which ``_`` stands for a hyphen."""
+    named = {key.replace("_", "-"): value for key, value in options.items()}
+    return make_catalog(CatalogDescriptor.of("c", {"type": kind, **named}))
+
+
+@pytest.mark.parametrize(
+    "options", [{"url": "x"}, {"url": "x", "length": "4"}, {"url": "", "width": "5"}]
+)
+def test_options_reach_the_catalog_as_given(options: dict[str, str]) -> None:
+    create("declared", **options)
+
+    assert options == MADE[-1]
+    assert SIZE.of(MADE[-1]) in (3, 4, 5)
+
+
+def test_every_mistake_is_reported_at_once() -> None:
+    with pytest.raises(SchemaError) as caught:
+        create("declared", size="two", urll="x")
+
+    codes = {one.code: one.hint for one in caught.value.diagnostics}
+    assert {"missing-option", "option-value", "catalog-option"} == set(codes)
+    assert codes["catalog-option"] == "did you mean 'url'?"
+
+
+def test_the_value_of_a_secret_option_is_not_in_the_error() -> None:
+    with pytest.raises(SchemaError) as caught:
+        create("declared", url="x", combination_of_the_vault="hunter2")
+
+    assert caught.value.code == "option-value"
+    assert "hunter2" not in str(caught.value)
+    descriptor = CatalogDescriptor.of("c", {"combination-of-the-vault": "hunter2"})
+    assert "hunter2" not in repr(descriptor)
+
+
+def test_a_factory_that_declares_only_keys() -> None:
+    create("keys")
+    with pytest.raises(SchemaError) as caught:
+        create("keys", urll="x")
+
+    assert caught.value.code == "catalog-option"
+    assert caught.value.hint == "did you mean 'url'?"
+
+
+def test_a_factory_must_return_a_catalog() -> None:
+    with pytest.raises(SchemaError) as caught:
+        create("wrong")
+
+    assert caught.value.code == "wrong-argument"
+
+
+@pytest.mark.parametrize(
+    ("options", "function"),
+    [
+        ("url", make),
+        (None, make),
+        (("url",), make),
+        (frozenset({1}), make),
+        ((URL,), "make"),
+        (3, make),
+    ],
+)
+def test_a_wrong_factory_is_refused(options: Any, function: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        CatalogFactory(options, function)
+
+    assert caught.value.code == "wrong-argument"
+
+
+def test_an_entry_point_must_name_a_factory(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        value = "somewhere:something"
+
+        def load(self) -> object:
+            return InMemoryCatalog
+
+    monkeypatch.setattr(registry, "entry_points", lambda **_: [Entry()])
+    with pytest.raises(NotFoundError) as caught:
+        factory_of("nothing")
+
+    assert caught.value.code == "not-loadable"
+    assert isinstance(caught.value, SchemaCoreError)
