@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.forms import moments
@@ -13,13 +15,16 @@ from schema_core.expressions.signatures import Kind
 from schema_core.expressions.spark import user_call
 from schema_core.expressions.user_functions import InPython, ScalarFunction, UserDefinedFunction
 from schema_core.pipeline.temporary import TemporaryNames
+from schema_core.text import show
 from schema_core.types import (
     AnyTimestampType,
     DataType,
     LocalZonedTimestampType,
     MultisetType,
     TypeFamily,
+    VariantType,
 )
+from schema_core.types.lossless import lossless
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Apply
@@ -50,9 +55,12 @@ class UserCalls:
             raise UnsupportedError(problem, code="not-executable")
         for type_ in (apply.type, *(argument.type for argument in apply.arguments)):
             _require_handed(type_)
+        _require_returned(apply.type)
         instant = isinstance(apply.type, LocalZonedTimestampType)
         gives = "TIMESTAMP_NTZ" if instant else sql_type(apply.type)
-        name = self.names.function(called(function.spark.implementation), gives)
+        implementation = called(function.spark.implementation)
+        checked = checked_result(implementation, function.name, apply.type, self.zone)
+        name = self.names.function(checked, gives)
         texts = (
             moments.clock(text, argument.type, self.zone)
             if isinstance(argument.type, LocalZonedTimestampType)
@@ -74,6 +82,55 @@ def _require_handed(type_: DataType) -> None:
                 code="not-executable",
                 hint="cast it to a text or a number",
             )
+
+
+def _require_returned(type_: DataType) -> None:
+    """Refuse types whose values Spark does not take from Python as they are."""
+    for part in type_.walk():
+        if isinstance(part, VariantType):
+            raise UnsupportedError(
+                f"a value of type {part.as_summary_string()} is not taken from Python",
+                code="not-executable",
+                hint="return a string of JSON and parse it with PARSE_JSON",
+            )
+
+
+class FunctionResultError(ValueError):
+    """A user's function returned what its declared type does not hold."""
+
+
+def checked_result(
+    function: Callable[..., Any], name: str, type_: DataType, zone: str
+) -> Callable[..., Any]:
+    """Return the function with its results converted to its declared type, without loss.
+
+    The result raises `FunctionResultError`, with the name of the function, the value and the type,
+    for a value that cannot be converted so.
+    """
+
+    def checked(*arguments: Any) -> Any:
+        value = function(*arguments)
+        converted, reason = lossless(type_, _local(value, type_, zone))
+        if reason is None:
+            return converted
+        raise FunctionResultError(
+            f"function {name} returned {show(value)}, but its result type is"
+            f" {type_.as_summary_string()}: {reason}"
+        )
+
+    return checked
+
+
+def _local(value: Any, type_: DataType, zone: str) -> Any:
+    """An instant with a time zone as what the clock of the session's zone shows.
+
+    An instant in the hour that is shown twice stays as it is, since the clock does not tell which.
+    """
+    aware = isinstance(value, dt.datetime) and value.tzinfo is not None
+    if not aware or not isinstance(type_, LocalZonedTimestampType):
+        return value
+    clock = value.astimezone(ZoneInfo(zone)).replace(tzinfo=None, fold=0)
+    return clock if clock.replace(tzinfo=ZoneInfo(zone)) == value else value
 
 
 def called(implementation: object) -> Callable[..., Any]:

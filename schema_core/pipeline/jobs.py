@@ -191,6 +191,8 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     )
 
 
+#: The name of an error of ours before its message.
+_OWN = re.compile(r"^schema_core\.[\w.]+: ")
 #: What a function of Python raised, in the last line of its trace.
 _RAISED = re.compile(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 
@@ -203,7 +205,7 @@ def reason(error: BaseException) -> str:
         if mark in text:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
         if raised := _RAISED.findall(text):
-            return str(raised[-1])
+            return _OWN.sub("", str(raised[-1]))
     told = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
     return told[-1] if told else type(error).__name__
 

@@ -36,12 +36,15 @@ class TemporaryNames:
         return quote(name)
 
     def function(self, function: Callable[..., Any], result: str) -> str:
-        """Register a Python function with the Spark type of its results; return its name as SQL."""
+        """Register a Python function with the Spark type of its results; return its plain name.
+
+        The name has no quotes, behind which `words.is_hidden` would not find it in a lambda.
+        """
         name = f"{PREFIX}user_{next(_NUMBERS)}"
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
         self._drops.append(lambda: self.session.sql(drop))
         self.session.udf.register(name, function, spark_type(result))
-        return quote(name)
+        return name
 
     def drop(self) -> None:
         """Drop all names."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.expressions.user_functions import AggregateFunction, ScalarFunction, udf
+from schema_core.types import Row, parse_type
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
@@ -73,3 +75,85 @@ def test_aggregates_of_python_are_refused(environment: TableEnvironment) -> None
         rows(environment, "SELECT total(a) FROM (VALUES (CAST(1 AS BIGINT))) AS t(a)")
 
     assert "not-executable" == caught.value.code
+
+
+MOMENT = dt.datetime.fromisoformat("2020-02-29 01:00:00.000001")
+
+#: Result type, what the function returns, and the value in the row.
+RESULTS = [
+    ("BOOLEAN", True, True),
+    ("TINYINT", -128, -128),
+    ("INT", 2**31 - 1, 2**31 - 1),
+    ("BIGINT", 2**62, 2**62),
+    ("FLOAT", 1, 1.0),
+    ("DOUBLE", 1, 1.0),
+    ("DECIMAL(5, 2)", 3, Decimal("3.00")),
+    ("DECIMAL(38, 18)", Decimal("1.5"), Decimal("1.500000000000000000")),
+    ("CHAR(3)", "äöü", "äöü"),
+    ("STRING", "a\0'${x}", "a\0'${x}"),
+    ("BYTES", bytearray(b"a\0"), b"a\0"),
+    ("DATE", MOMENT.replace(hour=0, microsecond=0), dt.date(2020, 2, 29)),
+    ("TIME(3)", dt.time(1, 2, 3, 4000), dt.time(1, 2, 3, 4000)),
+    ("TIMESTAMP(6)", MOMENT, MOMENT),
+    (
+        "TIMESTAMP_LTZ(3)",
+        dt.datetime(2020, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        dt.datetime(2019, 12, 31, 22, tzinfo=dt.UTC),
+    ),
+    ("ARRAY<DOUBLE>", (1, None), [1.0, None]),
+    ("MAP<STRING, DECIMAL(3, 1)>", {"a": 1}, {"a": Decimal("1.0")}),
+    ("ROW<x INT, y ROW<z DOUBLE>>", {"y": {"z": 2}, "x": 1}, Row(1, Row(2.0))),
+]
+
+
+def test_results_are_converted_without_loss(environment: TableEnvironment) -> None:
+    calls = []
+    for index, (type_, value, _) in enumerate(RESULTS):
+        function = udf(lambda _, value=value: value, ["INT"], type_)
+        environment.create_temporary_function(f"result_{index}", function)
+        environment.create_temporary_function(f"none_{index}", udf(lambda _: None, ["INT"], type_))
+        calls += [f"result_{index}(1)", f"none_{index}(1)"]
+
+    (row,) = rows(environment, f"SELECT {', '.join(calls)}")
+
+    expected = [one for _, _, value in RESULTS for one in (value, None)]
+    assert expected == list(row)
+    assert [type(one) for one in expected] == [type(one) for one in row]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "problem"),
+    [
+        ("INT", 2**40, "1099511627776 is outside -2147483648..2147483647"),
+        ("BOOLEAN", 1, "BOOLEAN takes bool, not int"),
+        ("DOUBLE", "1", "DOUBLE takes float, not str"),
+        ("DECIMAL(5, 2)", 1.5, "DECIMAL(5, 2) takes Decimal, not float"),
+        ("INT NOT NULL", None, "INT NOT NULL takes no None"),
+        ("ROW<x ARRAY<TINYINT>>", ([1, 200],), "field 'x', element 1: 200 is outside -128..127"),
+    ],
+)
+def test_a_result_of_another_type_fails_the_job(
+    environment: TableEnvironment, type_: str, value: object, problem: str
+) -> None:
+    environment.create_temporary_function("wrong", udf(lambda _: value, ["INT"], type_))
+
+    with pytest.raises(ExternalError) as caught:
+        rows(environment, "SELECT wrong(a) FROM (VALUES (1), (2)) AS t(a)")
+
+    assert "job-failed" == caught.value.code
+    name = "`default_catalog`.`default_database`.`wrong`"
+    shown = parse_type(type_).as_summary_string()
+    assert caught.value.problem.replace(name, "wrong") == (
+        f"the job failed: function wrong returned {value!r}, but its result type is {shown}:"
+        f" {problem}"
+    )
+
+
+def test_a_function_of_python_stands_within_other_functions(environment: TableEnvironment) -> None:
+    environment.create_temporary_function("half", udf(lambda a: a / 2, ["INT"], "DOUBLE"))
+    query = (
+        "SELECT CAST(half(a) AS INT), CASE WHEN half(a) > 1 THEN CAST(half(a) AS STRING) END, "
+        "half(a) BETWEEN half(1) AND half(9) FROM (VALUES (3)) AS t(a)"
+    )
+
+    assert [(1, "1.5", True)] == rows(environment, query)
