@@ -2,35 +2,41 @@
 
 A connector here knows nothing of an engine; planners ask for more (the Spark planner for a way to
 read and write data frames). Rules and wording of checks follow Flink's factory discovery: options
-are not looked at when a table is created, but when it is first read or written.
+are not looked at when a table is created, but when it is first read or written. Metadata columns
+are checked then, and already when a table is defined whose connector is installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
+from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.discovery import CONNECTORS, require
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.environment.warning import replaced
 from schema_core.errors import (
     ExternalError,
     Gathering,
+    NotFoundError,
     SchemaCoreError,
     SchemaError,
     UnsupportedError,
     at,
     similar,
 )
+from schema_core.schema.columns import MetadataColumn
 from schema_core.secrets import without_secrets
+from schema_core.types import supports_explicit_cast
 
 if TYPE_CHECKING:
-    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.catalog.objects import CatalogBaseTable
     from schema_core.environment.planner import BoundTable
     from schema_core.paths import ObjectIdentifier
+    from schema_core.text import Span
     from schema_core.types import DataType
 
 #: Keys that every table understands.
@@ -183,7 +189,7 @@ def opened(
     takes its place.
 
     Raises:
-        NotFoundError, SchemaError: as `find_connector` and `validate`.
+        NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
         UnsupportedError: with code `connector-direction` where it cannot be used for the purpose.
     """
     options = bound.table.options
@@ -194,13 +200,146 @@ def opened(
             code="connector-direction",
         )
     validate(connector, options)
-    if not isinstance(connector, DynamicTableFactory):
-        return connector
-    context = Context(bound.identifier, bound.table, configuration, is_temporary)
-    if purpose == "write":
-        return connector.create_dynamic_table_sink(context)
-    return connector.create_dynamic_table_source(context)
+    if isinstance(connector, DynamicTableFactory):
+        context = Context(bound.identifier, bound.table, configuration, is_temporary)
+        if purpose == "write":
+            connector = connector.create_dynamic_table_sink(context)
+        else:
+            connector = connector.create_dynamic_table_source(context)
+    check_metadata(connector, bound.table, "write" if purpose == "write" else "read")
+    return connector
 
+
+# --- metadata columns ----------------------------------------------------------------------------
+
+#: What is about to happen to a table.
+Purpose: TypeAlias = Literal["read", "write", "define"]
+
+
+def check_metadata(
+    connector: Connector,
+    table: ResolvedCatalogTable,
+    purpose: Purpose,
+    *,
+    unchanged: Collection[str] = (),
+) -> None:
+    """Check the metadata columns of a table against the metadata of its connector.
+
+    To `read`, every key exists and its type casts explicitly into that of the column; to `write`,
+    the keys of columns that are not VIRTUAL are writable and take the type of the column by an
+    explicit cast. To `define`, keys exist and types cast, but a key that is read-only may belong to
+    a column that is not VIRTUAL: the table can still be read. `unchanged` columns are left out.
+
+    Raises:
+        SchemaError: with every mistake at once; codes `unknown-metadata`, `metadata-type`,
+            `read-only-metadata`.
+    """
+    spans: dict[str, Span | None] = {}
+    if purpose == "define":  # only then the columns belong to the text of the statement
+        spans = {one.name: one.span for one in table.schema.columns}
+    found = Gathering()
+    for column in metadata_columns(table):
+        if column.name not in unchanged:
+            with found.catching(), at(f"column {column.name!r}", spans.get(column.name)):
+                _CHECKS[purpose](connector, column)
+    found.raise_all()
+
+
+def check_declared_metadata(
+    table: ResolvedCatalogTable, purpose: Purpose, *, old: CatalogBaseTable | None = None
+) -> None:
+    """The same with the installed connector of the table, if there is one.
+
+    Columns that the `old` definition has for the same connector are left out: an ALTER of something
+    else does not depend on them.
+    A catalog holds tables of any connector, so one that is not installed is no mistake here; nor is
+    one whose metadata is known only when a source is made (`DynamicTableFactory`).
+    """
+    if not metadata_columns(table):
+        return
+    unchanged: Collection[str] = ()
+    if old is not None and _name(old) == _name(table):
+        unchanged = {one.name for one in table.schema.columns if one in old.schema.columns}
+    connector = _installed(table.options)
+    if connector is not None and not isinstance(connector, DynamicTableFactory):
+        check_metadata(connector, table, purpose, unchanged=unchanged)
+
+
+def _name(table: CatalogBaseTable) -> str | None:
+    return table.options.get("connector")
+
+
+def metadata_columns(table: ResolvedCatalogTable) -> list[MetadataColumn]:
+    """The metadata columns of a table."""
+    return [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
+
+
+def _installed(options: Mapping[str, str]) -> Connector | None:
+    if "connector" not in options:
+        return None
+    try:
+        return find_connector(options)
+    except NotFoundError:
+        return None
+
+
+def _read(connector: Connector, column: MetadataColumn) -> None:
+    type_ = _type_of(connector, column)
+    if not supports_explicit_cast(type_, column.data_type):
+        raise SchemaError(
+            f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
+            f"which does not cast to {column.data_type}",
+            code="metadata-type",
+            hint=f"declare the column {type_} and cast in queries",
+        )
+
+
+def _write(connector: Connector, column: MetadataColumn) -> None:
+    if not column.is_persisted():
+        return
+    type_ = _type_of(connector, column)
+    if column.key not in connector.writable_metadata:
+        raise SchemaError(
+            f"metadata {column.key!r} of connector {connector.identifier!r} cannot be written",
+            code="read-only-metadata",
+            hint=f"declare the column METADATA FROM '{column.key}' VIRTUAL",
+        )
+    if not supports_explicit_cast(column.data_type, type_):
+        raise SchemaError(
+            f"{column.data_type} does not cast to {type_}, the type of metadata {column.key!r} "
+            f"of connector {connector.identifier!r}",
+            code="metadata-type",
+            hint=f"declare the column {type_}",
+        )
+
+
+def _define(connector: Connector, column: MetadataColumn) -> None:
+    _type_of(connector, column)
+    if connector.can_read:
+        _read(connector, column)
+    if connector.can_write and column.key in connector.writable_metadata:
+        _write(connector, column)
+
+
+def _type_of(connector: Connector, column: MetadataColumn) -> DataType:
+    if column.key not in connector.metadata:
+        known = ", ".join(map(repr, connector.metadata)) or "none"
+        raise SchemaError(
+            f"connector {connector.identifier!r} has no metadata {column.key!r}; it has: {known}",
+            code="unknown-metadata",
+            hint=similar(column.key, connector.metadata),
+        )
+    return connector.metadata[column.key]
+
+
+_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn], None]] = {
+    "read": _read,
+    "write": _write,
+    "define": _define,
+}
+
+
+# --- abilities -----------------------------------------------------------------------------------
 
 #: Ability -> what a statement that needs it does, as the subject of its refusal.
 _NEEDED_FOR: dict[Ability, tuple[str, str]] = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.planner import (
     BoundTable,
     Job,
@@ -38,7 +39,8 @@ class Rehearsal:
         partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """A job that is done."""
+        """A job that is done; metadata columns are checked as for a real one."""
+        check_declared_metadata(target.table, "write")
         return Job(self.identifier, JobStatus.FINISHED)
 
     def create_as(
@@ -51,6 +53,7 @@ class Rehearsal:
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
         """The table is made known; nothing is written into it."""
+        check_declared_metadata(target.table, "write")
         registration.create()
         return Job(self.identifier, JobStatus.FINISHED)
 

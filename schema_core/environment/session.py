@@ -37,6 +37,7 @@ from schema_core.catalog.storable import require_storable
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
+from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
@@ -86,7 +87,7 @@ class Session:
             subqueries=lambda query, _: self.query(query, None),
         )
         self.tables = CatalogManager(
-            self.registry, self.temporary, self.resolve, self.read, self.require_storable
+            self.registry, self.temporary, self.resolve, self.read, self.check_definition
         )
         self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
         self.shadowing = Shadowing(
@@ -175,6 +176,17 @@ class Session:
             return result_columns(self.query(parse_query(text), text))
 
         require_storable(new, self.resolver, columns, old)
+
+    def check_definition(self, new: ResolvedTable, old: CatalogBaseTable | None = None) -> None:
+        """Check a definition before it is kept: its text, and its metadata columns.
+
+        Raises:
+            SchemaError: as `require_storable`; as `connector.check_metadata` for columns that are
+                not in the `old` definition.
+        """
+        self.require_storable(new, old)
+        if isinstance(new, ResolvedCatalogTable):
+            check_declared_metadata(new, "define", old=old)
 
     def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
         """The resolved twin of a model."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
 from schema_core.environment.frames import frame_of
 from schema_core.environment.operations.data import Writing, run_query, write
@@ -238,6 +239,7 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
         SchemaError: with code `no-schema` where the descriptor has none.
     """
     table = resolve_table(descriptor.to_catalog_table(), session.resolver)
+    check_declared_metadata(table, "define")
     connector = descriptor.options.get(CONNECTOR)
     word = f"anonymous_{connector}" if connector else "anonymous"
     identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${next(_NUMBERS)}*")

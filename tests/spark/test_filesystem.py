@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.environment.connector import opened
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark import from_struct_field
@@ -113,10 +114,10 @@ def test_there_must_be_a_directory(session: SparkSession, table: Make) -> None:
     assert "no-files" == caught.value.code
 
 
-def test_files_have_no_other_metadata(session: SparkSession, table: Make) -> None:
+def test_files_have_no_other_metadata(table: Make) -> None:
     schema = Schema.new_builder().column_by_metadata("x", T.INT(), "file.owner").build()
     with pytest.raises(SchemaError) as caught:
-        rows(session, table(schema, lines=["1"]))
+        opened(table(schema, lines=["1"]), "read", {})
 
     assert ("unknown-metadata", ("column 'x'",)) == (caught.value.code, caught.value.path)
 

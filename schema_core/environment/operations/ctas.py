@@ -58,6 +58,7 @@ def create_table_as(
         return _insert(session, relation, identifier)
     replaced = old.table if old is not None else None
     assert replaced is None or isinstance(replaced, ResolvedCatalogTable)  # noqa: S101 - checked
+    session.check_definition(resolved, replaced)
     job = session.planner.create_as(
         session.executable(relation),
         BoundTable(identifier, resolved),

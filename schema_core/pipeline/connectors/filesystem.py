@@ -15,7 +15,7 @@ from schema_core.environment.discovery import require
 from schema_core.environment.option_values import integer
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.planner import BoundTable, fingerprint
-from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, at
 from schema_core.expressions.forms.casts import convert
 from schema_core.expressions.forms.words import bind, quote, string
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
@@ -119,7 +119,6 @@ class FilesystemConnector:
         """All columns of a table: those of the files and metadata, then what is computed of them.
 
         Raises:
-            SchemaError: with code `unknown-metadata` for a key that files do not have.
             ExternalError: with code `no-files` where there is no such directory.
         """
         layout = Layout(bound)
@@ -309,12 +308,6 @@ class Layout:
 
 def _metadata(column: MetadataColumn, zone: str) -> str:
     """A metadata column: what the key holds, in the type that was declared."""
-    if column.key not in METADATA:
-        raise SchemaError(
-            f"files have no metadata {column.key!r}; they have: {', '.join(METADATA)}",
-            code="unknown-metadata",
-            hint=similar(column.key, METADATA),
-        )
     type_, text = METADATA[column.key]
     return convert(text, type_.nullable(), column.data_type.nullable(), zone)
 

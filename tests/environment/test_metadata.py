@@ -1,0 +1,253 @@
+"""Metadata columns are checked against the metadata that a connector declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from schema_core.cli.main import WRONG, application
+from schema_core.environment import connector as module
+from schema_core.environment.connector import Ability, Connector, opened
+from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.options import ConfigOption
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, parse_type
+
+
+class Queue:
+    """A connector with metadata of both kinds; an instance says what else it can."""
+
+    identifier = "queue"
+    can_read = True
+    can_write = True
+    abilities: frozenset[Ability] = frozenset()
+    metadata: Mapping[str, DataType] = {
+        "time": parse_type("TIMESTAMP_LTZ(3) NOT NULL"),
+        "headers": parse_type("MAP<STRING, BYTES>"),
+        "offset": parse_type("BIGINT NOT NULL"),
+    }
+    writable_metadata = frozenset({"time", "headers"})
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        return ()
+
+
+class Factory(Queue):
+    """A connector whose metadata is that of the source or sink that it makes."""
+
+    metadata: Mapping[str, DataType] = {}
+    writable_metadata = frozenset()
+
+    def create_dynamic_table_source(self, context: object) -> Connector:
+        return Queue()
+
+    def create_dynamic_table_sink(self, context: object) -> Connector:
+        return Queue()
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Connector]:
+    connectors: dict[str, Connector] = {"queue": Queue(), "factory": Factory()}
+
+    def find(options: Mapping[str, str]) -> Connector:
+        if options["connector"] not in connectors:
+            raise NotFoundError("not installed", code="not-discovered")
+        return connectors[options["connector"]]
+
+    monkeypatch.setattr(module, "find_connector", find)
+    return connectors
+
+
+@pytest.fixture
+def environment(installed: dict[str, Connector]) -> TableEnvironment:
+    assert installed
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Rehearsal())
+
+
+def create(column: str, connector: str = "queue", name: str = "t") -> str:
+    return f"CREATE TABLE {name} (a INT, {column}) WITH ('connector' = '{connector}')"
+
+
+#: Column -> the code when the table is defined, when it is read, and when it is written.
+RULES = [
+    ("m TIMESTAMP_LTZ(3) METADATA FROM 'time'", None, None, None),
+    ("`time` TIMESTAMP_LTZ(3) NOT NULL METADATA", None, None, None),
+    ("m STRING METADATA FROM 'time'", None, None, None),
+    ("m INT METADATA FROM 'offset' VIRTUAL", None, None, None),
+    ("m BOOLEAN METADATA FROM 'offset' VIRTUAL", None, None, None),
+    ("m BIGINT METADATA FROM 'offset'", None, None, "read-only-metadata"),
+    ("`offset` BIGINT METADATA", None, None, "read-only-metadata"),
+    ("m BIGINT METADATA FROM 'ofset'", "unknown-metadata", "unknown-metadata", "unknown-metadata"),
+    ("m BIGINT METADATA FROM 'ofset' VIRTUAL", "unknown-metadata", "unknown-metadata", None),
+    ("`Time` TIMESTAMP_LTZ(3) METADATA", "unknown-metadata", "unknown-metadata",
+     "unknown-metadata"),
+    ("m DATE METADATA FROM 'offset' VIRTUAL", "metadata-type", "metadata-type", None),
+    ("m ARRAY<INT> METADATA FROM 'offset' VIRTUAL", "metadata-type", "metadata-type", None),
+    ("m INT METADATA FROM 'headers'", "metadata-type", "metadata-type", "metadata-type"),
+    ("m MAP<STRING, STRING> METADATA FROM 'headers'", None, None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("column", "defined", "read", "written"), RULES)
+def test_the_rules(
+    environment: TableEnvironment,
+    installed: dict[str, Connector],
+    column: str,
+    defined: str | None,
+    read: str | None,
+    written: str | None,
+) -> None:
+    assert defined == code_of(lambda: environment.execute_sql(create(column)))
+
+    queue = installed.pop("queue")
+    environment.execute_sql(create(column, name="u"))
+    installed["queue"] = queue
+    bound = environment._session.bound(environment._session.registry.qualify(path_of("u")))
+    assert read == code_of(lambda: opened(bound, "read", {}))
+    assert written == code_of(lambda: opened(bound, "write", {}))
+
+
+def path_of(name: str) -> Any:
+    from schema_core.paths import parse_path
+
+    return parse_path(name)
+
+
+def code_of(action: Any) -> str | None:
+    try:
+        action()
+    except SchemaError as error:
+        return error.code
+    return None
+
+
+def test_every_mistake_is_reported_with_its_place(environment: TableEnvironment) -> None:
+    text = create("m INT METADATA FROM 'x' VIRTUAL, n DATE METADATA FROM 'offset' VIRTUAL")
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(text)
+
+    found = [(one.code, one.path, text[one.span.start : one.span.stop])  # type: ignore[union-attr]
+             for one in caught.value.diagnostics]  # fmt: skip
+    assert [
+        ("unknown-metadata", ("column 'm'",), "m INT METADATA FROM 'x' VIRTUAL"),
+        ("metadata-type", ("column 'n'",), "n DATE METADATA FROM 'offset' VIRTUAL"),
+    ] == found
+
+
+BAD = "m INT METADATA FROM 'x' VIRTUAL"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        create(BAD).replace("TABLE", "TEMPORARY TABLE"),
+        "ALTER TABLE good ADD m INT METADATA FROM 'x' VIRTUAL",
+        "ALTER TABLE good MODIFY g DATE METADATA FROM 'offset' VIRTUAL",
+        "CREATE TABLE t (m INT METADATA FROM 'x' VIRTUAL) LIKE good",
+        create(BAD).replace("a INT, ", "") + " AS SELECT 1 AS a",
+    ],
+)
+def test_every_statement_that_defines_a_table_checks(
+    environment: TableEnvironment, statement: str
+) -> None:
+    environment.execute_sql(create("g BIGINT METADATA FROM 'offset' VIRTUAL", name="good"))
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql(statement)
+
+    assert caught.value.code in {"unknown-metadata", "metadata-type"}
+    assert ["good"] == environment.list_tables()
+
+
+def test_methods_check_too(environment: TableEnvironment) -> None:
+    schema = Schema.new_builder().column_by_metadata("m", "INT", "x", is_virtual=True).build()
+    descriptor = TableDescriptor.for_connector("queue").schema(schema).build()
+    for define in (
+        lambda: environment.create_table("t", descriptor),
+        lambda: environment.create_temporary_table("t", descriptor),
+        lambda: environment.from_descriptor(descriptor),
+    ):
+        assert "unknown-metadata" == code_of(define)
+
+
+def test_an_alter_of_something_else_keeps_what_was_there(
+    environment: TableEnvironment, installed: dict[str, Connector]
+) -> None:
+    queue = installed.pop("queue")
+    environment.execute_sql(create(BAD))
+    installed["queue"] = queue
+    environment.execute_sql("ALTER TABLE t ADD b INT")
+    environment.execute_sql("ALTER TABLE t SET ('k' = 'v')")
+
+    with pytest.raises(SchemaError):
+        environment.execute_sql("ALTER TABLE t ADD c INT METADATA FROM 'y' VIRTUAL")
+
+
+def test_an_alter_that_changes_the_connector_checks_all(environment: TableEnvironment) -> None:
+    environment.execute_sql(create(BAD, connector="absent"))
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("ALTER TABLE t SET ('connector' = 'queue')")
+
+    assert "unknown-metadata" == caught.value.code
+
+
+@pytest.mark.parametrize("connector", ["absent", "factory"])
+def test_what_no_installed_connector_declares_is_accepted(
+    environment: TableEnvironment, connector: str
+) -> None:
+    environment.execute_sql(create(BAD, connector=connector))
+    environment.execute_sql("CREATE TABLE u (a INT, m INT METADATA VIRTUAL)")
+
+    assert ["t", "u"] == environment.list_tables()
+
+
+def test_a_source_that_is_made_for_the_table_is_checked(environment: TableEnvironment) -> None:
+    environment.execute_sql(create(BAD, connector="factory"))
+    bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
+
+    assert "unknown-metadata" == code_of(lambda: opened(bound, "read", {}))
+
+
+def test_a_connector_that_only_writes_does_not_read(
+    environment: TableEnvironment, installed: dict[str, Connector]
+) -> None:
+    installed["queue"].can_read = False
+    column = "m MAP<STRING, BYTES> METADATA FROM 'headers'"
+    environment.execute_sql(create(column))
+    environment.execute_sql("INSERT INTO t SELECT 1, CAST(NULL AS MAP<STRING, BYTES>)")
+
+
+def test_a_rehearsed_insert_is_checked(environment: TableEnvironment) -> None:
+    environment.execute_sql(create("m BIGINT METADATA FROM 'offset'"))
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("INSERT INTO t SELECT 1, CAST(1 AS BIGINT)")
+
+    assert ("read-only-metadata", "declare the column METADATA FROM 'offset' VIRTUAL") == (
+        caught.value.code,
+        caught.value.hint,
+    )
+
+
+def test_the_command_resolve_reports_them(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    options = "WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv')"
+    script.write_text(
+        f"CREATE TABLE t (a INT, m INT METADATA FROM 'nope' VIRTUAL) {options};\n"
+        f"CREATE TABLE u (a INT, p STRING METADATA FROM 'file.path') {options};\n"
+        "INSERT INTO u SELECT 1, 'x';\n"
+        "CREATE TABLE w (m INT METADATA FROM 'nope' VIRTUAL) WITH ('connector' = 'kafka');\n",
+        encoding="utf-8",
+    )
+    result = CliRunner().invoke(application(), ["resolve", str(script)], env={"COLUMNS": "200"})
+
+    assert WRONG == result.exit_code
+    assert "has no metadata 'nope'" in result.output
+    assert "metadata 'file.path' of connector 'filesystem' cannot be written" in result.output
+    assert "2 mistakes" in result.output
