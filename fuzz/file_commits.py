@@ -255,9 +255,11 @@ SESSION: Any = SimpleNamespace(
 )
 
 
-def write(world: World, scenario: Scenario, faults: Faults) -> None:
+def write(
+    world: World, scenario: Scenario, faults: Faults, system: FileSystem | None = None
+) -> None:
     """Run the statement: as the planner does, but without Spark."""
-    directory = Directory(FaultyFiles(faults), str(world.root))
+    directory = Directory(FaultyFiles(faults, system or LocalFiles()), str(world.root))
     changed = scenario.makes if scenario.held not in (None, scenario.makes) else None
     held = _named(scenario.held)
     made = _named(changed) if scenario.makes else None
@@ -400,12 +402,17 @@ def operations(scenario: Scenario) -> int:
     return faults.count
 
 
-def run(scenario: Scenario, first: Faults, second: Faults | None = None) -> Verdict:
+def run(
+    scenario: Scenario,
+    first: Faults,
+    second: Faults | None = None,
+    system: FileSystem | None = None,
+) -> Verdict:
     """One write with a fault; then perhaps a recovery with a fault; then a fresh read."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
         world.begin(scenario)
-        reported, died = attempt(lambda: write(world, scenario, first), first.fault)
+        reported, died = attempt(lambda: write(world, scenario, first, system), first.fault)
         if second is not None:
             attempt(lambda: read(world, FaultyFiles(second)), second.fault)
         verdict = judged(world, scenario, reported, died)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -90,6 +90,9 @@ def run_job(
             action()
         transaction.commit()
     except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            with suppress(Exception):  # Spark may be what has stopped
+                session.sparkContext.cancelJobGroup(job_id)
         raised = _ended(transaction, hooks, job_id, error)
         if raised is error:
             raise

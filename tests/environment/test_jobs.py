@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.query.relation import Relation, Scan
+from schema_core.query.relation import Relation, Scan, result_columns
 from schema_core.schema.unresolved import Schema
 
 
@@ -23,6 +24,7 @@ class Noting(Rehearsal):
     def __init__(self) -> None:
         self.jobs: list[dict[str, Any]] = []
         self.fails = False
+        self.between: Callable[[], object] = lambda: None
 
     def insert(
         self,
@@ -58,6 +60,7 @@ class Noting(Rehearsal):
     ) -> Job:
         registration.create()
         if self.fails:
+            self.between()
             if registration.atomic:
                 registration.undo()
             raise ExternalError("the job failed")
@@ -127,6 +130,7 @@ def test_insert(
     (job,) = planner.jobs
 
     assert ("sink", into, overwrite) == (job["into"], job["columns"], job["overwrite"])
+    assert ({"b": "x"} if "PARTITION" in statement else None) == job["partition"]
 
 
 @pytest.mark.parametrize(
@@ -146,6 +150,27 @@ def test_refused(
 ) -> None:
     assert refusal == code(environment, statement)
     assert [] == planner.jobs
+
+
+@pytest.mark.parametrize(
+    ("key", "type_", "value"),
+    [
+        ("i", "INT", "'01'"),
+        ("d", "DATE", "'2020-01-01'"),
+        ("i", "BIGINT", "7"),
+        ("s", "STRING", "'x'"),
+    ],
+)
+def test_a_partition_value_is_cast_to_the_type_of_its_column(
+    environment: TableEnvironment, planner: Noting, key: str, type_: str, value: str
+) -> None:
+    environment.execute_sql(f"CREATE TABLE p (a INT, {key} {type_}) PARTITIONED BY ({key})")
+    environment.execute_sql(f"INSERT INTO p PARTITION ({key} = {value}) SELECT a FROM s")
+    (job,) = planner.jobs
+    given = {column.name: column.type for column in result_columns(job["query"])}
+
+    assert ({"a", key}, {key: value.strip("'")}) == (set(given), job["partition"])
+    assert type_ == "STRING" or type_ == given[key].as_summary_string()
 
 
 def test_views_are_replaced_by_their_queries(
@@ -258,6 +283,55 @@ def test_replace_puts_another_table_in_place(environment: TableEnvironment) -> N
     environment.execute_sql("CREATE OR REPLACE TABLE sink AS SELECT b FROM s")
 
     assert ["`b` STRING"] == columns(environment, "sink")
+
+
+def test_replace_is_one_operation_of_the_catalog(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    for name in ("create_table", "alter_table", "drop_table", "rename_table"):
+        method = getattr(InMemoryCatalog, name)
+
+        def recorded(*given: Any, _name: str = name, _method: Any = method, **more: Any) -> Any:
+            called.append(_name)
+            return _method(*given, **more)
+
+        monkeypatch.setattr(InMemoryCatalog, name, recorded)
+    environment.execute_sql("REPLACE TABLE sink AS SELECT b FROM s")
+
+    assert ["alter_table"] == called
+
+
+@pytest.mark.parametrize("statement", ["REPLACE TABLE sink", "CREATE OR REPLACE TABLE sink"])
+def test_undoing_a_replace_restores_the_old_definition(
+    environment: TableEnvironment, planner: Noting, statement: str
+) -> None:
+    environment.get_config().set("table.rtas-ctas.atomicity-enabled", "true")
+    before = columns(environment, "sink")
+    planner.fails = True
+
+    assert "external" == code(environment, f"{statement} AS SELECT b FROM s")
+    assert before == columns(environment, "sink")
+
+
+@pytest.mark.parametrize("statement", ["CREATE TABLE t", "REPLACE TABLE sink"])
+def test_undo_leaves_alone_what_somebody_else_has_defined(
+    environment: TableEnvironment, planner: Noting, statement: str
+) -> None:
+    name = statement.rpartition(" ")[2]
+    environment.get_config().set("table.rtas-ctas.atomicity-enabled", "true")
+    planner.fails = True
+    planner.between = lambda: environment.execute_sql(f"ALTER TABLE {name} ADD (theirs INT)")
+
+    assert "external" == code(environment, f"{statement} AS SELECT b FROM s")
+    assert ["`b` STRING", "`theirs` INT"] == columns(environment, name)
+
+
+def test_replace_forgets_partitions_by_other_keys(environment: TableEnvironment) -> None:
+    environment.execute_sql("ALTER TABLE sink ADD PARTITION (b = 'x')")
+    environment.execute_sql("REPLACE TABLE sink PARTITIONED BY (c) AS SELECT a, b AS c FROM s")
+
+    assert [] == list(environment.execute_sql("SHOW PARTITIONS sink").collect())
 
 
 def test_if_not_exists_still_runs_the_query(environment: TableEnvironment, planner: Noting) -> None:

@@ -9,7 +9,8 @@ from schema_core.environment.planner import BoundTable, Job
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError, UnsupportedError, similar
-from schema_core.expressions.typed import Constant, Ref
+from schema_core.expressions.calls import implicit_cast
+from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
@@ -30,7 +31,7 @@ from schema_core.sql.statement_syntax import (
     Update,
 )
 from schema_core.sql.syntax import Literal, LiteralKind, Name
-from schema_core.types import CharType, DataTypes
+from schema_core.types import CharType, DataType, DataTypes, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 
 #: What a query is called while constants are put beside its columns.
@@ -109,7 +110,10 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
     if fixed is not None:
-        relation, chosen = _with_partition(relation, fixed), [*chosen, *dict(fixed.values)]
+        relation, chosen = (
+            _with_partition(relation, fixed, target.table.resolved_schema),
+            [*chosen, *dict(fixed.values)],
+        )
     job = session.planner.insert(
         session.executable(relation),
         target,
@@ -201,12 +205,21 @@ def check_assignment(
             )
 
 
-def _with_partition(relation: Relation, fixed: Partition) -> Relation:
-    """The relation with the values of the partition behind its columns."""
+def _with_partition(relation: Relation, fixed: Partition, schema: ResolvedSchema) -> Relation:
+    """The relation with the values of the partition after its columns.
+
+    A value is written as a string and cast to the type of its column, as in Flink.
+    """
     columns = result_columns(relation)
+    types = {column.name: column.data_type for column in schema.columns}
     read = [Item(name, Ref(name, type_, ALIAS)) for name, type_ in columns]
-    values = [Item(key, _constant(value)) for key, value in fixed.values]
+    values = [Item(key, _cast(_constant(value), types[key])) for key, value in fixed.values]
     return Select((*read, *values), Named(relation, ALIAS, columns))
+
+
+def _cast(value: Constant, type_: DataType) -> Typed:
+    """A string in the type of a column; what is assigned to strings needs no cast."""
+    return value if isinstance(type_, CharType | VarCharType) else implicit_cast(value, type_)
 
 
 def _constant(value: str | None) -> Constant:
