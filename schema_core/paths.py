@@ -94,7 +94,14 @@ class ObjectPath:
         return f"{self.database_name}.{self.object_name}"
 
     def compare_to(self, other: ObjectPath) -> int:
-        """Negative, zero or positive as this path sorts before, with or behind the other."""
+        """Negative, zero or positive as this path sorts before, with or after the other.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for something that is not a path.
+        """
+        given: object = other
+        if not isinstance(given, ObjectPath):
+            raise SchemaError(f"expected an ObjectPath, got {show(given)}", code="wrong-argument")
         mine, theirs = self.get_full_name(), other.get_full_name()
         return (mine > theirs) - (mine < theirs)
 

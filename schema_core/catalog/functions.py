@@ -20,7 +20,8 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.functions.definitions import DEFINITIONS
 from schema_core.expressions.signatures import Function, Kind, Spark, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
-from schema_core.text import Span
+from schema_core.schema.arguments import a_flag, a_text, an_instance, wrong
+from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
 
 
@@ -61,6 +62,38 @@ class FunctionClass:
         """The type of a result; a row that a table function gives is never NULL."""
         is_row = self.kind is Kind.TABLE and type_.is_(TypeRoot.ROW)
         return type_.not_null() if is_row else type_
+
+
+def check_declaration(declaration: FunctionClass) -> None:
+    """Check what a user declares of a class.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for the first part of another type.
+    """
+    given: object = declaration.signatures
+    an_instance(given, (tuple, list), "the signatures")
+    for signature in declaration.signatures:
+        _check_signature(signature)
+    an_instance(declaration.kind, Kind, "the kind")
+    a_text(declaration.problem, "the problem")
+    a_flag(declaration.is_function, "is_function")
+    a_flag(declaration.deterministic, "deterministic")
+    spark: object = declaration.spark
+    if not (spark is None or isinstance(spark, str) or callable(spark)):
+        raise wrong(f"spark must be a template or a function, got {show(spark)}")
+
+
+def _check_signature(signature: object) -> None:
+    match signature:
+        case (list() | tuple() as arguments, DataType()) if all(
+            isinstance(one, DataType) for one in arguments
+        ):
+            return
+        case _:
+            raise wrong(
+                f"expected argument types and a result type, got {show(signature)}",
+                "write ((DataTypes.INT(),), DataTypes.STRING())",
+            )
 
 
 #: What a function is made of: the name of a class, or what it does.

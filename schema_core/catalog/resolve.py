@@ -32,6 +32,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
+from schema_core.schema.arguments import an_instance
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema, plain
 from schema_core.schema.unresolved import (
@@ -58,6 +59,8 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
     """
     if isinstance(table, ResolvedCatalogTable):
         return table
+    an_instance(table, CatalogTable, "the table")
+    an_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
     if table.distribution is not None:
@@ -80,6 +83,8 @@ def resolve_view(
     """
     if isinstance(view, ResolvedCatalogView):
         return view
+    an_instance(view, CatalogView, "the view")
+    an_instance(resolver, SchemaResolver, "the resolver")
     stored = resolver.resolve(view.schema)
     try:
         columns = query_columns(view.expanded_query)
@@ -171,6 +176,8 @@ def resolve_materialized_table(
     """
     if isinstance(table, ResolvedCatalogMaterializedTable):
         return table
+    an_instance(table, CatalogMaterializedTable, "the table")
+    an_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
     check_keys("partition key", table.partition_keys, schema, found)
@@ -192,6 +199,8 @@ def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCata
     """
     if isinstance(model, ResolvedCatalogModel):
         return model
+    an_instance(model, CatalogModel, "the model")
+    an_instance(resolver, SchemaResolver, "the resolver")
     with at("input"):
         taken = resolver.resolve(model.input_schema)
     with at("output"):
@@ -222,6 +231,7 @@ def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
     """
     if isinstance(model, ResolvedCatalogModel):
         return model
+    an_instance(model, CatalogModel, "the model")
     raise _unresolved(model)
 
 

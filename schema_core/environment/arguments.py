@@ -36,6 +36,17 @@ def require(value: object, kind: type, name: str) -> None:
     raise SchemaError(f"{name} takes {wanted}, not {given}", code="wrong-argument")
 
 
+def require_one_of(value: object, kinds: tuple[type, ...], name: str) -> None:
+    """Refuse a value that is an instance of none of these classes.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    if not isinstance(value, kinds):
+        problem = f"{name} takes a {name}, not {_article(type(value).__name__)}"
+        raise SchemaError(problem, code="wrong-argument")
+
+
 def require_text_or_none(value: object, name: str) -> None:
     """Refuse what is neither a text nor None.
 

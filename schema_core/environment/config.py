@@ -29,7 +29,13 @@ class Configuration(MutableMapping[str, str]):
     """
 
     def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        given: object = options
+        if given is not None and not isinstance(given, Mapping):
+            require(given, Mapping, "options")
         self._options = dict(options or {})
+        for key, value in self._options.items():
+            require(key, str, "an option's key")
+            require(value, str, f"option {key!r}")
 
     def __getitem__(self, key: str) -> str:
         return self._options[key]
@@ -122,6 +128,7 @@ class Configuration(MutableMapping[str, str]):
         return self
 
     def contains_key(self, key: str) -> bool:
+        require(key, str, "key")
         return key in self._options
 
     def remove_config(self, key: str) -> bool:

@@ -18,6 +18,7 @@ from schema_core.expressions.user_functions import (
     UserFunction,
     user_function,
 )
+from schema_core.text import show
 
 #: What a function may be made of: the name of a class, a declaration, or a function of Python.
 Given: TypeAlias = (
@@ -47,9 +48,10 @@ def module_of(name: str, given: object) -> Module:
     Raises:
         SchemaError: with code `wrong-argument` for what is no mapping of functions.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
         raise SchemaError(
-            f"the module {name} is no mapping from names to functions", code="wrong-argument"
+            f"the module {name} must be a mapping from names to functions, got {show(given)}",
+            code="wrong-argument",
         )
     return {key: definition_of(function) for key, function in given.items()}
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from schema_core.catalog.functions import FunctionClass
+from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.environment.arguments import require, takes
 from schema_core.environment.definition import Given, definition_of, module_of
 from schema_core.environment.session import Session
+from schema_core.errors import SchemaError
 from schema_core.paths import parse_path
+from schema_core.text import is_blank
 
 
 class FunctionMethods:
@@ -19,8 +21,17 @@ class FunctionMethods:
 
     # --- functions -----------------------------------------------------------------------------
 
+    @takes(class_name=str, declaration=FunctionClass)
     def declare_function_class(self, class_name: str, declaration: FunctionClass) -> None:
-        """Say what a class does that functions name: no class named in a text is ever imported."""
+        """Declare what a class does that functions name; the class itself is never imported.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a declaration that could not be called: its
+                signatures are pairs of argument types and a result type.
+        """
+        if is_blank(class_name):
+            raise SchemaError("class_name must not be blank", code="wrong-argument")
+        check_declaration(declaration)
         self._session.functions.classes[class_name] = declaration
 
     @takes(path=str, function_class_name=str)

@@ -78,7 +78,7 @@ class EnvironmentSettingsBuilder:
         self, config: Configuration | Mapping[str, str]
     ) -> EnvironmentSettingsBuilder:
         """Set options; those set before stay."""
-        added = config.to_dict() if isinstance(config, Configuration) else dict(config)
+        added = Configuration(config).to_dict()
         merged = {**self._settings.configuration, **added}
         self._settings = replace(self._settings, configuration=merged)
         return self

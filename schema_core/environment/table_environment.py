@@ -266,7 +266,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         identifier, view = self._identifier(view_path), table.to_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
-    @takes(table_path=str)
+    @takes(table_path=str, ignore_if_not_exists=bool)
     def drop_table(self, table_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent table; return whether there was one.
 
@@ -279,7 +279,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         tables = self._session.tables
         return tables.drop_unless_hidden(TableKind.TABLE, identifier, ignore_if_not_exists)
 
-    @takes(view_path=str)
+    @takes(view_path=str, ignore_if_not_exists=bool)
     def drop_view(self, view_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent view; return whether there was one.
 

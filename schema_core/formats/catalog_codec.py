@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import assert_never, get_args
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import (
@@ -19,6 +19,7 @@ from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.sql_catalog import SqlCatalog
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaError
+from schema_core.formats.arguments import require
 from schema_core.formats.property_keys import Properties, damaged
 from schema_core.formats.property_map import (
     decode_model,
@@ -48,6 +49,7 @@ class PropertyMaps:
     """
 
     def encode_table(self, table: ResolvedTable) -> Properties:
+        require(table, get_args(ResolvedTable), "a resolved table, view or materialized table")
         match table:
             case ResolvedCatalogTable():
                 return encode_table(table, "carry")
@@ -60,6 +62,7 @@ class PropertyMaps:
                 assert_never(table)
 
     def decode_table(self, kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
+        require(kind, TableKind, "a TableKind")
         match kind:
             case TableKind.TABLE:
                 return decode_table(properties)
@@ -78,6 +81,7 @@ class PropertyMaps:
 
 
 def _decode_view(properties: Mapping[str, str]) -> CatalogBaseTable:
+    require(properties, Mapping, "a mapping of strings")
     for key in (ORIGINAL, EXPANDED):
         if key not in properties:
             raise damaged(key, f"the key {key!r} is missing", "missing-key")

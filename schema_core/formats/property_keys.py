@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.errors import Diagnostic, SchemaError
+from schema_core.formats.arguments import require
 
 Properties: TypeAlias = dict[str, str]
 Member = TypeVar("Member", bound=Enum)
@@ -101,8 +102,9 @@ def require_texts(properties: Mapping[Any, Any]) -> None:
     """Refuse keys and values that are no texts, of which no map is made.
 
     Raises:
-        SchemaError: with code `key-value`.
+        SchemaError: with code `key-value`, or `wrong-argument` for something that is not a mapping.
     """
+    require(properties, Mapping, "a mapping of strings")
     try:
         "".join(properties)
         "".join(properties.values())

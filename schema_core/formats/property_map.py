@@ -25,6 +25,7 @@ from schema_core.catalog.objects import (
 from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
 from schema_core.formats import property_carry as carry
 from schema_core.formats import property_schema
+from schema_core.formats.arguments import require
 from schema_core.formats.property_keys import IS_GENERIC, Properties, Reader, flatten, together
 from schema_core.schema.resolved import ResolvedSchema
 
@@ -89,10 +90,12 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     """The map of a table, as Flink 2.3 writes it.
 
     Raises:
+        SchemaError: with code `wrong-argument` for something that is not a resolved table.
         UnsupportedError: for a type or an expression without text; and, where `on_loss` is
             "refuse", for everything that could not be read back: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
+    require(table, ResolvedCatalogTable, "a resolved table")
     refuse(losses_of_table(table), on_loss)
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
     properties = together(
@@ -169,6 +172,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     Raises:
         UnsupportedError: as `encode_table`.
     """
+    require(view, ResolvedCatalogView, "a resolved view")
     refuse(losses_of_view(view), on_loss)
     told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
     properties = together(
@@ -220,6 +224,7 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
         UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema that
             has more than columns.
     """
+    require(model, ResolvedCatalogModel, "a resolved model")
     refuse(losses_of_model(model), on_loss)
     taken, given = model.resolved_input_schema, model.resolved_output_schema
     told = told_of(ResolvedSchema(), model.options, model.comment, on_loss, removed=())

@@ -353,9 +353,12 @@ class Schema(DeclaredElsewhere):
         """What `resolver` makes of it.
 
         Raises:
-            SchemaError: as `SchemaResolver.resolve`.
+            SchemaError: as `SchemaResolver.resolve`, with code `wrong-argument` for a `resolver`
+                that is not one.
         """
-        return resolver.resolve(self)
+        from schema_core.schema.resolve import SchemaResolver
+
+        return an_instance(resolver, SchemaResolver, "the resolver").resolve(self)
 
     def get_columns(self) -> list[UnresolvedColumn]:
         return list(self.columns)

@@ -118,8 +118,17 @@ class DataType:
             yield from child.walk()
 
     def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
-        """Whether the root is one of these, or belongs to one of these families."""
-        return not KINDS[self.root].isdisjoint(kinds)
+        """Whether the root is one of these, or belongs to one of these families.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for something that cannot be either.
+        """
+        try:
+            return not KINDS[self.root].isdisjoint(kinds)
+        except TypeError:
+            raise SchemaError(
+                f"expected type roots and families, got {show(kinds)}", code="wrong-argument"
+            ) from None
 
     # --- text ----------------------------------------------------------------------------------
 

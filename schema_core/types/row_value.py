@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, overload
 
 from schema_core.errors import SchemaError, similar
+from schema_core.text import show
 
 
 class RowKind(Enum):
@@ -105,16 +106,21 @@ class Row:
         object.__setattr__(self, "_kind", row_kind)
 
     def set_field_names(self, field_names: Sequence[str]) -> None:
-        """Name the values by their positions."""
-        object.__setattr__(self, "_names", list(field_names))
+        """Name the values by their positions.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for something that is not a list of strings.
+        """
+        object.__setattr__(self, "_names", _field_names(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
         """The values of these names, in their order.
 
         Raises:
-            SchemaError: with code `row-field` for a name that the row lacks.
+            SchemaError: with code `row-field` for a name that the row lacks, `wrong-argument` for
+                something that is not a list of strings.
         """
-        return [self[name] for name in names]
+        return [self[name] for name in _field_names(names)]
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
         """The values by name; `recursive` does the same to rows within, in lists and maps too.
@@ -201,3 +207,12 @@ def _as_dict(value: Any) -> Any:
             return {key: _as_dict(one) for key, one in value.items()}
         case _:
             return value
+
+
+def _field_names(names: object) -> list[str]:
+    """A list of strings."""
+    if isinstance(names, Iterable) and not isinstance(names, str):
+        found = list(names)
+        if all(isinstance(name, str) for name in found):
+            return found
+    raise SchemaError(f"expected a list of field names, got {show(names)}", code="wrong-argument")
