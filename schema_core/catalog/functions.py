@@ -373,5 +373,5 @@ class FunctionCatalog:
 
     def list_functions(self) -> list[str]:
         """All functions that one name reaches, each once, sorted."""
-        current = (self._registry.current_catalog, self._registry.current_database)
+        current = self._registry.current_path
         return sorted({*self.list_user_defined(*current), *self.list_system()})

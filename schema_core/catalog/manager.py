@@ -140,18 +140,22 @@ class CatalogManager:
         resolved, kind = self._resolve(table), table.get_table_kind()
         catalog = self.registry.get(identifier.catalog_name)
         catalog.get_database(identifier.database_name)
-        cell = matrix.CREATE_PERMANENT[self._permanent(kind, identifier)]
-        if not decide(cell, ignore_if_exists, NOUNS[kind], identifier):
+        if not self._may_create(kind, identifier, ignore_if_exists):
             return False
         self._check(resolved, None)
         self.admit(identifier)
         try:
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
         except AlreadyExistsError:  # created by another writer since
-            if not ignore_if_exists:
-                raise
-            return False
+            if ignore_if_exists:
+                return False
+            self._may_create(kind, identifier, ignore_if_exists)
+            raise
         return True
+
+    def _may_create(self, kind: TableKind, identifier: ObjectIdentifier, ignore: bool) -> bool:
+        cell = matrix.CREATE_PERMANENT[self._permanent(kind, identifier)]
+        return decide(cell, ignore, NOUNS[kind], identifier)
 
     def create_temporary(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
@@ -304,7 +308,7 @@ class CatalogManager:
             NotFoundError: with code `database-not-found`.
             SchemaError: with code `database-in-use`, or `database-not-empty` without `cascade`.
         """
-        current = (self.registry.current_catalog, self.registry.current_database)
+        current = self.registry.current_path
         if current == (catalog, name):
             raise SchemaError(
                 f"the database {name} is the current one",

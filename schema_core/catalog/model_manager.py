@@ -85,7 +85,7 @@ class ModelManager:
                     f"there is no model {identifier.as_summary_string()}", code="model-not-found"
                 )
             return False
-        catalog.drop_model(path, ignore_if_not_exists=False)
+        catalog.drop_model(path, ignore_if_not_exists=if_exists)
         return True
 
     def drop_unless_hidden(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
 from typing import Any, TypeAlias
 
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
@@ -34,11 +35,13 @@ class Modules:
         self.loaded = [CORE]
         self.used = [CORE]
         self._offered = offered
+        self._lock = RLock()
         self._functions: dict[str, Module] = {}
 
     def of_packages(self) -> Iterable[tuple[str, Module]]:
         """The modules in use that packages brought, in order, each with its functions."""
-        return [(name, self._functions[name]) for name in self.used if name in self._functions]
+        found = ((name, self._functions.get(name)) for name in self.used)
+        return [(name, functions) for name, functions in found if functions is not None]
 
     def load(self, name: str) -> None:
         """Load a module and use it after all others.
@@ -47,12 +50,7 @@ class Modules:
             AlreadyExistsError: with code `module-exists`.
             NotFoundError: with code `module-not-found` for one that no package offers.
         """
-        if name in self.loaded:
-            raise AlreadyExistsError(f"the module {name} is loaded already", code="module-exists")
-        if name != CORE:
-            self._add(name, self._offered(name))
-        self.loaded.append(name)
-        self.used.append(name)
+        self._load(name, lambda: self._offered(name))
 
     def add(self, name: str, module: Module) -> None:
         """Load a module that is given as an object, and use it after all others.
@@ -60,16 +58,19 @@ class Modules:
         Raises:
             AlreadyExistsError: with code `module-exists`.
         """
-        if name in self.loaded:
-            raise AlreadyExistsError(f"the module {name} is loaded already", code="module-exists")
-        self._add(name, module)
-        self.loaded.append(name)
-        self.used.append(name)
+        self._load(name, lambda: module)
 
-    def _add(self, name: str, module: Module | None) -> None:
-        if module is None:
-            raise self._missing(name, [CORE])
-        self._functions[name] = {key.lower(): function for key, function in module.items()}
+    def _load(self, name: str, find: Callable[[], Module | None]) -> None:
+        with self._lock:
+            if name in self.loaded:
+                problem = f"the module {name} is loaded already"
+                raise AlreadyExistsError(problem, code="module-exists")
+            if name != CORE:
+                if (module := find()) is None:
+                    raise self._missing(name, [CORE])
+                self._functions[name] = {key.lower(): value for key, value in module.items()}
+            self.loaded = [*self.loaded, name]
+            self.used = [*self.used, name]
 
     def unload(self, name: str) -> None:
         """Forget a module.
@@ -77,11 +78,12 @@ class Modules:
         Raises:
             NotFoundError: with code `module-not-found`.
         """
-        if name not in self.loaded:
-            raise self._missing(name, self.loaded)
-        self.loaded.remove(name)
-        self._functions.pop(name, None)
-        self.used = [one for one in self.used if one != name]
+        with self._lock:
+            if name not in self.loaded:
+                raise self._missing(name, self.loaded)
+            self.loaded = [one for one in self.loaded if one != name]
+            self.used = [one for one in self.used if one != name]
+            self._functions.pop(name, None)
 
     def use(self, names: Iterable[str]) -> None:
         """Use these modules, in this order, and no others.
@@ -91,12 +93,13 @@ class Modules:
             NotFoundError: with code `module-not-found`.
         """
         wanted = list(names)
-        for position, name in enumerate(wanted):
-            if name in wanted[:position]:
-                raise SchemaError(f"the module {name} is named twice", code="module-twice")
-            if name not in self.loaded:
-                raise self._missing(name, self.loaded)
-        self.used = wanted
+        with self._lock:
+            for position, name in enumerate(wanted):
+                if name in wanted[:position]:
+                    raise SchemaError(f"the module {name} is named twice", code="module-twice")
+                if name not in self.loaded:
+                    raise self._missing(name, self.loaded)
+            self.used = wanted
 
     def listed(self) -> list[tuple[str, bool]]:
         """All modules, those in use first and in order, and whether each is in use."""

@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Protocol, runtime_checkable
+from threading import RLock
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from schema_core.catalog.api import Catalog, sorted_names
 from schema_core.catalog.memory import InMemoryCatalog
@@ -217,16 +218,34 @@ def _closed_on_failure(catalog: Catalog) -> Iterator[None]:
         raise
 
 
+#: The current catalog and the current database in it.
+CurrentPath: TypeAlias = tuple[str | None, str | None]
+
+
 class CatalogRegistry:
-    """The catalogs of a session, those in use and those only stored, and the current path."""
+    """The catalogs of a session, those in use and those only stored, and the current path.
+
+    Any number of threads may use it: each catalog is made once, and a path is qualified by a
+    catalog and a database that were current at the same time.
+    """
 
     def __init__(self, name: str, built_in: Catalog, store: CatalogStore | None = None) -> None:
         self._store = store or InMemoryCatalogStore()
         self._open: dict[str, Catalog] = {name: built_in}
-        self.current_catalog: str | None = name
-        self.current_database: str | None = built_in.get_default_database()
+        self._lock = RLock()
+        self.current_path: CurrentPath = (name, built_in.get_default_database())
         self._store.open()
         built_in.open()
+
+    @property
+    def current_catalog(self) -> str | None:
+        """The current catalog, if there is one."""
+        return self.current_path[0]
+
+    @property
+    def current_database(self) -> str | None:
+        """The current database, if there is one."""
+        return self.current_path[1]
 
     # --- which there are -----------------------------------------------------------------------
 
@@ -236,11 +255,14 @@ class CatalogRegistry:
 
     def find(self, name: str) -> Catalog | None:
         """The catalog of this name, made from the store at its first use, or None."""
-        if name not in self._open and (descriptor := self._store.get_catalog(name)):
-            catalog = make_catalog(descriptor)
-            catalog.open()
-            self._open[name] = catalog
-        return self._open.get(name)
+        if (found := self._open.get(name)) is not None:
+            return found
+        with self._lock:
+            if name not in self._open and (descriptor := self._store.get_catalog(name)):
+                catalog = make_catalog(descriptor)
+                catalog.open()
+                self._open[name] = catalog
+            return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
         """The catalog of this name.
@@ -273,37 +295,40 @@ class CatalogRegistry:
 
     def register(self, name: str, catalog: Catalog) -> None:
         """Use a catalog that exists as an object; it is not stored."""
-        self._require_new(name)
-        catalog.open()
-        self._open[name] = catalog
+        with self._lock:
+            self._require_new(name)
+            catalog.open()
+            self._open[name] = catalog
 
     def create(self, descriptor: CatalogDescriptor, ignore_if_exists: bool) -> bool:
         """Make a catalog, use it and store how it was made; tells whether it is new."""
         name = descriptor.catalog_name
-        if ignore_if_exists and name in self.names():
-            return False
-        self._require_new(name)
-        catalog = make_catalog(descriptor)
-        catalog.open()
-        with _closed_on_failure(catalog):
-            self._store.store_catalog(name, descriptor)
-        self._open[name] = catalog
-        return True
+        with self._lock:
+            if ignore_if_exists and name in self.names():
+                return False
+            self._require_new(name)
+            catalog = make_catalog(descriptor)
+            catalog.open()
+            with _closed_on_failure(catalog):
+                self._store.store_catalog(name, descriptor)
+            self._open[name] = catalog
+            return True
 
     def alter(self, name: str, change: Callable[[CatalogDescriptor], CatalogDescriptor]) -> None:
         """Make the catalog anew from a changed descriptor; what was in memory is gone.
 
         Where that fails, or the store does, the old one stays.
         """
-        changed = change(self.descriptor(name))
-        catalog = make_catalog(changed)
-        catalog.open()
-        with _closed_on_failure(catalog):
-            self._store.alter_catalog(name, changed)
-        old = self._open.pop(name, None)
-        if old is not None:
-            old.close()
-        self._open[name] = catalog
+        with self._lock:
+            changed = change(self.descriptor(name))
+            catalog = make_catalog(changed)
+            catalog.open()
+            with _closed_on_failure(catalog):
+                self._store.alter_catalog(name, changed)
+            old = self._open.get(name)
+            self._open[name] = catalog
+            if old is not None:
+                old.close()
 
     def drop(self, name: str, ignore_if_not_exists: bool) -> bool:
         """Forget a catalog that is not the current one; tells whether there was one.
@@ -311,21 +336,22 @@ class CatalogRegistry:
         Raises:
             SchemaError: with code `catalog-in-use` for the current catalog.
         """
-        if name == self.current_catalog:
-            raise SchemaError(
-                f"the catalog {name} is the current one",
-                code="catalog-in-use",
-                hint="choose another one first with USE CATALOG",
-            )
-        if name not in self.names():
-            if not ignore_if_not_exists:
-                self.get(name)
-            return False
-        catalog = self._open.pop(name, None)
-        if catalog is not None:
-            catalog.close()
-        self._store.remove_catalog(name, ignore_if_not_exists=True)
-        return True
+        with self._lock:
+            if name == self.current_catalog:
+                raise SchemaError(
+                    f"the catalog {name} is the current one",
+                    code="catalog-in-use",
+                    hint="choose another one first with USE CATALOG",
+                )
+            if name not in self.names():
+                if not ignore_if_not_exists:
+                    self.get(name)
+                return False
+            catalog = self._open.pop(name, None)
+            if catalog is not None:
+                catalog.close()
+            self._store.remove_catalog(name, ignore_if_not_exists=True)
+            return True
 
     def _require_new(self, name: str) -> None:
         if is_blank(name):
@@ -337,17 +363,18 @@ class CatalogRegistry:
 
     def use_catalog(self, name: str | None) -> None:
         """Make a catalog and its default database the current ones; None for neither."""
-        if name is None:
-            self.current_catalog = self.current_database = None
-        elif name != self.current_catalog:
-            self.current_database = self.get(name).get_default_database()
-            self.current_catalog = name
+        with self._lock:
+            if name is None:
+                self.current_path = (None, None)
+            elif name != self.current_catalog:
+                self.current_path = (name, self.get(name).get_default_database())
 
     def use_database(self, name: str | None) -> None:
         """Make a database of the current catalog the current one; None for no database."""
-        if name is not None:
-            self.current().get_database(name)
-        self.current_database = name
+        with self._lock:
+            if name is not None:
+                self.current().get_database(name)
+            self.current_path = (self.current_catalog, name)
 
     def current(self) -> Catalog:
         """The current catalog.
@@ -355,17 +382,18 @@ class CatalogRegistry:
         Raises:
             SchemaError: with code `no-current-catalog`.
         """
-        if self.current_catalog is None:
+        name = self.current_catalog
+        if name is None:
             raise SchemaError(
                 "there is no current catalog",
                 code="no-current-catalog",
                 hint="choose one with USE CATALOG",
             )
-        return self.get(self.current_catalog)
+        return self.get(name)
 
     def qualify(self, path: UnresolvedPath) -> ObjectIdentifier:
         """The object that the path means where the current catalog and database are."""
-        return path.qualify(self.current_catalog, self.current_database)
+        return path.qualify(*self.current_path)
 
     def qualify_database(self, parts: tuple[str, ...]) -> tuple[str, str]:
         """The catalog and the database that one or two names mean; none is the current one.
@@ -377,8 +405,9 @@ class CatalogRegistry:
             raise SchemaError(
                 f"a database has one or two names, not {len(parts)}", code="path-length"
             )
-        last = parts[-1:] or (self.current_database,)
-        first = parts[:-1] or (self.current_catalog,)
+        catalog, database = self.current_path
+        last = parts[-1:] or (database,)
+        first = parts[:-1] or (catalog,)
         if first[0] is None or last[0] is None:
             what = "catalog" if first[0] is None else "database"
             raise SchemaError(f"there is no current {what}", code=f"no-current-{what}")

@@ -1,8 +1,12 @@
-"""Shelves keep objects of one kind by their paths, and say how a wrong path is refused."""
+"""Shelves store objects of one kind by their paths, and raise for a wrong path.
+
+Any number of threads may use a shelf: what a method has looked at is still so when it writes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from threading import RLock
 from typing import Generic, TypeVar
 
 from schema_core.errors import AlreadyExistsError, NotFoundError, similar
@@ -33,6 +37,7 @@ class Shelf(Generic[K, V]):
         self.code = noun.replace(" ", "-")
         self._key = key
         self._kept: dict[K, V] = {}
+        self._lock = RLock()
         #: asked before a new object is kept; it raises what speaks against that
         self.admit: Callable[[K], None] | None = None
 
@@ -52,9 +57,10 @@ class Shelf(Generic[K, V]):
 
     def get(self, path: K) -> V:
         """The object at this path."""
-        if path not in self:
-            raise self._missing(path)
-        return self._kept[self._key(path)]
+        with self._lock:
+            if path not in self:
+                raise self._missing(path)
+            return self._kept[self._key(path)]
 
     def find(self, path: K) -> V | None:
         """The object at this path, or None."""
@@ -62,37 +68,41 @@ class Shelf(Generic[K, V]):
 
     def create(self, path: K, kept: V, ignore_if_exists: bool) -> bool:
         """Keep a new object; tells whether it was not there before."""
-        if path in self:
-            if ignore_if_exists:
-                return False
-            raise self._exists(path)
-        if self.admit is not None:
-            self.admit(path)
-        self._kept[self._key(path)] = kept
-        return True
+        with self._lock:
+            if path in self:
+                if ignore_if_exists:
+                    return False
+                raise self._exists(path)
+            if self.admit is not None:
+                self.admit(path)
+            self._kept[self._key(path)] = kept
+            return True
 
     def alter(self, path: K, kept: V, ignore_if_not_exists: bool) -> bool:
         """Put another object in place of the one at this path; tells whether there was one."""
-        if path not in self:
-            return self._ignore_missing(path, ignore_if_not_exists)
-        self._kept[self._key(path)] = kept
-        return True
+        with self._lock:
+            if path not in self:
+                return self._ignore_missing(path, ignore_if_not_exists)
+            self._kept[self._key(path)] = kept
+            return True
 
     def drop(self, path: K, ignore_if_not_exists: bool) -> bool:
         """Forget the object at this path; tells whether there was one."""
-        if path not in self:
-            return self._ignore_missing(path, ignore_if_not_exists)
-        del self._kept[self._key(path)]
-        return True
+        with self._lock:
+            if path not in self:
+                return self._ignore_missing(path, ignore_if_not_exists)
+            del self._kept[self._key(path)]
+            return True
 
     def rename(self, path: K, new_path: K, ignore_if_not_exists: bool) -> bool:
         """Keep the object at another path; tells whether there was one."""
-        if path not in self:
-            return self._ignore_missing(path, ignore_if_not_exists)
-        if new_path in self:
-            raise self._exists(new_path)
-        self._kept[self._key(new_path)] = self._kept.pop(self._key(path))
-        return True
+        with self._lock:
+            if path not in self:
+                return self._ignore_missing(path, ignore_if_not_exists)
+            if new_path in self:
+                raise self._exists(new_path)
+            self._kept[self._key(new_path)] = self._kept.pop(self._key(path))
+            return True
 
     def _ignore_missing(self, path: K, ignore: bool) -> bool:
         if not ignore:

@@ -93,14 +93,14 @@ class TypeManager:
                 code="hidden-by-temporary",
                 hint="drop the temporary type first",
             )
-        if self._permanent(identifier) is None:
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.type_exists(path):
             if if_exists:
                 return False
             raise NotFoundError(
                 f"there is no type {identifier.as_summary_string()}", code="type-not-found"
             )
-        catalog = self.registry.get(identifier.catalog_name)
-        catalog.drop_type(identifier.to_object_path(), ignore_if_not_exists=False)
+        catalog.drop_type(path, ignore_if_not_exists=if_exists)
         return True
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:

@@ -135,7 +135,7 @@ class FunctionMethods:
     def list_user_defined_functions(self) -> list[str]:
         """The user's functions, temporary ones too, sorted, in lower case."""
         registry = self._session.registry
-        place = (registry.current_catalog, registry.current_database)
+        place = registry.current_path
         return self._session.functions.list_user_defined(*place)
 
     def list_functions(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import RLock
 from typing import Any
 
 from schema_core.catalog.file_store import catalog_store
@@ -68,7 +69,11 @@ def placed(span: Span | None) -> Iterator[None]:
 
 
 class Session:
-    """Everything that the statements of one environment share."""
+    """Everything that the statements of one environment share.
+
+    Any number of threads may use it. What a session has only one of, such as the current database,
+    the options and the temporary objects, is shared by all of them.
+    """
 
     def __init__(self, settings: EnvironmentSettings, planner: Planner | None = None) -> None:
         name, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
@@ -98,11 +103,15 @@ class Session:
         )
         self.tables.admit = self.shadowing.require_seen
         self._planner = planner
+        self._lock = RLock()
         self._opened = OpenViews()
 
     @contextmanager
     def temporary_scope(self) -> Iterator[None]:
-        """Within it temporary objects come and go; behind it they are what they were before it."""
+        """A block after which the temporary objects are what they were before it.
+
+        They are those of the session: what another thread made meanwhile is gone as well.
+        """
         shelves: tuple[Shelf[Any, Any], ...] = (
             self.temporary.tables,
             self.temporary.models,
@@ -296,11 +305,12 @@ class Session:
         Raises:
             NotFoundError: where it is not installed.
         """
-        if self._planner is None:
-            options = self.config.get_configuration()
-            context = PlannerContext(options, self.bound)
-            self._planner = find_planner(PLANNER.of(options) or "", context)
-        return self._planner
+        with self._lock:
+            if self._planner is None:
+                options = self.config.get_configuration()
+                context = PlannerContext(options, self.bound)
+                self._planner = find_planner(PLANNER.of(options) or "", context)
+            return self._planner
 
     def bound(self, identifier: ObjectIdentifier) -> BoundTable:
         """The table at a path, for an engine to read or write.
