@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from heapq import nlargest
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from schema_core.text import Span, caret, position
 
@@ -137,9 +137,18 @@ class ParseError(SchemaError):
 
 
 class NotFoundError(SchemaCoreError):
-    """No such catalog, database, table, view, function or column."""
+    """No such catalog, database, table, view, function or column.
+
+    `names` is the full path of the missing object, from its catalog on, where that is known.
+    """
 
     default_code = "not-found"
+    names: tuple[str, ...] = ()
+
+    def of(self, *names: str) -> Self:
+        """The error with the full path of the missing object."""
+        self.names = names
+        return self
 
 
 class AlreadyExistsError(SchemaCoreError):

@@ -100,7 +100,7 @@ class CatalogManager:
             f"there is no table or view {identifier.as_summary_string()}",
             code="table-not-found",
             hint=similar(identifier.object_name, self._names_beside(identifier)),
-        )
+        ).of(*identifier.to_list())
 
     def _names_beside(self, identifier: ObjectIdentifier) -> list[str]:
         catalog = self.registry.find(identifier.catalog_name)

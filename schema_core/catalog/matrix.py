@@ -130,7 +130,8 @@ def decide(
                 f"there is already something called {path}", code=f"{noun}-exists"
             )
         case Outcome.MISSING:
-            raise NotFoundError(f"there is no {what} {path}", code=f"{noun}-not-found")
+            problem, names = f"there is no {what} {path}", identifier.to_list()
+            raise NotFoundError(problem, code=f"{noun}-not-found").of(*names)
         case Outcome.HIDDEN:
             hider = f"temporary {hidden_by or what}"
             raise SchemaError(

@@ -276,7 +276,7 @@ class CatalogRegistry:
             f"there is no catalog {name}",
             code="catalog-not-found",
             hint=similar(name, self.names()),
-        )
+        ).of(name)
 
     def descriptor(self, name: str) -> CatalogDescriptor:
         """How the catalog was made; unknown for one that was handed over as an object.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from textwrap import indent
-from typing import Annotated, assert_never
+from typing import Annotated, TypeAlias, assert_never
 
 import typer
 from rich.console import Console
@@ -13,12 +13,24 @@ from rich.text import Text
 from schema_core.cli import script
 from schema_core.cli.main import WRONG
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.operations.drop import TABLES
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError
+from schema_core.paths import UnresolvedPath
+from schema_core.sql.definition_syntax import RenameTo
 from schema_core.sql.statement import read_statements
-from schema_core.sql.statement_syntax import CreateTable, CreateView, Statement
+from schema_core.sql.statement_syntax import (
+    Alter,
+    CreateCatalog,
+    CreateDatabase,
+    CreateMaterializedTable,
+    CreateTable,
+    CreateView,
+    Drop,
+    Statement,
+)
 from schema_core.text import visible
 
 
@@ -61,44 +73,83 @@ def resolve(
         raise typer.Exit(WRONG)
 
 
+#: The full path of an object: catalog, database, name; or the beginning of one.
+Names: TypeAlias = tuple[str, ...]
+
+
 def check(
     session: Session, text: str, console: Console, form: Form = Form.LISTING
 ) -> list[SchemaCoreError]:
-    """Do every statement in the session, print what was created, and give back the mistakes."""
+    """Do every statement in the session, print what was created, and return the mistakes.
+
+    An error that only reports as missing what an earlier, failed statement would have created is
+    left out: it has the same cause.
+    """
     mistakes: list[SchemaCoreError] = []
-    missing: set[str] = set()
+    missing: set[Names] = set()
     try:
         for statement in read_statements(text):
             if isinstance(statement, SchemaCoreError):
                 mistakes.append(statement)
                 continue
+            touched = affected(session, statement)
             try:
                 run(session, statement, text)
                 described(session, statement, console, form)
+                missing -= touched
             except SchemaCoreError as error:
-                missing |= created(statement)
                 if not follows(error, missing):
                     mistakes.append(error)
+                if not isinstance(error, AlreadyExistsError):
+                    missing |= created(session, statement)
     except SchemaCoreError as error:
         mistakes.append(error)
     return mistakes
 
 
-def created(statement: Statement) -> set[str]:
-    """The name of what the statement would have made."""
+def created(session: Session, statement: Statement) -> set[Names]:
+    """The full path of what the statement would have created, resolved where it stands."""
     match statement:
-        case CreateTable(path=path) | CreateView(path=path):
-            return {path.parts[-1]}
+        case CreateTable() | CreateView() | CreateMaterializedTable():
+            return _qualified(session, statement.path.parts)
+        case Alter(change=RenameTo(path=new)) if statement.kind in TABLES:
+            return {(*old[:-1], new.parts[-1]) for old in _qualified(session, statement.path.parts)}
+        case CreateCatalog(path=path):
+            return {path.parts[-1:]}
+        case CreateDatabase(path=path):
+            return _qualified(session, path.parts, of_database=True)
         case _:
             return set()
 
 
-def follows(error: SchemaCoreError, missing: set[str]) -> bool:
-    """Whether the error only says that something is not there whose statement failed before."""
-    if error.code != "table-not-found" or error.text is None or error.span is None:
-        return False
-    named = error.text[error.span.start : error.span.stop]
-    return any(name in named for name in missing)
+def affected(session: Session, statement: Statement) -> set[Names]:
+    """The full path of what the statement creates or drops: what failed before no longer counts."""
+    match statement:
+        case Drop() if statement.kind in TABLES:
+            return _qualified(session, statement.path.parts)
+        case _:
+            return created(session, statement)
+
+
+def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
+    """The full path that the name of an object or of a database stands for, if it has one."""
+    registry = session.registry
+    try:
+        if of_database:
+            return {registry.qualify_database(parts)}
+        return {tuple(registry.qualify(UnresolvedPath(parts)).to_list())}
+    except SchemaCoreError:
+        return set()
+
+
+def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
+    """Whether the error only reports as missing what failed before, or what would lie in it."""
+    every = (error, *error.others)
+    return all(
+        isinstance(one, NotFoundError)
+        and any(one.names[:length] in missing for length in range(1, len(one.names) + 1))
+        for one in every
+    )
 
 
 def described(session: Session, statement: Statement, console: Console, form: Form) -> None:

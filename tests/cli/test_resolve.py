@@ -59,6 +59,74 @@ def test_what_only_follows_from_an_earlier_mistake_is_not_told(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("script", "codes"),
+    [
+        # a name that only contains that of a failed statement is a mistake of its own
+        ("CREATE TABLE a (x NOPE); SELECT x FROM data", "unknown-type table-not-found"),
+        ("CREATE TABLE data (x NOPE); SELECT x FROM a", "unknown-type table-not-found"),
+        ("CREATE TABLE a (x NOPE); SELECT x FROM A", "unknown-type table-not-found"),
+        # the same name elsewhere is another object
+        (
+            "CREATE DATABASE d; CREATE TABLE d.a (x NOPE); SELECT x FROM a",
+            "unknown-type table-not-found",
+        ),
+        (
+            "CREATE DATABASE d; CREATE TABLE a (x NOPE); USE d; SELECT x FROM a",
+            "unknown-type table-not-found",
+        ),
+        # the same object under another name is not
+        (
+            "CREATE DATABASE d; CREATE TABLE d.a (x NOPE); USE d; SELECT x FROM a",
+            "unknown-type",
+        ),
+        ("CREATE TABLE `a b` (x NOPE); SELECT x FROM default_database.`a b`", "unknown-type"),
+        ("CREATE TABLE a (x NOPE); DROP TABLE a; DESCRIBE a; SHOW CREATE TABLE a", "unknown-type"),
+        ("CREATE TABLE a (x NOPE); ALTER TABLE a ADD y INT; DROP VIEW a", "unknown-type"),
+        ("CREATE TABLE a (x NOPE); INSERT INTO a SELECT 1", "unknown-type"),
+        # chains: what fails for want of a failed object is missing as well
+        (
+            "CREATE TABLE a (x NOPE); CREATE VIEW v AS SELECT * FROM a; SELECT * FROM v",
+            "unknown-type",
+        ),
+        (
+            "CREATE TABLE a (x NOPE); ALTER TABLE a RENAME TO b; SELECT * FROM b",
+            "unknown-type",
+        ),
+        ("CREATE TABLE a (x NOPE); CREATE TABLE b LIKE a; SELECT * FROM b", "unknown-type"),
+        # what was created in the end, or dropped, no longer counts
+        (
+            "CREATE TABLE a (x NOPE); CREATE TABLE a (x INT); DROP TABLE a; SELECT x FROM a",
+            "unknown-type table-not-found",
+        ),
+        (
+            "CREATE TABLE a (x INT); CREATE TABLE a (x INT); DROP TABLE a; SELECT x FROM a",
+            "table-exists table-not-found",
+        ),
+        # catalogs and databases, and what would lie in them
+        (
+            "CREATE CATALOG c WITH ('type' = 'nope'); SELECT * FROM c.d.t; USE CATALOG c; TABLE d",
+            "catalog-type table-not-found",
+        ),
+        (
+            "CREATE DATABASE d; CREATE DATABASE d; SELECT * FROM d.t",
+            "database-exists table-not-found",
+        ),
+        # a catalog that nothing would have created is missing at each place
+        ("CREATE DATABASE c.d; TABLE c.d.t; CREATE TABLE c.e.t (x INT)", "catalog-not-found " * 2),
+    ],
+)
+def test_what_follows_is_decided_by_paths(tmp_path: Path, script: str, codes: str) -> None:
+    path = tmp_path / "follows.sql"
+    path.write_text(script)
+
+    result = resolve(path)
+
+    assert codes.split() == [
+        line.split("[")[1].split("]")[0] for line in result.output.splitlines() if "error[" in line
+    ]
+
+
+@pytest.mark.parametrize(
     ("options", "column"),
     [((), "`ts` TIMESTAMP(3) *ROWTIME*"), (("--batch",), "`ts` TIMESTAMP(3),")],
 )

@@ -121,7 +121,7 @@ def _partitions(session: Session, statement: Show) -> TableResult:
         if found is None or not isinstance(found.table, CatalogTable | CatalogMaterializedTable):
             raise NotFoundError(
                 f"there is no table {identifier.as_summary_string()}", code="table-not-found"
-            )
+            ).of(*identifier.to_list())
     values = dict(statement.partition.values) if statement.partition else {}
     wanted = CatalogPartitionSpec(
         {key: value for key, value in values.items() if value is not None}
