@@ -58,7 +58,7 @@ Parts = tuple[type[Any], dict[str, Any], bool]
 
 
 class Names(NamedTuple):
-    """The fields of a class: all, those that are compared but the arguments, those printed."""
+    """The fields of a constructor; those that are compared, but the arguments; those printed."""
 
     every: tuple[str, ...]
     compared: tuple[str, ...]
@@ -69,7 +69,7 @@ class Names(NamedTuple):
 def _names_of(kind: Any) -> Names:
     every = fields(kind)
     return Names(
-        tuple(one.name for one in every),
+        tuple(one.name for one in every if one.init),
         tuple(one.name for one in every if one.compare and one.name != "arguments"),
         tuple(one.name for one in every if one.repr),
     )

@@ -229,17 +229,33 @@ def _is_wide(tree: syntax.Expression) -> bool:
     )
 
 
+#: Queries and tables on one level of a query, each counted as often as it is read.
+MAX_BRANCHES = 1_000
+
+
 def require_shallow(query: Query) -> None:
     """Refuse a query of queries of queries, beyond what a text may have.
 
     Raises:
-        SchemaError: with code `too-deep`.
+        SchemaError: with code `too-deep`, or `too-wide` for a query that reads others again and
+            again.
     """
-    level: list[Query | Source | None] = [query]
+    level: dict[int, tuple[Query | Source | None, int]] = {id(query): (query, 1)}
     for _ in range(MAX_DEPTH * 2):
-        level = [below for one in level for below in _below(one)]
+        following: dict[int, tuple[Query | Source | None, int]] = {}
+        for one, count in level.values():
+            for below in _below(one):
+                _, times = following.get(id(below), (None, 0))
+                following[id(below)] = below, times + count
+        level = following
         if not level:
             return
+        if sum(count for _, count in level.values()) > MAX_BRANCHES:
+            raise SchemaError(
+                f"the query reads more than {MAX_BRANCHES:,} queries and tables",
+                code="too-wide",
+                hint="keep a part of it as a temporary view, and continue from there",
+            )
     raise SchemaError(
         f"queries lie more than {MAX_DEPTH} levels deep in each other",
         code="too-deep",

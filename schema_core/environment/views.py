@@ -16,18 +16,23 @@ from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.calls import implicit_cast
 from schema_core.expressions.conversions import sql_casts
 from schema_core.expressions.forms.words import fail
-from schema_core.expressions.signatures import declare
-from schema_core.expressions.typed import Apply, Ref, Typed
+from schema_core.expressions.signatures import Function, declare
+from schema_core.expressions.typed import Apply, Constant, Ref, Target, Typed, Word
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Item, Named, Relation, Scan, Select, result_columns
+from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema, plain
+from schema_core.sql.syntax import Call
+from schema_core.text import Span
 from schema_core.types import DataType
 
 #: How many views may lie one behind the other.
 MAX_VIEWS = 32
 
-#: Leaves: values below which no relation lies.
-LEAVES = (str, int, DataType, ResolvedSchema, ObjectIdentifier)
+#: Values that contain no relation.
+LEAVES = (
+    str, int, DataType, ResolvedSchema, ObjectIdentifier, Column, Ref, Constant, Word, Target,
+    Function, Call, Span, type(None),
+)  # fmt: skip
 
 
 #: The query behind the view at a path, or None for a table.
@@ -150,7 +155,7 @@ def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
 
     The source around a scan names its columns, so what stands in its place may name them otherwise.
     """
-    rebuilt: Relation = _finished(_rebuilt(relation, query_of), query_of)
+    rebuilt: Relation = _finished(relation, query_of)
     return rebuilt
 
 
@@ -165,30 +170,35 @@ def tables_in(relation: Relation) -> set[ObjectIdentifier]:
 Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 
-def _finished(rebuilding: Rebuilding, query_of: QueryOf) -> Any:
-    """What it ends with; the stack is a list, so that chains of thousands of terms fit."""
-    waiting, value = [rebuilding], None
+def _finished(root: Any, query_of: QueryOf) -> Any:
+    """The tree rebuilt: chains of thousands of terms need no stack, and what is shared is kept so.
+
+    A relation that is read twice is one object in the tree. It is rebuilt once.
+    """
+    done: dict[int, Any] = {}
+    waiting, value = [(root, _rebuilt(root, query_of))], None
     while waiting:
+        node, rebuilding = waiting[-1]
         try:
-            part = waiting[-1].send(value)
+            part = rebuilding.send(value)
         except StopIteration as ended:
             waiting.pop()
-            value = ended.value
+            value = done[id(node)] = ended.value
         else:
-            waiting.append(_rebuilt(part, query_of))
-            value = None
+            value = done.get(id(part))
+            if value is None:
+                waiting.append((part, _rebuilt(part, query_of)))
     return value
 
 
 def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
-    if node is None or isinstance(node, LEAVES):
-        return node
     if isinstance(node, Scan):
         return query_of(node.table.identifier) or node
     if isinstance(node, tuple):
-        parts = []
+        parts: list[Any] = []
         for part in node:
-            parts.append((yield part))  # noqa: PERF401 - no comprehension may yield
+            rebuilt = part if isinstance(part, LEAVES) else (yield part)
+            parts.append(rebuilt)
         if all(new is old for new, old in zip(parts, node, strict=True)):
             return node
         return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)
@@ -196,6 +206,7 @@ def _rebuilt(node: Any, query_of: QueryOf) -> Rebuilding:
         return node
     changed = {}
     for one in fields(node):
-        if one.init and (new := (yield (old := getattr(node, one.name)))) is not old:
+        old = getattr(node, one.name)
+        if one.init and not isinstance(old, LEAVES) and (new := (yield old)) is not old:
             changed[one.name] = new
     return replace(node, **changed) if changed else node

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.values import literal
+from schema_core.sql.rewrite import size
 from schema_core.sql.syntax import Call
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
-from schema_core.text import show
+from schema_core.text import MAX_DEPTH, show
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Written:
     __slots__ = ("syntax",)
 
     def __init__(self, tree: Tree) -> None:
+        require_small(tree)
         self.syntax = tree
 
     def _made(self, tree: Tree) -> Self:
@@ -37,6 +39,32 @@ class Written:
     def _called(self, name: str, *arguments: Value) -> Self:
         """A call of what the function tables call so."""
         return self._made(Call(name, tuple(map(written, arguments))))
+
+
+#: Nodes of an expression that is built in Python, shared parts counted each time.
+MAX_NODES = 100_000
+
+
+def require_small(tree: Tree) -> None:
+    """Refuse an expression that is larger than any text may spell it.
+
+    Raises:
+        SchemaError: with code `too-wide` for more than `MAX_NODES` nodes, with code `too-deep` for
+            more than `MAX_DEPTH` levels.
+    """
+    found = size(tree)
+    if found.nodes > MAX_NODES:
+        raise SchemaError(
+            f"an expression has at most {MAX_NODES:,} nodes",
+            code="too-wide",
+            hint="compute a part of it in a column of its own",
+        )
+    if found.levels > MAX_DEPTH:
+        raise SchemaError(
+            f"nested more than {MAX_DEPTH} levels deep",
+            code="too-deep",
+            hint="compute a part of it in a column of its own",
+        )
 
 
 def written(value: Value) -> Tree:

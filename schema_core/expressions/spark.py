@@ -154,7 +154,7 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
     arguments = (*first, *(_say(argument, speaker) for argument in others))
     called = Called(apply, arguments, speaker.zone, _suffix(apply, speaker))
     said = say(form, called)
-    if PREFIX in said and is_hidden(said):
+    if PREFIX in said and is_hidden(say(form, _abbreviated(called))):
         said = _outside(form, called)
     if len(said) > MAX_SAID:
         raise unsupported(
@@ -162,6 +162,17 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
             hint="compute parts of it in columns of their own",
         )
     return said
+
+
+def _abbreviated(called: Called) -> Called:
+    """The call over short stand-ins for arguments that are computed in Python.
+
+    What was checked for an argument is not checked again for each call around it.
+    """
+    short = f"{PREFIX}computed()"
+    return replace(
+        called, arguments=tuple(short if PREFIX in one else one for one in called.arguments)
+    )
 
 
 def _form(apply: Apply, speaker: Speaker) -> Form | None:
@@ -173,16 +184,19 @@ def _form(apply: Apply, speaker: Speaker) -> Form | None:
 
 def _outside(form: Form, called: Called) -> str:
     """A call whose arguments are computed in Python, outside of the lambdas that read them."""
+    if is_hidden(_bound_outside(form, _abbreviated(called))):
+        raise unsupported("it is computed in Python, which Spark does not do within a collection")
+    return _bound_outside(form, called)
+
+
+def _bound_outside(form: Form, called: Called) -> str:
     places = [place for place, text in enumerate(called.arguments) if PREFIX in text]
 
     def body(*names: str) -> str:
         words = dict(enumerate(called.arguments)) | dict(zip(places, names, strict=True))
         return say(form, replace(called, arguments=tuple(words.values())))
 
-    said = bind_all([called.arguments[place] for place in places], body)
-    if is_hidden(said):
-        raise unsupported("it is computed in Python, which Spark does not do within a collection")
-    return said
+    return bind_all([called.arguments[place] for place in places], body)
 
 
 def _suffix(apply: Apply, speaker: Speaker) -> str:

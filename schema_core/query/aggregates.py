@@ -6,7 +6,7 @@ group; aggregates do not nest, and are not known yet where rows are still being 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
@@ -119,7 +119,7 @@ def outside_aggregates(typed: Typed) -> Iterator[Typed]:
         rest.extend(() if is_aggregate else children(one))
 
 
-def check_grouped(typed: Typed, keys: Sequence[Typed], own: frozenset[str]) -> None:
+def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) -> None:
     """Require everything outside of aggregates to be made of the keys of a grouped block.
 
     `own` are the aliases of the block; columns of the blocks around it are constants here.
@@ -153,7 +153,7 @@ def check_grouped(typed: Typed, keys: Sequence[Typed], own: frozenset[str]) -> N
                     rest.extend((*over.partition_by, *(key.value for key in over.order_by)))
 
 
-def _reads_group(call: Apply, keys: Sequence[Typed]) -> bool:
+def _reads_group(call: Apply, keys: Collection[Typed]) -> bool:
     """Whether the call stands for a value of the whole group."""
     if call.function.kind is Kind.AGGREGATE:
         return call.over is None

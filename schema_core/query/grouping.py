@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,9 +15,13 @@ from schema_core.query.scope import Block, Origin
 from schema_core.query.typing import Merged, nullable, unmerged, value
 from schema_core.sql.query_syntax import GroupingSets, GroupItem
 from schema_core.sql.syntax import Call, Expression
+from schema_core.text import Span
 
 #: Grouping sets of one block; CUBE doubles them with every key.
 MAX_SETS = 4096
+
+#: Keys of all grouping sets of one block; ROLLUP of `n` keys has n sets of up to n keys.
+MAX_KEYS = 50_000
 
 Sets = list[tuple[Expression, ...]]
 
@@ -26,13 +30,15 @@ Sets = list[tuple[Expression, ...]]
 class Groups:
     """A grouped block: its GROUP BY, and its scope and keys as they are from there on.
 
-    `missing` are the keys, as they are among rows, that some grouping set lacks.
+    `missing` are the keys, as they are among rows, that some grouping set lacks; `known` all keys,
+    as they are among rows and among groups; `own` the aliases of the sources.
     """
 
     grouping: rel.Grouping
     scope: Block
-    keys: tuple[Typed, ...]
-    missing: tuple[Typed, ...] = ()
+    known: frozenset[Typed]
+    missing: frozenset[Typed]
+    own: frozenset[str]
 
 
 def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) -> Groups:
@@ -44,35 +50,45 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) 
         SchemaError: with code `too-many-grouping-sets`, or whatever the keys refuse.
     """
     sets = _product([_sets_of(item) for item in items or ()])
-    keys: list[Typed] = []
-    positions = [
-        tuple(_position(keys, scope, unmerged(key, merged)) for key in one) for one in sets
-    ]
+    keys = Keys(scope, merged)
+    positions = [tuple(map(keys.position, one)) for one in sets]
     plain = all(not isinstance(item, GroupingSets) for item in items or ())
     grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
-    always = [index for index in range(len(keys)) if all(index in one for one in positions)]
-    missing = [key for index, key in enumerate(keys) if index not in always]
+    always = set(positions[0]).intersection(*positions[1:])
+    missing = frozenset(key for key, index in keys.items() if index not in always)
     count = sum(not _is_empty(item) for item in items or ())
     origins = tuple(_seen(scope.origins, missing))
     inner = replace(scope, group_count=count, origins=origins, ungrouped=scope)
-    seen = tuple(_as_seen(key, missing) for key in keys)
-    return Groups(grouping, inner, seen, tuple(missing))
+    known = frozenset((*keys, *(_as_seen(key, missing) for key in keys)))
+    own = frozenset(origin.alias for origin in origins)
+    return Groups(grouping, inner, known, missing, own)
 
 
 def _is_empty(item: GroupItem) -> bool:
     return isinstance(item, GroupingSets) and item.kind == "()"
 
 
-def _position(keys: list[Typed], scope: Block, expression: Expression) -> int:
-    """Where a key stands among all keys; a new one is put behind them."""
-    refuse_aggregates(scope, expression, "GROUP BY")
-    key = value(scope, expression)
-    if key not in keys:
-        keys.append(key)
-    return keys.index(key)
+class Keys(dict["Typed", int]):
+    """The keys of a GROUP BY, each with its position; an expression is typed once."""
+
+    def __init__(self, scope: Block, merged: Merged) -> None:
+        super().__init__()
+        self._scope = scope
+        self._merged = merged
+        self._typed: dict[int, int] = {}
+
+    def position(self, expression: Expression) -> int:
+        """Return the position of a key; a new one is appended."""
+        found = self._typed.get(id(expression))
+        if found is None:
+            written = unmerged(expression, self._merged)
+            refuse_aggregates(self._scope, written, "GROUP BY")
+            found = self.setdefault(value(self._scope, written), len(self))
+            self._typed[id(expression)] = found
+        return found
 
 
-def _seen(origins: Iterable[Origin], missing: Sequence[Typed]) -> Iterable[Origin]:
+def _seen(origins: Iterable[Origin], missing: Collection[Typed]) -> Iterable[Origin]:
     """The sources with the columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for origin in origins:
@@ -83,7 +99,7 @@ def _seen(origins: Iterable[Origin], missing: Sequence[Typed]) -> Iterable[Origi
         yield replace(origin, columns=columns)
 
 
-def _as_seen(key: Typed, missing: Sequence[Typed]) -> Typed:
+def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
     return replace(key, type=nullable(key.type)) if key in missing else key
 
 
@@ -93,8 +109,9 @@ def _as_seen(key: Typed, missing: Sequence[Typed]) -> Typed:
 def _sets_of(item: GroupItem) -> Sets:
     """The sets that one item of GROUP BY stands for."""
     match item:
-        case GroupingSets(kind="ROLLUP", sets=sets):
+        case GroupingSets(kind="ROLLUP", sets=sets, span=span):
             elements = [_flat(one) for one in sets]
+            _require_few_keys(len(sets) * sum(map(len, elements)) // 2, span)
             return [_joined(elements[:count]) for count in range(len(elements), -1, -1)]
         case GroupingSets(kind="CUBE", sets=sets, span=span):
             if 2 ** len(sets) > MAX_SETS:
@@ -138,12 +155,25 @@ def _joined(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...
 
 def _product(items: list[Sets]) -> Sets:
     """Each combination of one set from every item."""
-    found: Sets = [()]
+    count = 1
     for sets in items:
-        if len(found) * len(sets) > MAX_SETS:
+        count *= len(sets)
+        if count > MAX_SETS:
             raise SchemaError(
                 f"GROUP BY has more than {MAX_SETS:,} grouping sets",
                 code="too-many-grouping-sets",
             )
-        found = [(*one, *other) for one in found for other in sets]
-    return found
+    keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
+    if count > 1:
+        _require_few_keys(keys, None)
+    return [_joined(one) for one in product(*items)]
+
+
+def _require_few_keys(keys: int, span: Span | None) -> None:
+    if keys > MAX_KEYS:
+        raise SchemaError(
+            f"the grouping sets of GROUP BY have more than {MAX_KEYS:,} keys in total",
+            code="too-many-grouping-sets",
+            hint="list the GROUPING SETS that are needed",
+            span=span,
+        )

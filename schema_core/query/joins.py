@@ -51,6 +51,7 @@ def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows
     typed = None if condition is None else row_condition(scope, condition, "ON")
     origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for origin in origins for column in origin.columns)
+    rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
@@ -94,12 +95,24 @@ def _merged(source: written.Join, left: Rows, right: Rows) -> Pairs:
         names = [(item.name, source.span) for item in left.star if item.name in theirs]
     else:
         names = [(name.parts[0], name.span) for name in source.using]
-    return {name: (_only(left, name, span), _only(right, name, span)) for name, span in names}
+    sides = (_by_name(left), _by_name(right))
+    return {
+        name: (_only(left, sides[0], name, span), _only(right, sides[1], name, span))
+        for name, span in names
+    }
 
 
-def _only(rows: Rows, name: str, span: Span) -> Expression:
+def _by_name(rows: Rows) -> dict[str, list[Expression]]:
+    """The columns of a side, by name."""
+    found: dict[str, list[Expression]] = {}
+    for item in rows.star:
+        found.setdefault(item.name, []).append(item.expression)
+    return found
+
+
+def _only(rows: Rows, by_name: dict[str, list[Expression]], name: str, span: Span) -> Expression:
     """The one column of that name on a side."""
-    found = [item.expression for item in rows.star if item.name == name]
+    found = by_name.get(name)
     if not found:
         raise SchemaError(
             f"one side of the join has no column {name!r}",

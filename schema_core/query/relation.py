@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, Protocol, TypeAlias
 
+from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
@@ -45,6 +46,24 @@ class Column(NamedTuple):
 
 
 Columns: TypeAlias = tuple[Column, ...]
+
+#: Columns of one relation. More of them cannot be planned by any engine.
+MAX_COLUMNS = 20_000
+
+
+def require_width(count: int, span: Span) -> None:
+    """Refuse more columns than a relation may have.
+
+    Raises:
+        SchemaError: with code `too-wide`.
+    """
+    if count > MAX_COLUMNS:
+        raise SchemaError(
+            f"a relation has at most {MAX_COLUMNS:,} columns",
+            code="too-wide",
+            hint="select only the columns that are needed",
+            span=span,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,15 +325,30 @@ def unique_names(names: Iterable[str]) -> list[str]:
     >>> unique_names(["id", "id", "id0", "a", "id"])
     ['id', 'id0', 'id00', 'a', 'id1']
     """
-    taken: set[str] = set()
-    found: list[str] = []
-    for name in names:
-        unique, attempt = name, 0
-        while unique in taken:
-            unique, attempt = f"{name}{attempt}", attempt + 1
-        taken.add(unique)
-        found.append(unique)
-    return found
+    taken = TakenNames()
+    return [taken.unique(name) for name in names]
+
+
+class TakenNames:
+    """Names that are taken, and for each the number from which on one may be free."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self._next: dict[str, int] = {}
+
+    def add(self, name: str) -> None:
+        """Take a name, which may be taken already."""
+        self.names.add(name)
+
+    def unique(self, name: str) -> str:
+        """Take a name, or the name with the first number behind it that is free."""
+        unique, number = name, self._next.get(name, 0)
+        while unique in self.names:
+            unique, number = f"{name}{number}", number + 1
+        if unique != name:
+            self._next[name] = number
+        self.names.add(unique)
+        return unique
 
 
 def result_columns(relation: Relation) -> Columns:

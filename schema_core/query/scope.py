@@ -70,6 +70,9 @@ class Origin:
     columns: Columns
     path: tuple[str, ...] = ()
     hidden: bool = False
+    _by_name: dict[str, list[Column]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def answers_to(self, qualifier: tuple[str, ...]) -> bool:
         """Whether the names before a column mean this source."""
@@ -82,9 +85,11 @@ class Origin:
 
         Each comes with the fields that lead from the column to what was named.
         """
-        direct = [(column, ()) for column in self.columns if column.name == name]
-        if direct:
-            return [*direct]
+        if not self._by_name:
+            for column in self.columns:
+                self._by_name.setdefault(column.name, []).append(column)
+        if direct := self._by_name.get(name):
+            return [(column, ()) for column in direct]
         return [
             (column, fields) for column in self.columns for fields in _within(column.type, name)
         ]

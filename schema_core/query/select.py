@@ -20,6 +20,7 @@ from schema_core.query.aggregates import (
 )
 from schema_core.query.grouping import Groups, group_by
 from schema_core.query.hints import check_hints, check_named_sources
+from schema_core.query.relation import TakenNames, require_width
 from schema_core.query.scope import Block, Place
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
@@ -182,8 +183,7 @@ def _value(scope: Block, expression: Expression, groups: Groups | None) -> Typed
 
 def _check_groups(typed: Typed, groups: Groups | None) -> None:
     if groups is not None:
-        own = frozenset(origin.alias for origin in groups.scope.origins)
-        check_grouped(typed, (*groups.keys, *groups.grouping.keys), own)
+        check_grouped(typed, groups.known, groups.own)
 
 
 # ------------------------------------------------------------------------------------- columns
@@ -197,27 +197,24 @@ def _outputs(
     Flink numbers unnamed columns by the different names before them, and makes only the names
     that come out of ``*`` unique within the block.
     """
-    taken: set[str] = set()
+    taken = TakenNames()
+    count = 0
     for item in query.items:
         if isinstance(item.expression, Star):
             for name, expression in _star(item.expression, scope, rows):
-                unique = _unique(name, taken)
-                taken.add(unique)
+                count += 1
+                require_width(count, item.span)
+                unique = taken.unique(name)
                 yield Output(unique, expression, None if _says(expression, unique) else unique)
         else:
+            count += 1
+            require_width(count, item.span)
             own = item.alias or _own_name(item.expression)
-            name = own or f"EXPR${len(taken)}"
+            name = own or f"EXPR${len(taken.names)}"
             taken.add(name)
             expression = unmerged(item.expression, merged)
             says = item.alias is None and (own is None or _says(expression, own))
             yield Output(name, expression, None if says else own, own is None)
-
-
-def _unique(name: str, taken: set[str]) -> str:
-    unique, attempt = name, 0
-    while unique in taken:
-        unique, attempt = f"{name}{attempt}", attempt + 1
-    return unique
 
 
 def _own_name(expression: Expression) -> str | None:

@@ -226,9 +226,11 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
         raise SchemaError(
             f"{len(names)} names for {len(columns)} columns", code="alias-count", span=span
         )
-    for position, name in enumerate(names):
-        if name in names[:position]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise SchemaError(f"{name!r} is listed twice", code="duplicate-column", span=span)
+        seen.add(name)
     return tuple(map(Column, names, (column.type for column in columns)))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from schema_core.sql import syntax
-from schema_core.sql.syntax import Call, Expression, SortKey, Window
+from schema_core.sql.syntax import Call, Expression, Size, SortKey, Window
 
 #: What a node becomes, or None to look at its parts.
 Change = Callable[[Expression], Expression | None]
@@ -43,6 +43,39 @@ def walk(expression: Expression) -> Iterator[Expression]:
         one = rest.pop()
         yield one
         rest.extend(parts(one))
+
+
+def size(expression: Expression) -> Size:
+    """Measure an expression. Calls keep their sizes, so a part that is shared is walked once.
+
+    >>> from schema_core.sql.syntax import Name
+    >>> size(Call("+", (Call("-", (Name(("a",)), Name(("b",)))), Name(("c",)))))
+    Size(nodes=5, levels=2)
+    """
+    waiting = [expression]
+    while waiting:
+        one = waiting[-1]
+        below = list(parts(one))
+        missing = [part for part in below if isinstance(part, Call) and part.size is None]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        if isinstance(one, Call):
+            object.__setattr__(one, "size", _size_over(below))
+    return _size(expression)
+
+
+def _size(expression: Expression) -> Size:
+    if isinstance(expression, Call) and expression.size is not None:
+        return expression.size
+    return _size_over(list(parts(expression)))
+
+
+def _size_over(below: list[Expression]) -> Size:
+    sizes = [_size(part) for part in below]
+    levels = max((found.levels + (place > 0) for place, found in enumerate(sizes)), default=1)
+    return Size(1 + sum(found.nodes for found in sizes), levels)
 
 
 def rewrite(expression: Expression, change: Change) -> Expression:

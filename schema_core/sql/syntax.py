@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from schema_core.chains import Chain
 from schema_core.text import Span
@@ -170,6 +170,16 @@ class Window:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+class Size(NamedTuple):
+    """How many nodes an expression has, shared ones counted each time, and on how many levels.
+
+    The first argument of a call is on the level of the call: chains are walked without recursion.
+    """
+
+    nodes: int
+    levels: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Chain):
     """A function or operator and its arguments.
@@ -195,6 +205,8 @@ class Call(Chain):
     inline: object = field(default=None, repr=False)
     word: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    #: Set by `rewrite.size` when it is first asked for.
+    size: Size | None = field(default=None, init=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,11 @@ class DataType:
         """The levels of types within types: 1 for a type without children."""
         return 1
 
+    @property
+    def node_count(self) -> int:
+        """How many types this one is made of, itself included."""
+        return 1
+
     # --- nullability ---------------------------------------------------------------------------
 
     def with_nullability(self, nullable: bool) -> Self:
@@ -209,14 +214,10 @@ class AtomicType(DataType):
 
 
 def node_count(type_: DataType, *_: object) -> int:
-    """Return how many types a type is made of, itself included: its weight in a cache.
+    """Return the weight of a type in a cache: how many types it is made of, itself included.
 
     >>> from schema_core.types import parse_type
     >>> node_count(parse_type("ROW<a INT, b ARRAY<INT>>"))
     4
     """
-    rest, count = [type_], 0
-    while rest:
-        rest.extend(rest.pop().children())
-        count += 1
-    return count
+    return type_.node_count

@@ -14,6 +14,9 @@ from schema_core.types.families import TypeRoot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Parts of one type, itself and fields within fields included.
+MAX_PARTS = 100_000
+
 FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 
 
@@ -43,17 +46,30 @@ def require_text(value: object, place: str) -> str:
 class ComposedType(DataType):
     """A type made of others, of at most `MAX_DEPTH` levels: whatever walks down a type can recurse.
 
+    It has at most `MAX_PARTS` parts. Shared parts count each time: they are walked each time.
+
     Raises:
-        SchemaError: with code `too-deep`, whenever a type of more levels is made.
+        SchemaError: with code `too-deep` or `too-wide`, whenever a type of more is made.
     """
 
     depth: int = field(init=False, compare=False, repr=False)
+    node_count: int = field(init=False, compare=False, repr=False)
 
     def _measure(self) -> None:
-        depth = 1 + max((child.depth for child in self.children()), default=0)
-        if depth > MAX_DEPTH:
+        depth, count = 0, 1
+        for child in self.children():
+            depth = max(depth, child.depth)
+            count += child.node_count
+        if depth >= MAX_DEPTH:
             raise too_deep()
-        object.__setattr__(self, "depth", depth)
+        if count > MAX_PARTS:
+            raise SchemaError(
+                f"a type has at most {MAX_PARTS:,} parts",
+                code="too-wide",
+                hint="split it into several columns",
+            )
+        object.__setattr__(self, "depth", 1 + depth)
+        object.__setattr__(self, "node_count", count)
 
 
 def too_deep() -> SchemaError:

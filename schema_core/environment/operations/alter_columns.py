@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from schema_core.catalog.objects import CatalogTable
@@ -45,32 +45,64 @@ def _require_once(names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def _require_known(name: Name, columns: Sequence[UnresolvedColumn]) -> int:
-    """Where the column stands.
+def _require_known(name: Name, columns: Collection[str]) -> None:
+    """Require a column of that name.
 
     Raises:
         SchemaError: with code `unknown-column`.
     """
-    known = [column.name for column in columns]
-    if name.parts[-1] not in known:
+    if name.parts[-1] not in columns:
         raise SchemaError(
             f"there is no column {name.parts[-1]!r}",
             code="unknown-column",
             span=name.span,
-            hint=similar(name.parts[-1], known),
+            hint=similar(name.parts[-1], columns),
         )
-    return known.index(name.parts[-1])
 
 
-def _place(columns: list[UnresolvedColumn], column: UnresolvedColumn, placed: PlacedColumn) -> None:
-    """Put a column where it is to go: first, after another one, or last."""
-    if placed.first:
-        columns.insert(0, column)
-    elif placed.after is not None:
-        _name(placed.after)
-        columns.insert(_require_known(placed.after, columns) + 1, column)
-    else:
-        columns.append(column)
+class Ordered:
+    """Columns by name and in order. Each step takes the same time, however many there are."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns: dict[str, UnresolvedColumn] = {}
+        self._next: dict[str | None, str | None] = {None: None}
+        self._previous: dict[str | None, str | None] = {None: None}
+        for column in columns:
+            self.insert_after(self._previous[None], column)
+
+    def insert_after(self, before: str | None, column: UnresolvedColumn) -> None:
+        """Insert a column after another one, or first."""
+        after, name = self._next[before], column.name
+        self._next[before] = self._previous[after] = name
+        self._next[name], self._previous[name] = after, before
+        self.columns[name] = column
+
+    def remove(self, name: str) -> None:
+        """Remove a column."""
+        before, after = self._previous.pop(name), self._next.pop(name)
+        self._next[before], self._previous[after] = after, before
+        del self.columns[name]
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Insert a column where it is to go: first, after another one, or last.
+
+        Raises:
+            SchemaError: with code `unknown-column`.
+        """
+        if placed.first:
+            self.insert_after(None, column)
+        elif placed.after is not None:
+            name = _name(placed.after)
+            _require_known(placed.after, self.columns)
+            self.insert_after(name, column)
+        else:
+            self.insert_after(self._previous[None], column)
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        name = self._next[None]
+        while name is not None:
+            yield self.columns[name]
+            name = self._next[name]
 
 
 # --- added and modified --------------------------------------------------------------------------
@@ -82,13 +114,13 @@ def added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
     Raises:
         SchemaError: with code `duplicate-column` or `unknown-column`.
     """
-    columns = list(schema.columns)
+    columns = Ordered(schema.columns)
     for placed in new:
         name = _name(placed.name)
         with at(f"column {name!r}", placed.name.span):
-            if any(column.name == name for column in columns):
+            if name in columns.columns:
                 raise SchemaError("the table has a column of this name", code="duplicate-column")
-            _place(columns, column_of(placed.column, text), placed)
+            columns.place(column_of(placed.column, text), placed)
     return replace(schema, columns=tuple(columns))
 
 
@@ -102,31 +134,29 @@ def modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
     """
     _require_once(_name(placed.name) for placed in new)
     key = schema.primary_key.column_names if schema.primary_key else ()
-    columns = list(schema.columns)
+    columns = Ordered(schema.columns)
     for placed in new:
         with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
-            position = _require_known(placed.name, columns)
-            old, column = columns[position], column_of(placed.column, text)
+            _require_known(placed.name, columns.columns)
+            old, column = columns.columns[placed.name.parts[-1]], column_of(placed.column, text)
             if column.comment is None:
                 column = replace(column, comment=old.comment)
             if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
                 column = promoted(column)
             if placed.first or placed.after is not None:
-                _move(columns, position, column, placed)
+                _move(columns, column, placed)
             else:
-                columns[position] = column
+                columns.columns[column.name] = column
     return replace(schema, columns=tuple(columns))
 
 
-def _move(
-    columns: list[UnresolvedColumn], position: int, column: UnresolvedColumn, placed: PlacedColumn
-) -> None:
-    """Take the column out and put it elsewhere; AFTER itself puts it first, as in Flink."""
-    del columns[position]
+def _move(columns: Ordered, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+    """Move a column; AFTER itself moves it to the start, as in Flink."""
+    columns.remove(column.name)
     if placed.after is not None and placed.after.parts[-1] == column.name:
-        columns.insert(0, column)
+        columns.insert_after(None, column)
     else:
-        _place(columns, column, placed)
+        columns.place(column, placed)
 
 
 # --- dropped and renamed -------------------------------------------------------------------------
@@ -165,30 +195,31 @@ KEY: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
 }
 
 
-def _require_free(
-    name: str,
+def _uses(
     table: CatalogTable,
     references: dict[str, Callable[[CatalogTable], Iterable[str]]],
-    dropped: Iterable[str] = (),
-) -> None:
-    """Require that nothing that stays speaks of the column.
+    dropped: Collection[str] = (),
+) -> dict[str, str]:
+    """What refers to each column, apart from columns that are dropped as well."""
+    found: dict[str, str] = {}
+    for column in table.schema.columns:
+        if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
+            for name in _read_by(column.expression):
+                found.setdefault(name, f"read by column {column.name!r}")
+    for what, columns in references.items():
+        for name in columns(table):
+            found.setdefault(name, f"used by {what}")
+    return found
+
+
+def _require_free(name: str, uses: dict[str, str]) -> None:
+    """Require that nothing refers to a column.
 
     Raises:
         SchemaError: with code `still-referenced`.
     """
-    gone = set(dropped)
-    for column in table.schema.columns:
-        if (
-            isinstance(column, UnresolvedComputedColumn)
-            and column.name not in gone
-            and name in _read_by(column.expression)
-        ):
-            raise SchemaError(
-                f"column {name!r} is read by column {column.name!r}", code="still-referenced"
-            )
-    for what, columns in references.items():
-        if name in columns(table):
-            raise SchemaError(f"column {name!r} is used by {what}", code="still-referenced")
+    if name in uses:
+        raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
 
 
 def dropped(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
@@ -199,10 +230,13 @@ def dropped(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
     """
     gone = [_name(name) for name in names]
     _require_once(gone)
+    known = {column.name: None for column in table.schema.columns}
+    every = set(gone)
+    uses = _uses(table, {**REFERENCES, **KEY}, every)
     for name in names:
-        _require_known(name, table.schema.columns)
-        _require_free(name.parts[0], table, {**REFERENCES, **KEY}, gone)
-    kept = tuple(column for column in table.schema.columns if column.name not in gone)
+        _require_known(name, known)
+        _require_free(name.parts[0], uses)
+    kept = tuple(column for column in table.schema.columns if column.name not in every)
     return replace(table, schema=replace(table.schema, columns=kept))
 
 
@@ -213,13 +247,14 @@ def renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
     """
     before, after = _name(old), _name(new)
-    position = _require_known(old, table.schema.columns)
+    known = {column.name: position for position, column in enumerate(table.schema.columns)}
+    _require_known(old, known)
     if any(column.name == after for column in table.schema.columns):
         raise SchemaError(
             f"the table has a column {after!r}", code="duplicate-column", span=new.span
         )
-    _require_free(before, table, REFERENCES)
-    columns = list(table.schema.columns)
+    _require_free(before, _uses(table, REFERENCES))
+    columns, position = list(table.schema.columns), known[before]
     columns[position] = replace(columns[position], name=after)
     key = table.schema.primary_key
     if key is not None:

@@ -1,0 +1,130 @@
+"""No shape of input takes more than its share of time, and what doubles is bounded.
+
+`tests/benchmarks/bench_growth.py` measures how time and memory grow up to 1 MB. This is the coarse
+guard: 10 KB of any shape take less than 2 seconds of processor time.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import MAX_ERRORS, SchemaError
+from schema_core.expressions import col, lit, row
+from schema_core.expressions.fluent import Expression
+from schema_core.sql.statement import read_statements
+from schema_core.types import DataTypes, parse_type
+from tests.benchmarks.bench_growth import SHAPES, outcome
+
+#: Seconds of processor time for 10 KB; most shapes take a tenth of a second.
+LIMIT = 2.0
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_10_kb_of_any_shape_take_less_than_two_seconds(name: str) -> None:
+    work = SHAPES[name](10_000)
+
+    started = time.process_time()
+    found = outcome(work)
+    took = time.process_time() - started
+
+    assert not found.startswith("!!")
+    assert took < LIMIT
+
+
+def doubled(first: Expression, times: int) -> Expression:
+    for _ in range(times):
+        first = first + first
+    return first
+
+
+def test_an_expression_that_doubles_is_refused() -> None:
+    assert doubled(col("a"), 10) is not None
+    with pytest.raises(SchemaError) as caught:
+        doubled(col("a"), 40)
+
+    assert caught.value.code == "too-wide"
+
+
+def test_an_expression_nested_to_the_right_is_refused_before_it_exhausts_the_stack() -> None:
+    found = col("a")
+    with pytest.raises(SchemaError) as caught:
+        for _ in range(2_000):
+            found = lit(1) + found
+
+    assert caught.value.code == "too-deep"
+
+
+def test_a_long_chain_built_in_python_is_not_nested() -> None:
+    found = col("a")
+    for _ in range(5_000):
+        found = found + 1
+
+    assert str(found).count("+") == 5_000
+    assert repr(found.syntax).count("Literal") == 5_000
+
+
+def test_a_type_that_doubles_is_refused() -> None:
+    type_ = parse_type("INT")
+    with pytest.raises(SchemaError) as caught:
+        for _ in range(40):
+            type_ = DataTypes.ROW([DataTypes.FIELD("a", type_), DataTypes.FIELD("b", type_)])
+
+    assert caught.value.code == "too-wide"
+
+
+@pytest.mark.parametrize("step", ["*, *", "x.*, x.*"])
+def test_columns_that_double_are_refused(step: str) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("CREATE TABLE t (a INT, b INT)")
+    tables = ", ".join(f"c{i} AS (SELECT {step} FROM c{i - 1} AS x)" for i in range(1, 20))
+    with pytest.raises(SchemaError) as caught:
+        environment.sql_query(f"WITH c0 AS (SELECT * FROM t), {tables} SELECT * FROM c19")
+
+    assert caught.value.code == "too-wide"
+
+
+def test_a_table_united_with_itself_again_and_again_is_refused() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("CREATE TABLE t (a INT)")
+    table = environment.from_path("t")
+    with pytest.raises(SchemaError) as caught:
+        for _ in range(40):
+            table = table.union_all(table)
+
+    assert caught.value.code == "too-wide"
+
+
+def test_rows_of_rows_are_refused_where_they_double() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql("CREATE TABLE t (a INT)")
+    value = col("a")
+    with pytest.raises(SchemaError) as caught:
+        for _ in range(40):
+            value = row(value, value)
+        environment.from_path("t").select(value)
+
+    assert caught.value.code == "too-wide"
+
+
+def test_errors_beyond_the_maximum_are_counted() -> None:
+    found = list(read_statements("USE 1;" * (MAX_ERRORS + 10)))
+
+    assert len(found) == MAX_ERRORS + 1
+    assert isinstance(found[-1], SchemaError)
+    assert found[-1].code == "too-many-errors"
+
+
+def test_a_message_is_cut() -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    names = ", ".join(f"u{i}" for i in range(4_000))
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql(
+            f"CREATE TABLE t (a INT, PRIMARY KEY ({names}) NOT ENFORCED) WITH ('connector' = 'x')"
+        )
+
+    assert len(str(caught.value)) < 1_000_000
+    assert caught.value.diagnostics[-1].message == "and 3,000 more errors"
