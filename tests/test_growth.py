@@ -64,7 +64,7 @@ def test_a_long_chain_built_in_python_is_not_nested() -> None:
         found = found + 1
 
     assert str(found).count("+") == 5_000
-    assert repr(found.syntax).count("Literal") == 5_000
+    assert repr(found.syntax).count("LiteralKind") == 5_000
 
 
 def test_a_type_that_doubles_is_refused() -> None:

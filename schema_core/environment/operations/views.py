@@ -66,14 +66,16 @@ def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
             code="column-count",
             span=names[0].span.to(names[-1].span),
         )
+    seen: set[str] = set()
     for position, name in enumerate(chosen):
-        if name in chosen[:position]:
+        if name in seen:
             raise SchemaError(
                 f"the view has two columns called {name!r}",
                 code="duplicate-column",
                 span=names[position].span if names else None,
                 hint="name the columns behind the view's name, or in the query by AS",
             )
+        seen.add(name)
     return ResolvedSchema.physical(chosen, [column.type for column in columns])
 
 
