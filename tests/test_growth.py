@@ -7,6 +7,7 @@ guard: 10 KB of any shape take less than 2 seconds of processor time.
 from __future__ import annotations
 
 import time
+from functools import reduce
 
 import pytest
 
@@ -16,7 +17,7 @@ from schema_core.errors import MAX_ERRORS, SchemaError
 from schema_core.expressions import col, lit, row
 from schema_core.expressions.fluent import Expression
 from schema_core.sql.statement import read_statements
-from schema_core.types import DataTypes, parse_type
+from schema_core.types import DataType, DataTypes
 from tests.benchmarks.bench_growth import SHAPES, outcome
 
 #: Seconds of processor time for 10 KB; most shapes take a tenth of a second.
@@ -50,10 +51,8 @@ def test_an_expression_that_doubles_is_refused() -> None:
 
 
 def test_an_expression_nested_to_the_right_is_refused_before_it_exhausts_the_stack() -> None:
-    found = col("a")
     with pytest.raises(SchemaError) as caught:
-        for _ in range(2_000):
-            found = lit(1) + found
+        reduce(lambda found, _: lit(1) + found, range(2_000), col("a"))
 
     assert caught.value.code == "too-deep"
 
@@ -68,10 +67,12 @@ def test_a_long_chain_built_in_python_is_not_nested() -> None:
 
 
 def test_a_type_that_doubles_is_refused() -> None:
-    type_ = parse_type("INT")
+    def pair(type_: DataType, _: int) -> DataType:
+        return DataTypes.ROW([DataTypes.FIELD("a", type_), DataTypes.FIELD("b", type_)])
+
+    start: DataType = DataTypes.INT()
     with pytest.raises(SchemaError) as caught:
-        for _ in range(40):
-            type_ = DataTypes.ROW([DataTypes.FIELD("a", type_), DataTypes.FIELD("b", type_)])
+        reduce(pair, range(40), start)
 
     assert caught.value.code == "too-wide"
 
@@ -92,20 +93,14 @@ def test_a_table_united_with_itself_again_and_again_is_refused() -> None:
     environment.execute_sql("CREATE TABLE t (a INT)")
     table = environment.from_path("t")
     with pytest.raises(SchemaError) as caught:
-        for _ in range(40):
-            table = table.union_all(table)
+        reduce(lambda found, _: found.union_all(found), range(40), table)
 
     assert caught.value.code == "too-wide"
 
 
 def test_rows_of_rows_are_refused_where_they_double() -> None:
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    environment.execute_sql("CREATE TABLE t (a INT)")
-    value = col("a")
     with pytest.raises(SchemaError) as caught:
-        for _ in range(40):
-            value = row(value, value)
-        environment.from_path("t").select(value)
+        reduce(lambda value, _: row(value, value), range(40), col("a"))
 
     assert caught.value.code == "too-wide"
 

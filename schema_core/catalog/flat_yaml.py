@@ -28,10 +28,10 @@ _SPECIAL = re.compile('[\\x00-\\x1f"\\\\\\x7f-\\x9f\u2028\u2029\ufeff\ufffe\ufff
 
 _DOUBLE = r'"(?:[^"\\]|\\.)*"'
 _SINGLE = r"'(?:[^']|'')*'"
-_KEY = r"(?!- )[\w.$/-][^:#]*?"
-_PLAIN = r"(?![\"'#&*!|>%@`\[\]{},]|[-?:](?:\s|$))(?:(?!:\s|:$|\s#).)+"
+_KEY = r"(?!- )[\w.$/-][^:#]*+"
+_PLAIN = r"(?![\"'#&*!|>%@`\[\]{},]|[-?:](?:\s|$))(?:(?!:\s|:$|\s#).)++"
 _LINE = re.compile(
-    rf"(?P<key>{_DOUBLE}|{_SINGLE}|{_KEY})[ \t]*:[ \t]+(?P<value>{_DOUBLE}|{_SINGLE}|{_PLAIN})"
+    rf"(?P<key>{_DOUBLE}|{_SINGLE}|{_KEY})[ \t]*+:[ \t]++(?P<value>{_DOUBLE}|{_SINGLE}|{_PLAIN})"
     r"[ \t]*(?:[ \t]#.*)?"
 )
 _NOTHING = re.compile(r"[ \t]*(?:#.*)?|---[ \t]*")

@@ -18,6 +18,10 @@ from schema_core.sql.statement import parse_statement
 from schema_core.sql.tokens import cursor_over
 from schema_core.text import Token, quote_identifier
 
+#: Tokens of a statement from which on its lists are abridged, and characters of what is left.
+MAX_TOKENS = 200
+MAX_PREFIX = 2_000
+
 #: Stands for a name that nobody has.
 SOME_NAME = "a_name_that_nobody_has"
 
@@ -55,7 +59,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
         partial = tokens[-1].value if tokens[-1].kind in WORDS else ""
         tokens = tokens[:-1] if partial else tokens
     path, head = _path(tokens)
-    prefix = before[head[0].start : head[-1].stop] + " " if head else ""
+    prefix = _abridged(before, head)
     scope = f"{begun} {text[max(0, position) :]}"
     found = [*_fitting_names(session, head, path, prefix, scope), *_fitting_words(prefix, path)]
     wanted = partial.lower().strip("`")
@@ -75,8 +79,11 @@ def _fitting_names(
 
 
 def _fitting_words(prefix: str, path: list[str]) -> list[str]:
-    """Words of the grammar that may follow; where any name may, only those that are none."""
-    if path:
+    """Words of the grammar that may follow; where any name may, only those that are none.
+
+    None follow a longer text than `MAX_PREFIX`: it would have to be parsed once for every word.
+    """
+    if path or len(prefix) > MAX_PREFIX:
         return []
     words = RESERVED if _accepts(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
     return sorted(word for word in words if _may_follow(prefix + word, word))
@@ -118,11 +125,36 @@ def _statement(before: str) -> list[Token] | None:
 def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
     """The names with dots that come last, and the tokens before them."""
     path: list[str] = []
-    rest = list(tokens)
-    while len(rest) > 1 and rest[-1].key == "." and rest[-2].kind in NAMES:
-        path.insert(0, rest[-2].value.strip("`"))
-        rest = rest[:-2]
-    return path, rest
+    stop = len(tokens)
+    while stop > 1 and tokens[stop - 1].key == "." and tokens[stop - 2].kind in NAMES:
+        path.append(tokens[stop - 2].value.strip("`"))
+        stop -= 2
+    return path[::-1], tokens[:stop]
+
+
+def _abridged(text: str, tokens: list[Token]) -> str:
+    """The text of some tokens, of long ones without the middle of lists.
+
+    What may follow ``a, b, c, d`` may follow ``a, d``.
+    """
+    if len(tokens) <= MAX_TOKENS:
+        return text[tokens[0].start : tokens[-1].stop] + " " if tokens else ""
+    kept: list[Token] = []
+    commas: list[int | None] = [None]
+    for token in tokens:
+        if token.key in ("(", "["):
+            commas.append(None)
+        elif token.key in (")", "]") and len(commas) > 1:
+            commas.pop()
+        elif token.kind == "reserved" and token.key in CLAUSES:
+            commas[-1] = None
+        elif token.key == ",":
+            if commas[-1] is None:
+                commas[-1] = len(kept)
+            else:
+                del kept[commas[-1] :]
+        kept.append(token)
+    return "".join(f"{text[token.start : token.stop]} " for token in kept)
 
 
 def _accepts(text: str) -> bool:

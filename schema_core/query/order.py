@@ -8,7 +8,6 @@ the result can be named.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -48,29 +47,45 @@ def ordered(query: written.Ordered, place: Place) -> Relation:
         relation = built.relation
     else:
         relation = resolve(query.query, place)
-    keys = tuple(_key(key, relation, built, place) for key in query.order_by)
+    result = Result(relation, built)
+    keys = tuple(_key(key, result, place) for key in query.order_by)
     return rel.Sort(relation, keys, count(query.offset), count(query.fetch))
 
 
-def _key(key: SortKey, relation: Relation, built: Built | None, place: Place) -> rel.Key:
+class Result:
+    """The result that is sorted, indexed once for all keys; `built` is the block that gives it."""
+
+    def __init__(self, relation: Relation, built: Built | None = None) -> None:
+        self.built = built
+        self.columns = relation.columns
+        self.names = unique_names(column.name for column in self.columns)
+        unnamed = {index for index, one in enumerate(built.outputs) if one.unnamed} if built else ()
+        self.places: dict[str, list[int]] = {}
+        for index, column in enumerate(self.columns):
+            if index not in unnamed:
+                self.places.setdefault(column.name, []).append(index)
+        self.items = (
+            frozenset(item.expression for item in built.relation.items) if built else frozenset()
+        )
+
+    def output(self, index: int, key: Expression) -> Ref:
+        """Return a reference to a column of the result, by the unique name it has there."""
+        return Ref(self.names[index], self.columns[index].type, None, key.span)
+
+
+def _key(key: SortKey, result: Result, place: Place) -> rel.Key:
     typed = (
-        _by_position(key.expression, relation)
-        or _by_name(key.expression, relation, built)
-        or _by_expression(key.expression, relation, built, place)
+        _by_position(key.expression, result)
+        or _by_name(key.expression, result)
+        or _by_expression(key.expression, result, place)
     )
     return rel.Key(typed, key.descending, key.nulls_last)
 
 
-def _output(relation: Relation, index: int, key: Expression) -> Ref:
-    """Return a reference to a column of the result, by the unique name it has there."""
-    name = unique_names(column.name for column in relation.columns)[index]
-    return Ref(name, relation.columns[index].type, None, key.span)
-
-
-def _by_position(key: Expression, relation: Relation) -> Typed | None:
+def _by_position(key: Expression, result: Result) -> Typed | None:
     """Return the column that a number stands for, without its fraction; None if negative.
 
-    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), rel.Values((), ())) is None
+    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), Result(rel.Values((), ()))) is None
     True
     """
     if not isinstance(key, Literal) or key.kind not in NUMBERS:
@@ -78,17 +93,17 @@ def _by_position(key: Expression, relation: Relation) -> Typed | None:
     value = Decimal(key.text)
     if value <= -1:
         return None
-    if not 1 <= value < len(relation.columns) + 1:
+    if not 1 <= value < len(result.columns) + 1:
         raise SchemaError(
             f"ORDER BY position {key.text} is out of range: the query has"
-            f" {len(relation.columns)} columns",
+            f" {len(result.columns)} columns",
             code="order-position",
             span=key.span,
         )
-    return _output(relation, int(value) - 1, key)
+    return result.output(int(value) - 1, key)
 
 
-def _by_name(key: Expression, relation: Relation, built: Built | None) -> Typed | None:
+def _by_name(key: Expression, result: Result) -> Typed | None:
     """Return the column of the result with that name; generated names of a block do not count.
 
     Raises:
@@ -97,32 +112,28 @@ def _by_name(key: Expression, relation: Relation, built: Built | None) -> Typed 
     if not isinstance(key, Name) or len(key.parts) != 1:
         return None
     name = key.parts[0]
-    unnamed = {index for index, one in enumerate(built.outputs) if one.unnamed} if built else set()
-    found = [
-        index
-        for index, one in enumerate(relation.columns)
-        if one.name == name and index not in unnamed
-    ]
+    found = result.places.get(name, [])
     if len(found) > 1:
         raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=key.span)
-    return _output(relation, found[0], key) if found else None
+    return result.output(found[0], key) if found else None
 
 
-def _by_expression(key: Expression, relation: Relation, built: Built | None, place: Place) -> Typed:
+def _by_expression(key: Expression, result: Result, place: Place) -> Typed:
     """Type an expression over the block; over a whole query only its columns can be read."""
+    built = result.built
     if built is None:
-        scope = Block(place, (Origin("", tuple(relation.columns)),))
+        scope = Block(place, (Origin("", result.columns),))
         refuse_grouping(scope, key, "ORDER BY")
         typed = infer(scope, key)
         return replace(typed, relation=None) if isinstance(typed, Ref) else typed
     typed = built.sorted_by(key)
     if built.relation.distinct:
         own = frozenset(origin.alias for origin in built.scope.origins)
-        _check_distinct(typed, [item.expression for item in built.relation.items], own)
+        _check_distinct(typed, result.items, own)
     return typed
 
 
-def _check_distinct(typed: Typed, items: Sequence[Typed], own: frozenset[str]) -> None:
+def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) -> None:
     """Require a sort key of SELECT DISTINCT to be computed from columns of its select list.
 
     Raises:

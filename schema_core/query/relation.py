@@ -376,21 +376,21 @@ def positional_names(names: Iterable[str]) -> list[str]:
     """
     given = list(names)
     taken = set(given)
-    found: list[str] = []
+    found: dict[str, None] = {}
     for position, name in enumerate(given):
         unique = name
         if name in found:
             unique = next(one for i in count(position) if (one := f"{name}{i}") not in taken)
             taken.add(unique)
-        found.append(unique)
-    return found
+        found[unique] = None
+    return list(found)
 
 
 def _drops_sort_key(relation: Relation) -> bool:
     """Whether some sort key is not a column of the select list below."""
     if not isinstance(relation, Sort) or not isinstance(relation.input, Select):
         return False
-    items = [item.expression for item in relation.input.items]
+    items = frozenset(item.expression for item in relation.input.items)
     return any(
         not is_output(key.expression) and key.expression not in items for key in relation.keys
     )

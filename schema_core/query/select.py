@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
@@ -52,6 +52,9 @@ class Built:
     groups: Groups | None
     merged: Merged
     outputs: tuple[Output, ...]
+    _by_name: dict[str, list[Output]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def output(self, name: Name) -> Output | None:
         """Return the column of the select list that a name in ORDER BY means, if any.
@@ -61,7 +64,11 @@ class Built:
         """
         if len(name.parts) != 1:
             return None
-        found = [one for one in self.outputs if one.name == name.parts[0] and not one.unnamed]
+        if not self._by_name:
+            for one in self.outputs:
+                if not one.unnamed:
+                    self._by_name.setdefault(one.name, []).append(one)
+        found = self._by_name.get(name.parts[0], [])
         if len(found) > 1:
             raise SchemaError(
                 f"column {name.parts[0]!r} is ambiguous", code="ambiguous-column", span=name.span
