@@ -19,7 +19,7 @@ from schema_core.formats.spark_ddl import Tree
 from schema_core.formats.spark_types import from_field_tree, from_tree, read_field_tree
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.text import MAX_DEPTH
+from schema_core.text import MAX_DEPTH, quote_identifier
 from schema_core.types import DataType, RowField
 
 if TYPE_CHECKING:
@@ -75,6 +75,35 @@ def to_spark(type_: DataType) -> SparkType:
 
     require(type_, DataType, "a type")
     return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
+
+
+@needs("pyspark.sql")
+def to_spark_sql(type_: DataType) -> str:
+    """Return the Spark type of a type as Spark SQL, every field name quoted.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`.
+
+    >>> from schema_core.types import parse_type
+    >>> to_spark_sql(parse_type("ROW<`a${b}` ARRAY<TIMESTAMP(3)>>"))
+    'STRUCT<`a${b}`: ARRAY<timestamp_ntz>>'
+    """
+    return _sql(to_spark(type_))
+
+
+def _sql(spark: SparkType) -> str:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match spark:
+        case StructType(fields=fields):
+            inner = (f"{quote_identifier(one.name)}: {_sql(one.dataType)}" for one in fields)
+            return f"STRUCT<{', '.join(inner)}>"
+        case ArrayType():
+            return f"ARRAY<{_sql(spark.elementType)}>"
+        case MapType():
+            return f"MAP<{_sql(spark.keyType)}, {_sql(spark.valueType)}>"
+        case _:
+            return str(spark.simpleString())
 
 
 @needs("pyspark.sql")

@@ -41,6 +41,8 @@ MEANING: Mapping[str, str] = {
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
 }
 

@@ -21,7 +21,7 @@ from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.forms.casts import convert, fit
 from schema_core.expressions.forms.words import fail, quote
 from schema_core.expressions.spark import from_carrier
-from schema_core.formats.spark import to_spark
+from schema_core.formats.spark import to_spark_sql
 from schema_core.pipeline.connectors import SparkConnector, for_spark
 from schema_core.pipeline.ctas import Mode, TableTransaction, mode_of
 from schema_core.pipeline.functions import UserCalls
@@ -261,8 +261,8 @@ class SparkPlanner:
 
 
 def _unknown(name: str, type_: DataType) -> str:
-    """A column for which the query has nothing."""
-    return f"CAST(NULL AS {to_spark(type_).simpleString()}) AS {quote(name)}"
+    """Return NULL for a column that the query does not fill."""
+    return f"CAST(NULL AS {to_spark_sql(type_)}) AS {quote(name)}"
 
 
 def _fitting(text: str, name: str, type_: LengthType) -> str:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.environment.connector import opened
+from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.planner import BoundTable
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark import from_struct_field
 from schema_core.pipeline.connectors.filesystem import FilesystemConnector
@@ -200,3 +203,38 @@ def test_overwriting_replaces_the_partitions_that_get_rows(
         stage.commit()
 
     assert {(1, 1), (3, 2), (4, None)} == set(rows(session, bound))
+
+
+PATHS = (
+    "g/a", "g/b", "g/*", "g/[a]", "g/?", "g/{a,b}", "g/\\a", "a b", "a%20b", "a#b", "a:b", "x:y/z",
+    "a+b", "a;b,c", "${user.dir}", "$b", "a=1", "_t", ".t", "'q'", '"', "`", "\n", "a?b=c", "%zz",
+    "..a", "x._COPYING_", "é\u2028\U0001d11e", "ends/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
+def test_a_path_is_read_as_it_is_written(session: SparkSession, tmp_path: Path, form: str) -> None:
+    """Each table holds another number, so one that reads the files of others is found."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    schema = Schema.new_builder().column("a", T.INT()).build()
+    some = PATHS[:8] if form != "parquet" else PATHS
+    for place, name in enumerate(some):
+        table = TableDescriptor.for_connector("filesystem").schema(schema)
+        table.option("path", f"{tmp_path}/{name}").option("format", form)
+        environment.create_table(f"t{place}", table.build())
+        environment.execute_sql(f"INSERT INTO t{place} SELECT {place}")
+    for place in range(len(some)):
+        found = environment.execute_sql(f"SELECT * FROM t{place}").collect()
+        assert [(place,)] == list(map(tuple, found))
+
+
+@pytest.mark.parametrize("name", ["_f.csv", ".f.csv"])
+def test_a_hidden_file_is_not_silently_empty(
+    session: SparkSession, table: Make, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("1\n", encoding="utf-8")
+    schema = Schema.new_builder().column("a", T.INT()).build()
+    with pytest.raises(ExternalError) as caught:
+        rows(session, table(schema, options={"path": str(tmp_path / name)}))
+
+    assert "no-files" == caught.value.code

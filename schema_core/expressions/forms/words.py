@@ -87,33 +87,59 @@ def unsupported(problem: str, hint: str | None = None) -> UnsupportedError:
 
 # --- texts -------------------------------------------------------------------------------------
 
-_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\x00": "\\0"}
+#: What is escaped in a string literal. ``\0`` before a digit would be an octal escape, and ``${``
+#: would start a variable that Spark substitutes before it parses.
+_ESCAPES = {
+    "\\": r"\\",
+    "'": r"\'",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\x00": r"\u0000",
+    "${": r"\u0024{",
+}
+_ESCAPED_TEXT = re.compile("|".join(map(re.escape, _ESCAPES)))
+_LITERAL = r"'(?:[^'\\]|\\.)*'"
 
 
 def string(text: str) -> str:
-    r"""A string literal of Spark.
+    r"""Return a string literal of Spark SQL that is read back as exactly this string.
+
+    The literal holds no ``${``, so it does not depend on `spark.sql.variable.substitute`
+    (Spark SQL reference, "String Literal").
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a lone surrogate, which Spark's UTF-8
+            strings cannot hold.
 
     >>> print(string("it's\\"))
     'it\'s\\'
+    >>> print(string("${env:HOME}"))
+    '\u0024{env:HOME}'
     """
-    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise unsupported(
+            f"the string {text!r} has a lone surrogate, which Spark cannot store",
+            hint="replace the surrogate, or store the value as BYTES",
+        )
+    return "'" + _ESCAPED_TEXT.sub(lambda found: _ESCAPES[found[0]], text) + "'"
 
 
 def is_literal(text: str) -> bool:
-    """Whether a text of Spark's is a string literal."""
-    return re.fullmatch(r"'(?:[^'\\]|\\.)*'", text, re.DOTALL) is not None
+    """Return whether an expression of Spark SQL is one string literal."""
+    return re.fullmatch(_LITERAL, text, re.DOTALL) is not None
 
 
 def literal_text(text: str) -> str:
-    r"""The content of a string literal.
+    r"""Return the content of a literal that `string` has written.
 
     >>> literal_text(string("it's\n"))
     "it's\n"
     """
-    return re.sub(r"\\(.)", lambda found: _ESCAPED.get(found[1], found[1]), text[1:-1])
+    return _ESCAPE.sub(lambda found: _UNESCAPED.get(found[0], found[0][1:]), text[1:-1])
 
 
-_ESCAPED = {"n": "\n", "r": "\r", "0": "\x00"}
+_ESCAPE = re.compile(r"\\u0024\{|\\u0000|\\.", re.DOTALL)
+_UNESCAPED = {escape: text for text, escape in _ESCAPES.items()}
 
 #: Names of variables in lambdas, which no alias is likely to have: a name of the query would be
 #: hidden by them.
@@ -122,7 +148,9 @@ ELEMENT, KEY, VALUE = "the_element", "the_key", "the_value"
 #: Beginning of the names of columns that only ORDER BY reads.
 SORT_KEY = "the_sort_key_"
 
-_SIMPLE = re.compile(r"(?:`(?:[^`]|``)*`|\w+)(?:\.`(?:[^`]|``)*`)*|[\w.-]*'[^'\\]*'|-?[\d.]+[A-Z]*")
+_SIMPLE = re.compile(
+    rf"(?:`(?:[^`]|``)*`|\w+)(?:\.`(?:[^`]|``)*`)*|[\w.-]*{_LITERAL}|-?[\d.]+[A-Z]*", re.DOTALL
+)
 
 
 def is_simple(text: str) -> bool:

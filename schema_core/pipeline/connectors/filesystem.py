@@ -6,7 +6,7 @@ folder and moved when the job has finished, so no reader ever sees a part of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.environment.connector import Ability
@@ -17,7 +17,7 @@ from schema_core.environment.options import ConfigOption
 from schema_core.environment.planner import BoundTable, fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at
 from schema_core.expressions.forms.casts import convert
-from schema_core.expressions.forms.words import bind, quote, string
+from schema_core.expressions.forms.words import bind, fail, quote, string
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
 from schema_core.formats.spark import to_struct_field
 from schema_core.pipeline.commit import (
@@ -36,10 +36,20 @@ from schema_core.pipeline.connectors.formats import (
     parsed,
     rendered,
 )
-from schema_core.pipeline.files import located
+from schema_core.pipeline.files import is_hidden, located
+from schema_core.pipeline.jobs import HINT
 from schema_core.pipeline.not_null import required
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
-from schema_core.types import MAX_LENGTH, BigIntType, DataType, LocalZonedTimestampType, VarCharType
+from schema_core.types import (
+    MAX_LENGTH,
+    BigIntType,
+    DataType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+    StructuredType,
+    VarCharType,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -73,6 +83,11 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
         "partition.time-extractor.timestamp-pattern",
     )
 )  # fmt: skip
+
+#: The name of a directory from which Spark reads NULL.
+SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
+#: The end of names that Spark skips, since files bear them while ``hdfs dfs -put`` copies them.
+COPYING = "._COPYING_"
 
 _PLACE = "regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
 
@@ -123,8 +138,16 @@ class FilesystemConnector:
         """
         layout = Layout(bound)
         system, root = located(session, layout.path)
-        if system.status(root) is None:
-            raise ExternalError(f"there is nothing at {layout.path}", code="no-files")
+        entry = system.status(root)
+        if entry is None:
+            problem = f"there is no file or directory at {layout.path!r}"
+            raise ExternalError(problem, code="no-files")
+        if not entry.is_directory and is_hidden(entry.name, is_directory=False):
+            raise ExternalError(
+                f"{layout.path!r} is a hidden file, which readers skip",
+                code="no-files",
+                hint="rename it: its name must not begin with '_' or '.'",
+            )
         frame = read_consistently(
             Directory(system, root),
             definition_of(bound),
@@ -179,10 +202,8 @@ class FilesystemConnector:
         layout = Layout(bound)
         fields = bound.table.resolved_schema.to_sink_row_data_type().fields
         frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
-        for one in fields:
-            if not (layout.form.is_text or one.name in layout.partitions):
-                field = to_struct_field(one.name, one.data_type, one.description, on_loss="note")
-                frame = frame.withMetadata(one.name, field.metadata)
+        if not layout.form.is_text:
+            frame = _with_notes(frame, [one for one in fields if one.name not in layout.partitions])
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
         writer = frame.write.mode("append").options(**layout.form.writing(layout.options))
@@ -224,6 +245,28 @@ def _scope(
     return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
 
 
+def field_names(type_: DataType) -> Iterator[str]:
+    """The names of all fields of rows within a type."""
+    if isinstance(type_, RowType | StructuredType):
+        yield from (one.name for one in type_.fields)
+    for child in type_.children():
+        yield from field_names(child)
+
+
+def _with_notes(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
+    """The frame with the exact types of these columns in the metadata of its fields."""
+    from pyspark.sql.functions import col
+
+    notes = {
+        one.name: to_struct_field(one.name, one.data_type, one.description, on_loss="note").metadata
+        for one in fields
+    }
+    return frame.select(
+        # `col`, not `frame[...]`: only `select` resolves names by the settings of the session.
+        *(col(quote(name)).alias(name, metadata=notes.get(name, {})) for name in frame.columns)
+    )
+
+
 def format_of(options: Mapping[str, str]) -> Format:
     """The format that the options of a table name.
 
@@ -255,6 +298,33 @@ class Layout:
         self.partitions = tuple(bound.table.partition_keys)
         self.form = format_of(self.options)
         self.path = (PATH.of(self.options) or "").removeprefix("file://")
+        self._require_names()
+
+    def _require_names(self) -> None:
+        """Refuse names of columns and fields that the format cannot hold.
+
+        Raises:
+            SchemaError: with code `file-column-name`.
+        """
+        for name in self.partitions:
+            if name.startswith(".") or "\0" in name:
+                raise SchemaError(
+                    f"a directory cannot bear the name of the partition column {name!r}",
+                    code="file-column-name",
+                    hint="rename the column: readers skip directories that begin with a dot",
+                )
+        for column in self.schema.columns:
+            if not isinstance(column, PhysicalColumn) or column.name in self.partitions:
+                continue
+            for name in (column.name, *field_names(column.data_type)):
+                refused = [one for one in self.form.refused_in_names if one in name]
+                if refused:
+                    raise SchemaError(
+                        f"{self.form.identifier} files cannot hold the name {name!r}, "
+                        f"which contains {refused[0]!r}",
+                        code="file-column-name",
+                        hint="rename it, or use the format 'parquet' or 'json'",
+                    )
 
     def reader(self, session: SparkSession) -> Any:
         """A reader of the physical columns, texts where the format holds texts."""
@@ -268,6 +338,7 @@ class Layout:
         ]
         fields += [to_struct_field(name, TEXT) for name in self.partitions]
         reader = session.read.format(self.form.identifier).schema(StructType(fields))
+        reader = reader.option("__globPaths__", "false")
         if not self.partitions:
             reader = reader.option("recursiveFileLookup", "true")
         return reader.options(**self.form.reading(self.options))
@@ -285,7 +356,9 @@ class Layout:
         name, type_ = quote(column.name), column.data_type
         if column.name in self.partitions:
             default = DEFAULT_PARTITION.of(self.options) or ""
-            known = f"nullif({name}, {string(default)})"
+            # Spark reads NULL from the directory of this name, and from no other.
+            written = f"coalesce({name}, {string(SPARK_NULL)})"
+            known = f"nullif({written}, {string(default)})"
             return to_carrier(convert(known, TEXT, type_.nullable()), type_)
         if not self.form.is_text:
             return exact(name, type_)
@@ -299,11 +372,31 @@ class Layout:
         text = quote(name)
         if name in self.partitions:
             shown = convert(from_carrier(text, type_), type_, TEXT)
-            default = string(DEFAULT_PARTITION.of(self.options) or "")
-            text = bind(shown, lambda v: f"if(coalesce({v}, '') = '', {default}, {v})")
+            text = bind(shown, lambda value: self._directory(name, value))
         elif self.form.identifier == "csv":
             text = rendered(from_carrier(text, type_), type_)
         return f"{text} AS {quote(name)}"
+
+    def _directory(self, name: str, value: str) -> str:
+        """The value of a partition column as it is in the name of a directory.
+
+        NULL and the empty string share a directory (Flink's filesystem connector,
+        ``partition.default-name``); a value that would be read back as another one ends the job.
+        """
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        refused = {
+            f"{value} = {string(default)}": f"{default!r} is the directory of NULL"
+            f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has",
+            f"contains({value}, {string(chr(0))})": "the name of a directory cannot contain NUL",
+            f"endswith({value}, {string(COPYING)})": f"readers skip names that end in {COPYING!r}",
+        }
+        cases = " ".join(
+            f"WHEN {condition} THEN {fail(f'partition column {name!r}: {problem}')}"
+            for condition, problem in refused.items()
+        )
+        return (
+            f"CASE WHEN coalesce({value}, '') = '' THEN {string(default)} {cases} ELSE {value} END"
+        )
 
 
 def _metadata(column: MetadataColumn, zone: str) -> str:

@@ -52,6 +52,7 @@ class Format:
     reading: Callable[[Options], dict[str, str]] = lambda _: {}
     writing: Callable[[Options], dict[str, str]] = lambda _: {}
     known: Callable[[str, Options], str] = lambda text, _: text
+    refused_in_names: tuple[str, ...] = ()
 
 
 # --- csv ---------------------------------------------------------------------------------------
@@ -147,7 +148,9 @@ FORMATS: dict[str, Format] = {
         ),
         Format("json", (JSON_ERRORS, STANDARD), is_text=True, reading=_read_json, writing=_json),
         Format("parquet"),
-        Format("orc"),
+        # Spark keeps the schema of ORC files in Hadoop's configuration, where ORC's parser does not
+        # read back-ticks in names, and where Hadoop substitutes variables.
+        Format("orc", refused_in_names=("`", "${")),
     )
 }
 
