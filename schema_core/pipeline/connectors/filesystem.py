@@ -36,6 +36,7 @@ from schema_core.pipeline.connectors.formats import (
     parsed,
     rendered,
 )
+from schema_core.pipeline.connectors.physical import check_files
 from schema_core.pipeline.files import is_hidden, located
 from schema_core.pipeline.jobs import HINT
 from schema_core.pipeline.not_null import required
@@ -53,6 +54,7 @@ from schema_core.types import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from schema_core.catalog.objects import ResolvedCatalogTable
     from schema_core.pipeline.ctas import Stage
@@ -153,6 +155,8 @@ class FilesystemConnector:
             definition_of(bound),
             lambda: layout.reader(session).load(layout.path),
         )
+        if not layout.form.is_text:
+            check_files(session, frame, layout.form.identifier, layout.stored())
         columns = bound.table.resolved_schema.columns
         found = [layout.found(one, zone) for one in columns if not isinstance(one, ComputedColumn)]
         return frame.selectExpr(*found).selectExpr(*(_computed(one, zone) for one in columns))
@@ -325,6 +329,18 @@ class Layout:
                         code="file-column-name",
                         hint="rename it, or use the format 'parquet' or 'json'",
                     )
+
+    def stored(self) -> StructType:
+        """The columns that the files hold, with their declared types."""
+        from pyspark.sql.types import StructType
+
+        return StructType(
+            [
+                to_struct_field(one.name, one.data_type, on_loss="note")
+                for one in self.schema.columns
+                if isinstance(one, PhysicalColumn) and one.name not in self.partitions
+            ]
+        )
 
     def reader(self, session: SparkSession) -> Any:
         """A reader of the physical columns, texts where the format holds texts."""
