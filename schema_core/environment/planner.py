@@ -140,9 +140,10 @@ class Registration:
 class Planner(Protocol):
     """An engine that runs queries. Constructed by calling it with a `PlannerContext`.
 
-    A `query` has its columns resolved and its scans name tables by identifier. What the engine
-    cannot run as Flink would is an `UnsupportedError` with code `not-executable`, raised before
-    anything is read or written; what fails while it runs is an `ExternalError`.
+    A `query` has its columns resolved, and `PlannerContext.source` gives the table that a scan
+    of it reads. What the engine cannot run as Flink would is an `UnsupportedError` with code
+    `not-executable`, raised before anything is read or written; what fails while it runs is an
+    `ExternalError`.
     """
 
     identifier: str

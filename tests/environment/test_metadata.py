@@ -224,10 +224,23 @@ def test_a_connector_that_only_writes_does_not_read(
     environment.execute_sql("INSERT INTO t SELECT 1, CAST(NULL AS MAP<STRING, BYTES>)")
 
 
-def test_a_rehearsed_insert_is_checked(environment: TableEnvironment) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "{}",
+        "EXPLAIN {}",
+        "EXECUTE {}",
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO good SELECT 1; {}; END",
+    ],
+)
+def test_an_insert_is_checked_before_anything_runs(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
     environment.execute_sql(create("m BIGINT METADATA FROM 'offset'"))
+    environment.execute_sql("CREATE TABLE good (a INT)")
+    monkeypatch.setattr(Rehearsal, "insert", None)
     with pytest.raises(SchemaError) as caught:
-        environment.execute_sql("INSERT INTO t SELECT 1, CAST(1 AS BIGINT)")
+        environment.execute_sql(statement.format("INSERT INTO t SELECT 1, CAST(1 AS BIGINT)"))
 
     assert ("read-only-metadata", "declare the column METADATA FROM 'offset' VIRTUAL") == (
         caught.value.code,

@@ -111,6 +111,19 @@ def test_hints_go_over_the_options_of_the_table(
     assert {tuple(expected.items())} == {tuple(one.items()) for one in connector.options}
 
 
+@pytest.mark.parametrize(
+    "hint", ["LEVEL('level' = '1')", "OPTIONS", "OPTIONS('level' = '1'), OPTIONS('level' = '1')"]
+)
+def test_the_target_of_an_explained_insert_is_checked(
+    environment: TableEnvironment, hint: str
+) -> None:
+    environment.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'frames')")
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(f"EXPLAIN INSERT INTO t /*+ {hint} */ SELECT 1")
+
+    assert caught.value.code in {"unknown-hint", "invalid-hint"}
+
+
 @pytest.mark.parametrize("statement", ["SELECT * FROM t {}", "INSERT INTO t {} SELECT 1"])
 @pytest.mark.parametrize(
     ("hint", "code"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.planner import BoundTable, Job
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
@@ -16,7 +17,6 @@ from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.definition_syntax import Partition
-from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
@@ -65,26 +65,26 @@ def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
     """Write a query into a table and wait for the end."""
-    target = _target(session, statement)
-    return _inserted(session, session.query(statement.query, text), target, statement)
+    return write(session, *_checked(session, statement, text), as_said(statement))
 
 
 def _target(session: Session, statement: Insert) -> BoundTable:
-    """The table that an INSERT writes, with the options of its hints."""
+    """The table that an INSERT writes, with the options of its hints; its metadata is checked."""
     with placed(statement.path.span):
         target = session.bound(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
-        return target.hinted(statement.hints, session.config.get_configuration())
+        target = target.hinted(statement.hints, session.config.get_configuration())
+        check_declared_metadata(target.table, "write")
+        return target
 
 
-def _inserted(
-    session: Session, relation: Relation, target: BoundTable, statement: Insert
-) -> TableResult:
-    """Write the query of an INSERT; what is wrong with its columns is told at the query."""
-    how = as_said(statement)
+def _checked(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
+    """The query of an INSERT and its target; mistakes in the columns are reported at the query."""
+    target = _target(session, statement)
+    relation = session.query(statement.query, text)
     with placed(statement.query.span):
-        require_fit(relation, target, how)
-    return write(session, relation, target, how)
+        require_fit(relation, target, as_said(statement))
+    return relation, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +236,7 @@ def _constant(value: str | None) -> Constant:
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
     """Run the inserts one after the other; every one is checked before the first runs."""
-    checked = []
-    for one in statement.inserts:
-        target = _target(session, one)
-        relation = session.query(one.query, text)
-        with placed(one.query.span):
-            require_fit(relation, target, as_said(one))
-        checked.append((relation, target, as_said(one)))
+    checked = [(*_checked(session, one, text), as_said(one)) for one in statement.inserts]
     results = [write(session, *each) for each in checked]
     return results[-1]
 
@@ -268,18 +262,20 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without a query.
     """
-    return session.explain(session.query(query_in(statement), text))
+    return session.explain(query_in(session, statement, text))
 
 
-def query_in(statement: Statement) -> Query:
-    """The query of the statement that is explained.
+def query_in(session: Session, statement: Statement, text: str) -> Relation:
+    """The query of the statement that is explained; that of an INSERT fits its target.
 
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without one.
     """
     match statement:
-        case SelectStatement(query) | Insert(query=query):
-            return query
+        case SelectStatement(query):
+            return session.query(query, text)
+        case Insert():
+            return _checked(session, statement, text)[0]
         case _:
             raise UnsupportedError("EXPLAIN is for queries and INSERT", code="not-explainable")
 
