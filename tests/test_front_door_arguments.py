@@ -1,0 +1,232 @@
+"""Every public callable refuses wrong arguments with the library's own errors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schema_core
+from schema_core import (
+    CatalogDescriptor,
+    CatalogTable,
+    DataTypes,
+    EnvironmentSettings,
+    FormatDescriptor,
+    InMemoryCatalog,
+    ModelDescriptor,
+    ObjectIdentifier,
+    ObjectPath,
+    PropertyMaps,
+    Row,
+    Schema,
+    SchemaResolver,
+    TableConfig,
+    TableDescriptor,
+    TableEnvironment,
+    col,
+    decode_table,
+    encode_table,
+)
+from schema_core.catalog.functions import FunctionClass
+from schema_core.catalog.resolve import resolve_table
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.errors import SchemaCoreError, SchemaError
+
+NAMES = [line for line in (Path(__file__).parent / "front_door.txt").read_text().split() if line]
+
+#: Values of all kinds, of which most are wrong wherever they are given.
+WRONG: tuple[Any, ...] = (
+    None, 1, -1, True, "x", "", "\ud800", b"x", float("nan"), object(), int, [], [None], (),
+    ("a", 1), {}, {"a": 1}, {1: "a"}, {1},
+)  # fmt: skip
+
+SCHEMA = Schema.new_builder().column("a", "INT").build()
+RESOLVED = SchemaResolver().resolve(SCHEMA)
+
+
+def environment() -> TableEnvironment:
+    """An environment that runs nothing, with a table."""
+    made = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Rehearsal())
+    made.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'x')")
+    return made
+
+
+ENVIRONMENT = environment()
+
+#: Instances whose methods are called, made anew for each call.
+INSTANCES: tuple[Callable[[], Any], ...] = (
+    environment,
+    lambda: SCHEMA,
+    lambda: RESOLVED,
+    SchemaResolver,
+    Schema.new_builder,
+    lambda: InMemoryCatalog("c"),
+    lambda: CatalogDescriptor.of("c", {}),
+    EnvironmentSettings.in_batch_mode,
+    EnvironmentSettings.new_instance,
+    TableConfig,
+    lambda: TableConfig().get_configuration(),
+    lambda: TableDescriptor.for_connector("x").schema(SCHEMA),
+    lambda: TableDescriptor.for_connector("x").schema(SCHEMA).build(),
+    lambda: FormatDescriptor.for_format("x"),
+    lambda: FormatDescriptor.for_format("x").build(),
+    lambda: ModelDescriptor.for_provider("x"),
+    lambda: ModelDescriptor.for_provider("x").build(),
+    lambda: ENVIRONMENT.from_path("t"),
+    ENVIRONMENT.create_statement_set,
+    lambda: ENVIRONMENT.execute_sql("SHOW TABLES"),
+    lambda: ObjectPath("a", "b"),
+    lambda: ObjectIdentifier.of("a", "b", "c"),
+    lambda: Row(a=1),
+    lambda: col("a"),
+    DataTypes.INT,
+    lambda: RESOLVED.columns[0],
+    PropertyMaps,
+    lambda: CatalogTable(SCHEMA),
+)
+
+#: What raises Python's own errors, and why.
+PYTHONS = {
+    "Configuration.get": "a method of every mapping",
+    "Configuration.pop": "a method of every mapping",
+    "Configuration.popitem": "a method of every mapping",
+    "Configuration.setdefault": "a method of every mapping",
+    "Configuration.update": "a method of every mapping",
+    "call": "what the called function of the user raises",
+}
+
+
+def _same(found: Any) -> Any:
+    return found
+
+
+def _method(make: Callable[[], Any], name: str) -> Any:
+    return getattr(make(), name)
+
+
+def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The public functions, classes, static methods and methods by name, and how to get them."""
+    for name in NAMES:
+        found = getattr(schema_core, name)
+        if not inspect.isclass(found):
+            yield name, partial(_same, found)
+            continue
+        if issubclass(found, Exception | Enum):
+            continue
+        if not inspect.isabstract(found):
+            yield name, partial(_same, found)
+        for method, raw in vars(found).items():
+            if isinstance(raw, staticmethod | classmethod) and not method.startswith("_"):
+                yield f"{name}.{method}", partial(getattr, found, method)
+    for make in INSTANCES:
+        kind = type(make())
+        for method, _ in inspect.getmembers(kind, inspect.isfunction):
+            is_static = isinstance(inspect.getattr_static(kind, method), staticmethod)
+            if not method.startswith("_") and not is_static:
+                yield f"{kind.__name__}.{method}", partial(_method, make, method)
+
+
+def calls(signature: inspect.Signature) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """Arguments with something wrong: all the same, or one wrong among strings."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    given = list(signature.parameters.values())
+    places = [one for one in given if one.kind in positional]
+    some = [one for one in given if one.kind is inspect.Parameter.VAR_POSITIONAL]
+    keys = [one.name for one in given if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    required = sum(one.default is inspect.Parameter.empty for one in places)
+    for wrong in WRONG:
+        every = dict.fromkeys(keys, wrong)
+        for count in range(required, len(places) + len(some) + 1):
+            yield [wrong] * count, every
+        for place in range(len(places)):
+            arguments: list[Any] = ["a"] * max(required, place + 1)
+            arguments[place] = wrong
+            yield arguments, every if required < len(given) else {}
+
+
+FUNCTIONS = dict(functions())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_wrong_arguments_raise_errors_of_the_library(name: str) -> None:
+    if name in PYTHONS:
+        pytest.skip(PYTHONS[name])
+    for arguments, keys in calls(inspect.signature(FUNCTIONS[name]())):
+        try:
+            FUNCTIONS[name]()(*arguments, **keys)
+        except SchemaCoreError:
+            continue
+        except Exception as error:  # noqa: BLE001 - any other is the finding
+            pytest.fail(f"{name}(*{arguments!r:.200}, **{keys!r:.200}): {error!r:.200}")
+
+
+@pytest.mark.parametrize("wrong", [one for one in WRONG if one != {}])
+@pytest.mark.parametrize(
+    "function",
+    [
+        encode_table,
+        decode_table,
+        SchemaResolver().resolve,
+        lambda value: resolve_table(value, SchemaResolver()),
+        lambda value: resolve_table(CatalogTable(SCHEMA), value),
+        SCHEMA.resolve,
+    ],
+)
+def test_the_code_is_that_of_wrong_arguments(function: Callable[[Any], Any], wrong: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        function(wrong)
+
+    if isinstance(wrong, dict):
+        assert caught.value.code in ("wrong-argument", "key-value", "missing-key")
+    else:
+        assert caught.value.code == "wrong-argument"
+
+
+INT = DataTypes.INT()
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        *(one for one in WRONG),
+        FunctionClass,
+        *(FunctionClass(one) for one in WRONG if one not in ((), [])),
+        FunctionClass(((INT, INT),)),  # type: ignore[arg-type]
+        FunctionClass((((INT,),),)),  # type: ignore[arg-type]
+        FunctionClass((((INT, "INT"), INT),)),  # type: ignore[arg-type]
+        FunctionClass((((INT,), "INT"),)),  # type: ignore[arg-type]
+        FunctionClass((((INT,), INT),), "SCALAR"),  # type: ignore[arg-type]
+        FunctionClass(problem=1),  # type: ignore[arg-type]
+        FunctionClass(is_function="no"),  # type: ignore[arg-type]
+        FunctionClass(deterministic=None),  # type: ignore[arg-type]
+        FunctionClass(spark=1),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_declaration_of_a_class_is_refused_at_once(declaration: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        environment().declare_function_class("com.acme.Plus", declaration)
+
+    assert caught.value.code == "wrong-argument"
+
+
+@pytest.mark.parametrize("name", [None, 1, "", " "])
+def test_a_declared_class_has_a_name(name: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        environment().declare_function_class(name, FunctionClass((((INT,), INT),)))
+
+    assert caught.value.code == "wrong-argument"
+
+
+def test_a_right_declaration_is_used() -> None:
+    made = environment()
+    made.declare_function_class("com.acme.Plus", FunctionClass((((INT,), INT),)))
+    made.execute_sql("CREATE FUNCTION plus AS 'com.acme.Plus'")
+
+    assert made.sql_query("SELECT plus(1) AS a").get_resolved_schema().get_column_names() == ["a"]

@@ -1,0 +1,97 @@
+"""What is hidden of options, values and excerpts, what is not, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schema_core.secrets import HIDDEN, mask_credentials, mask_text, masked_value
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("/data/orders.csv", None),
+        ("hdfs://namenode:8020/orders", None),
+        ("2020-01-01 10:00:00", None),
+        ("kafka-1:9092,kafka-2:9092", None),
+        ("org.apache.flink.table.Tokenizer", None),
+        ("user=ann;ssl=true", None),
+        ("ann@example.com", None),
+        ("a %41 b", None),
+        ("", None),
+        ("jdbc:mysql://h/d?user=a&password=x&ssl=1", f"jdbc:mysql://h/d?user=a&password={HIDDEN}"),
+        ("jdbc:sqlserver://h;user=a;password={x;y}", f"jdbc:sqlserver://h;user=a;password={HIDDEN}"),
+        ("jdbc:oracle:thin:ann/x@host:1521/x", f"jdbc:oracle:thin:ann/{HIDDEN}@host:1521/x"),
+        ("postgresql://ann:p@ss/w'o\"rd@host/db", f"postgresql://ann:{HIDDEN}@host/db"),
+        ("amqp://a:x@h1,amqp://b:y@h2", f"amqp://a:{HIDDEN}@h2"),
+        ("ann:x@tcp(host)/db", f"ann:{HIDDEN}@tcp(host)/db"),
+        ("PWD = x", f"PWD = {HIDDEN}"),
+        ('{"client_secret": "x"}', f'{{"client_secret": {HIDDEN}'),
+        ("Authorization: Bearer abc.def", f"Authorization: {HIDDEN}"),
+        ("Bearer abcdefgh", f"Bearer {HIDDEN}"),
+        ("?odbc_connect=DRIVER%3DX%3BPWD%3Dx", f"?odbc_connect=DRIVER%3DX%3BPWD%3D{HIDDEN}"),
+        ("https%3A%2F%2Fann%3Ax%40host", HIDDEN),
+        ('x.ScramLoginModule required\n username="a"\n password="b";', HIDDEN),
+        ("-----BEGIN RSA PRIVATE KEY-----\nabc", HIDDEN),
+    ],
+)  # fmt: skip
+def test_credentials_within_a_value(value: str, shown: str | None) -> None:
+    assert (value if shown is None else shown) == mask_credentials(value)
+    assert HIDDEN == masked_value("password", value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH x AS (SELECT 1 AS a) SELECT * FROM x WHERE a = 'b'",
+        "UPDATE t SET a = 'x', b = 'y' WHERE c = 'z'",
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT 'x'; END",
+        "CREATE TABLE t (a CHAR(3) CHARACTER SET latin1 COMMENT 'x', token STRING)",
+        "CREATE TABLE l LIKE t (EXCLUDING OPTIONS INCLUDING WATERMARKS)",
+        "SELECT 'it''s', `with`, TIME '12:30:00', a % 2 FROM t WHERE (b = 'c')",
+        "SELECT tokens FROM t -- it's a comment: with options\nWHERE a = 'b'",
+    ],
+)
+def test_other_literals_stay_in_an_excerpt(text: str) -> None:
+    assert text == mask_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("WITH ('a' = 'b') AS SELECT 'c'", "WITH ('a' = ***) AS SELECT 'c'"),
+        ("OPTIONS('a'='b') */ WHERE c = 'd'", "OPTIONS('a'=***) */ WHERE c = 'd'"),
+        ("SET 'a' = 'b'; SELECT 'c'", "SET 'a' = ***; SELECT 'c'"),
+        ("SET a.b = c d; SELECT 'c'", "SET *** = * *; SELECT 'c'"),
+        ("WITH ('a' 'b') AS SELECT 'c'", "WITH (*** ***) ** ****** ***"),
+        ("WITH (a = 'b'); SELECT 'c'", "WITH (* = ***); SELECT 'c'"),
+        ("WITH ('a' = ; 'b'); 'c' = 'd'", "WITH (*** = ; ***); *** = ***"),
+        ("WITH ('a' = 'b'), 'c' = 'd'", "WITH (*** = ***), *** = ***"),
+        ("WITH ('a' = 'b\nc')", "WITH ('a' = **\n**)"),
+        ("t ('password' = 'b')", "t ('password' = ***)"),
+        ("IDENTIFIED BY PASSWORD 'b'", "IDENTIFIED BY PASSWORD ***"),
+        ("ADD JAR 'https://a:b@c/d.jar'", "ADD JAR *********************"),
+        ("SELECT 'a' WITH ('b", "SELECT *** **** ***"),
+    ],
+)
+def test_values_of_clauses_are_hidden_in_an_excerpt(text: str, shown: str) -> None:
+    assert shown == mask_text(text)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "WITH ('a' = 'b') ", "WITH (", "SET ", "( 'k' = ", "'", "''", '"', "`", "/*", "/* */",
+        "--\n", "=", "a.", "a = ", "password", "a://", "://", "@", "%3D", " ", "e'\\' ", "-", ";",
+        "U&'",
+    ],
+)  # fmt: skip
+def test_long_texts_take_little_time(unit: str) -> None:
+    text = (unit * 100_000)[:100_000]
+    started = time.process_time()
+    mask_text(text)
+    mask_credentials(text)
+
+    assert time.process_time() - started < 3
