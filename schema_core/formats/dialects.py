@@ -8,18 +8,19 @@ along is a `Loss`. Law: what was written is read back equal, or the losses say w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from schema_core.errors import ParseError, UnsupportedError, within
+from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
 from schema_core.formats.arguments import require
 from schema_core.formats.dialect.assembly import assemble
+from schema_core.formats.dialect.dumps import without_data
 from schema_core.formats.dialect.engines import ENGINES, Engine, engine
 from schema_core.formats.dialect.expressions import read_expression
-from schema_core.formats.dialect.reading import table
+from schema_core.formats.dialect.script import WrittenScript, script
 from schema_core.formats.dialect.type_reading import foreign_type
-from schema_core.formats.dialect.types import Foreign
+from schema_core.formats.dialect.types import Foreign, lost
 from schema_core.formats.dialect.writing import Written, write_schema
 from schema_core.formats.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
@@ -30,6 +31,8 @@ from schema_core.text import MAX_DEPTH, Cursor, Span, Token, check_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from schema_core.formats.dialect.reading import WrittenTable
+
 #: The dialects, by the names that `from_ddl` and `to_ddl` take.
 DIALECTS: tuple[str, ...] = tuple(ENGINES)
 
@@ -39,20 +42,34 @@ MAX_TOKENS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ForeignTable:
-    """What a CREATE TABLE of another engine says: its path, a schema, and what got lost."""
+    """A CREATE TABLE of another engine: its path, schema and comment, and what was lost."""
 
     path: tuple[str, ...]
     schema: Schema
+    losses: tuple[Loss, ...]
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignScript:
+    """The tables of a script of another engine.
+
+    `losses` are the statements that belong to none of its tables, such as views and sequences.
+    """
+
+    tables: tuple[ForeignTable, ...]
     losses: tuple[Loss, ...]
 
 
 def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error") -> Schema:
     """The schema of a CREATE TABLE of another engine.
 
-    Comments and a primary key may follow in statements of their own, as dumps have them.
+    Comments, a primary key and other changes may follow in statements of their own, as dumps have
+    them; `read_tables` reads a script with more than one table.
 
     Raises:
-        ParseError: for a text that is no such statement, with the place.
+        ParseError: for a text that is no such statement, with the place; with code `several-tables`
+            for more than one.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `no-flink-type` for types that nothing stands for, all at once;
             with code `lossy` where values would change and the policy is `error`.
@@ -71,7 +88,10 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
 
 
 def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
-    """As `from_ddl`, but losses are told and never refused.
+    """Read one table as `from_ddl` does, with its path, its comment and all losses.
+
+    Raises:
+        SchemaCoreError: as `from_ddl`, but not for losses.
 
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
@@ -80,13 +100,78 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     """
     found = engine(dialect)
     with within(text):
-        written = table(Cursor(text, list(tokens(text, found))), found)
-        schema, losses = assemble(
-            written,
-            expression=lambda span: _expression(text[span.start : span.stop], found),
-            type_text=lambda type_: _type(type_, found),
-        )
-    return ForeignTable(written.path, schema, losses)
+        written = _script(text, found)
+        if len(written.tables) > 1:
+            raise ParseError(
+                "a second CREATE TABLE",
+                code="several-tables",
+                hint="read_tables of schema_core.formats.dialects reads all of them",
+                span=written.tables[1].span,
+            )
+        table, rest = _table(text, written, written.tables[0]), _beside(written)
+    return replace(table, losses=(*table.losses, *rest))
+
+
+def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
+    """Read all tables of a script, such as a dump of a database.
+
+    Statements that declare nothing (settings, transactions, rows) are passed over, the data of
+    ``COPY ... FROM stdin`` among them. Types of CREATE TYPE and CREATE DOMAIN are known to the
+    columns that follow. Tables come in the order of the script.
+
+    Raises:
+        ParseError: for a text outside the grammar, with the place; with code `no-table` for one
+            without a CREATE TABLE.
+        NotFoundError: with code `unknown-dialect`.
+        UnsupportedError: with code `no-flink-type` for types that nothing stands for, all at once;
+            with code `no-columns` for a table that takes its columns from elsewhere.
+
+    >>> script = read_tables(
+    ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
+    ...     "CREATE TABLE a (id int, feels mood);"
+    ...     "CREATE TABLE b (id int);"
+    ...     "COMMENT ON TABLE b IS 'the second';"
+    ...     "ALTER TABLE a ADD PRIMARY KEY (id)"
+    ... )
+    >>> [(table.path, table.comment) for table in script.tables]
+    [(('a',), None), (('b',), 'the second')]
+    >>> print(script.tables[0].schema)
+    (
+      `id` INT NOT NULL,
+      `feels` STRING,
+      CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
+    )
+    """
+    found = engine(dialect)
+    gathering = Gathering()
+    tables = []
+    with within(text):
+        written = _script(text, found)
+        for one in written.tables:
+            with gathering.catching(), at(f"table {'.'.join(one.path)!r}"):
+                tables.append(_table(text, written, one))
+        gathering.raise_all()
+    return ForeignScript(tuple(tables), _beside(written))
+
+
+def _script(text: str, dialect: Engine) -> WrittenScript:
+    check_size(text)
+    code = without_data(text, dialect.name)
+    return script(Cursor(text, list(tokens(code, dialect))), dialect)
+
+
+def _table(text: str, written: WrittenScript, table: WrittenTable) -> ForeignTable:
+    schema, losses = assemble(
+        table,
+        written.types,
+        expression=lambda span: _expression(text[span.start : span.stop], written.engine),
+        type_text=lambda type_: _type(type_, written.engine),
+    )
+    return ForeignTable(table.path, schema, losses, table.comment)
+
+
+def _beside(written: WrittenScript) -> tuple[Loss, ...]:
+    return tuple(lost(("script",), "member", rest, "") for rest in written.beside)
 
 
 def to_ddl(

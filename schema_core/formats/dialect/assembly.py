@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from schema_core.formats.dialect.columns import WrittenColumn
     from schema_core.formats.dialect.engines import Engine
     from schema_core.formats.dialect.reading import WrittenTable
+    from schema_core.formats.dialect.user_types import UserTypes
     from schema_core.text import Span
 
 
 def assemble(
     written: WrittenTable,
+    types: UserTypes,
     *,
     expression: Callable[[Span], str],
     type_text: Callable[[str], Foreign],
@@ -50,7 +52,7 @@ def assemble(
     stored: list[UnresolvedPhysicalColumn] = []
     for one in written.columns:
         with gathering.catching(), at(f"column {one.name!r}", one.span):
-            stored.append(_column(one, written, key, losses, type_text))
+            stored.append(_column(one, written, types, key, losses, type_text))
     gathering.raise_all()
     scope = _scope(stored, written)
     columns: list[UnresolvedColumn] = []
@@ -68,6 +70,7 @@ def assemble(
 def _column(
     column: WrittenColumn,
     written: WrittenTable,
+    types: UserTypes,
     key: tuple[str, ...],
     losses: Losses,
     type_text: Callable[[str], Foreign],
@@ -75,7 +78,8 @@ def _column(
     """The column as a stored one, with the exact type where its comment notes one."""
     found: Losses = []
     engine, place = written.engine, (column.name,)
-    foreign = column.type
+    declared = types.spelled_out(column.type)
+    foreign = declared.type
     if column.nullable is not None:
         foreign = replace(foreign, nullable=column.nullable)
     if column.expression is not None and foreign == Foreign(""):
@@ -85,7 +89,7 @@ def _column(
     type_, comment = _noted(type_, column, engine, type_text)
     if column.comment == comment:
         losses += found
-    losses += [lost(place, "member", text, "") for text in column.beside]
+    losses += [lost(place, "member", text, "") for text in (*declared.beside, *column.beside)]
     if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
         return UnresolvedPhysicalColumn(column.name, type_, comment)
     return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)

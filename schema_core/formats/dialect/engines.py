@@ -67,6 +67,7 @@ class Engine:
     tail: str = ""
     key_tail: str = ""
     free_types: bool = False  # any words name a type
+    quotes_paths: bool = False  # `project.dataset.table` is a path of three names
 
     def quote_name(self, name: str) -> str:
         """The name as this engine quotes it: the one function that puts names into its SQL.
@@ -180,6 +181,7 @@ _BIGQUERY = Engine(
     comment=" OPTIONS(description={text})", field_comment=" OPTIONS(description={text})",
     says_not_null=frozenset({"column", "field"}), never_null=frozenset({"element"}),
     null_arrays=False, arrays_of_arrays=False, key="PRIMARY KEY ({columns}) NOT ENFORCED",
+    quotes_paths=True,
 )  # fmt: skip
 
 _CLICKHOUSE = Engine(

@@ -56,6 +56,7 @@ POSTGRES_FAMILY: tuple[Row, ...] = (
 #: PostgreSQL, chapter 8, "Data Types".
 POSTGRES: tuple[Row, ...] = (
     *POSTGRES_FAMILY,
+    read("enum({any})",              "STRING",             "member"),
     read("smallserial | serial2",    "SMALLINT NOT NULL",  "member"),
     read("serial | serial4",         "INT NOT NULL",       "member"),
     read("bigserial | serial8",      "BIGINT NOT NULL",    "member"),

@@ -42,9 +42,10 @@ def until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     return cursor.index > start
 
 
-def shown(cursor: Cursor, start: int) -> str:
-    """The text from `start` to here, on one line, cut where it is long."""
-    text = " ".join(cursor.text[start : cursor.span_from(start).stop].split())
+def shown(cursor: Cursor, start: int, stop: int | None = None) -> str:
+    """The text from `start` to here, or to `stop`, on one line, cut where it is long."""
+    end = cursor.span_from(start).stop
+    text = " ".join(cursor.text[start : end if stop is None else min(stop, end)].split())
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
@@ -59,11 +60,21 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Names with dots between."""
-    parts = [identifier(cursor, engine)]
+    """Names with dots between; in BigQuery the dots may stand within the quotes."""
+    parts = _names(cursor, engine)
     while cursor.accept("."):
-        parts.append(identifier(cursor, engine))
+        parts += _names(cursor, engine)
     return tuple(parts)
+
+
+def _names(cursor: Cursor, engine: Engine) -> list[str]:
+    """One name, or all names of a path in one pair of quotes; the first may have dots itself."""
+    token = cursor.token
+    name = identifier(cursor, engine)
+    if token.kind == "name" and engine.quotes_paths:
+        found = name.rsplit(".", 2)
+        return found if all(found) else [name]
+    return [name]
 
 
 def texts(cursor: Cursor) -> str:
