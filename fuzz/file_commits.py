@@ -1,6 +1,7 @@
 """Writes whose file system fails, or whose process is killed, at any operation: nothing is lost.
 
     python -m fuzz.file_commits --runs 200
+    python -m fuzz.file_commits --spark 8     # with Spark, each killed in a process of its own
 
 Each run draws a statement, an operation of its commit and a fault there (and often a second fault
 while somebody recovers), then reads as a fresh process would: the rows must be exactly the old or
@@ -14,6 +15,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import uuid
 from collections import Counter
@@ -37,7 +40,14 @@ from schema_core.pipeline.commit import (
     recover,
 )
 from schema_core.pipeline.ctas import Mode, TableTransaction
-from schema_core.pipeline.files import Entry, FileSystem, LocalFiles, Release, visible_files
+from schema_core.pipeline.files import (
+    Entry,
+    FileSystem,
+    LocalFiles,
+    Release,
+    located,
+    visible_files,
+)
 from schema_core.pipeline.jobs import COMMITTED, UNCERTAIN, run_job
 
 T = TypeVar("T")
@@ -416,17 +426,106 @@ def run(
         if second is not None:
             attempt(lambda: read(world, FaultyFiles(second)), second.fault)
         verdict = judged(world, scenario, reported, died)
-        if not verdict.problem:
-            return Verdict(verdict.state, again(world, scenario, verdict.state))
-        return verdict
+        if verdict.problem:
+            return verdict
+        if not died and first.fault not in (Fault.DOWN, Fault.DOWN_AFTER) and second is None:
+            nothing = scenario.mode is Mode.STAGED and verdict.state == OLD
+            if nothing and world.definition != scenario.held:
+                return Verdict(OLD, "the table of a failed statement stays in the catalog")
+        return Verdict(verdict.state, again(world, scenario, verdict.state))
+
+
+# --- with Spark ----------------------------------------------------------------------------------
+
+#: Statement on a table of the rows 1 and 2 -> the columns and rows that it leaves.
+STATEMENTS: dict[str, tuple[str, list[str]]] = {
+    "INSERT INTO t VALUES (3, 3)": ("a, p", ["1 1", "2 2", "3 3"]),
+    "INSERT OVERWRITE t VALUES (3, 2)": ("a, p", ["1 1", "3 2"]),
+    "INSERT OVERWRITE t PARTITION (p = '2') SELECT a FROM t WHERE a > 9": ("a, p", ["1 1"]),
+    "REPLACE TABLE t {with} AS SELECT 7 AS z": ("z", ["7"]),
+}
+OLD_TABLE = ("a, p", ["1 1", "2 2"])
+
+
+def _environment(folder: Path) -> Any:
+    """A fresh environment over the catalog in a folder."""
+    from schema_core import EnvironmentSettings, TableEnvironment
+
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    url = f"sqlite:///{folder}/catalog.db"
+    environment.execute_sql(f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = '{url}')")
+    environment.execute_sql("USE CATALOG c")
+    environment.execute_sql("CREATE DATABASE IF NOT EXISTS d")
+    environment.execute_sql("USE d")
+    return environment
+
+
+def _with(folder: Path) -> str:
+    return f"WITH ('connector' = 'filesystem', 'path' = '{folder}/t', 'format' = 'csv')"
+
+
+def killed_on_spark(folder: Path, statement: str, at: int) -> None:
+    """Run a statement on Spark whose process is killed at one operation on files."""
+    from schema_core.pipeline.connectors import filesystem
+
+    faults = Faults(at, Fault.KILL_AFTER)
+
+    def found(session: Any, path: str) -> tuple[FileSystem, str]:
+        system, root = located(session, path)
+        return FaultyFiles(faults, system), root
+
+    vars(filesystem)["located"] = found
+    _environment(folder).execute_sql(statement.replace("{with}", _with(folder)))
+
+
+def spark_run(statement: str, at: int) -> Verdict:
+    """One statement on Spark, killed in a process of its own, then read in a fresh environment."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        first = _environment(folder)
+        first.execute_sql(f"CREATE TABLE t (a INT, p INT) PARTITIONED BY (p) {_with(folder)}")
+        first.execute_sql("INSERT INTO t VALUES (1, 1), (2, 2)")
+        given = ["--statement", statement, "--at", str(at), "--folder", name]
+        command = [sys.executable, "-m", "fuzz.file_commits", *given]
+        ended = subprocess.run(command, check=False, capture_output=True)
+        fresh = _environment(folder).sql_query("SELECT * FROM t")
+        columns = ", ".join(fresh.get_resolved_schema().get_column_names())
+        rows = sorted(" ".join(map(str, row)) for row in fresh.execute().collect())
+    state = {OLD_TABLE[0]: OLD} if (columns, rows) == OLD_TABLE else {}
+    if (columns, rows) == STATEMENTS[statement]:
+        state = {columns: NEW}
+    killed = ended.returncode == -signal.SIGKILL
+    fine = bool(state) if killed else ended.returncode == 0 and NEW in state.values()
+    problem = "" if fine else f"{columns} {rows}, ended with {ended.returncode}"
+    return Verdict(state.get(columns, "mixed"), problem)
+
+
+def on_spark(runs: int, draw: random.Random) -> int:
+    """Kill processes that write on Spark; tells how often something was wrong."""
+    wrong = 0
+    for number in range(runs):
+        statement = list(STATEMENTS)[number % len(STATEMENTS)]
+        at = draw.randint(12, 40)
+        verdict = spark_run(statement, at)
+        print(f"{statement}; kill -9 after operation {at}: {verdict.state} {verdict.problem}")
+        wrong += bool(verdict.problem)
+    return wrong
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--spark", type=int, default=0, help="so many kills of jobs on Spark")
+    for option in ("--statement", "--at", "--folder"):
+        parser.add_argument(option, help=argparse.SUPPRESS)
     told = parser.parse_args(arguments)
+    if told.statement:
+        killed_on_spark(Path(told.folder), told.statement, int(told.at))
+        return 0
     draw = random.Random(told.seed)
+    if told.spark:
+        return 1 if on_spark(told.spark, draw) else 0
     counts = {name: operations(one) for name, one in SCENARIOS.items()}
     states: Counter[tuple[str, str]] = Counter()
     problems: list[str] = []

@@ -353,17 +353,17 @@ def recover(directory: Directory, held: Definition | None) -> None:
     Raises:
         ExternalError: with code `commit-unfinished` or `file-system`.
     """
-    for name, _ in list(directory.named(Kind.PENDING)):
-        content = directory.read(name)
-        if held is None or content is None or Journal.decode(content).definition != held:
-            continue
-        try:
-            directory.rename(name, name.of(Kind.COMMIT))
-        except ExternalError:
-            if directory.status(name) is not None:
-                raise
-    for name, _ in list(directory.named(Kind.COMMIT)):
-        finish(directory, name)
+    for name, _ in list(directory.named(Kind.PENDING, Kind.COMMIT)):
+        if name.kind is Kind.PENDING:
+            content = directory.read(name)
+            if held is None or content is None or Journal.decode(content).definition != held:
+                continue
+            try:
+                directory.rename(name, name.of(Kind.COMMIT))
+            except ExternalError:
+                if directory.status(name) is not None:
+                    raise
+        finish(directory, name.of(Kind.COMMIT))
 
 
 def remove_leftovers(directory: Directory) -> None:
