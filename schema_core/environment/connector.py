@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.discovery import CONNECTORS, require
+from schema_core.environment.option_values import choice, nanoseconds
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.environment.warning import replaced
 from schema_core.errors import (
@@ -39,15 +40,19 @@ if TYPE_CHECKING:
     from schema_core.text import Span
     from schema_core.types import DataType
 
-#: Keys that every table understands.
-WATERMARK_OPTIONS: tuple[str, ...] = (
-    "scan.watermark.emit.strategy",
-    "scan.watermark.alignment.group",
-    "scan.watermark.alignment.max-drift",
-    "scan.watermark.alignment.update-interval",
-    "scan.watermark.idle-timeout",
+#: Options that every table understands; durations are read exactly, as nanoseconds.
+WATERMARK_OPTIONS: tuple[ConfigOption[Any], ...] = (
+    ConfigOption("scan.watermark.emit.strategy", choice("on-event", "on-periodic"), "on-periodic"),
+    ConfigOption("scan.watermark.alignment.group", str),
+    ConfigOption("scan.watermark.alignment.max-drift", nanoseconds),
+    ConfigOption("scan.watermark.alignment.update-interval", nanoseconds, 1_000_000_000),
+    ConfigOption("scan.watermark.idle-timeout", nanoseconds),
 )
-IMPLICIT_OPTIONS: tuple[str, ...] = ("connector", "property-version", *WATERMARK_OPTIONS)
+IMPLICIT_OPTIONS: tuple[str, ...] = (
+    "connector",
+    "property-version",
+    *(option.key for option in WATERMARK_OPTIONS),
+)
 
 
 class Ability(Enum):
@@ -397,7 +402,7 @@ def _present(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) 
 
 def _readable(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     found = Gathering()
-    for option in declared:
+    for option in (*declared, *WATERMARK_OPTIONS):
         with found.catching():
             option.of(options)
     found.raise_all()
@@ -438,8 +443,23 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
             one.problem = without_secrets(one.problem, options)
             one.hint = one.hint and without_secrets(one.hint, options)
             one.args = (one.problem,)
+        if _tells_secret(error, options):  # a traceback would print the message of the cause
+            error.__cause__ = error.__context__ = None
         if isinstance(error, ExternalError):
             raise
         shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
         error.hint = error.hint or f"the table's options are {shown}"
         raise
+
+
+def _tells_secret(error: BaseException, options: Mapping[str, str]) -> bool:
+    """Whether an error that led to this one repeats a secret of the options."""
+    seen: list[BaseException | None] = [error.__cause__, error.__context__]
+    while seen:
+        if (cause := seen.pop()) is None:
+            continue
+        message = str(cause)
+        if without_secrets(message, options) != message:
+            return True
+        seen += [cause.__cause__, cause.__context__]
+    return False

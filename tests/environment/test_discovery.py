@@ -136,3 +136,21 @@ def test_the_table_is_named_and_its_secrets_are_not() -> None:
 
     assert ("read table c.d.t",) == caught.value.path
     assert "the table's options are 'connector'='queue', 'password'='******'" == caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("scan.watermark.emit.strategy", "on_event"),
+        ("scan.watermark.alignment.update-interval", "1 x"),
+        ("scan.watermark.idle-timeout", "soon"),
+    ],
+)
+def test_options_of_watermarks_are_read(key: str, value: str) -> None:
+    right = "ON-EVENT" if key.endswith("strategy") else "1 h"
+    validate(Queue(), {"topic": "t", key: right})
+    with pytest.raises(SchemaError) as caught:
+        validate(Queue(), {"topic": "t", key: value})
+
+    assert caught.value.code == "option-value"
+    assert caught.value.path == (f"option {key!r}",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -12,11 +13,13 @@ from typer.testing import CliRunner
 
 from schema_core.catalog.store import CatalogDescriptor
 from schema_core.cli.main import application
+from schema_core.environment.connector import using
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.paths import ObjectIdentifier
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import SECRET_WORDS, mask_text
 from schema_core.sql.statement import parse_statement, read_statements
@@ -214,3 +217,18 @@ def test_a_script_keeps_its_lines() -> None:
 
     assert CANARY not in mask_text(text)
     assert [len(line) for line in text.split("\n")] == list(map(len, mask_text(text).split("\n")))
+
+
+@pytest.mark.parametrize("chained", [True, False])
+def test_the_failure_of_a_table_tells_no_secret(chained: bool) -> None:
+    """Neither in its message, nor in that of what led to it, which a traceback prints."""
+    path = f"s3://ann:{CANARY}@bucket/x"
+    identifier = ObjectIdentifier.of("c", "d", "t")
+    failure = ExternalError(f"cannot read {path}", hint=f"look at {path}")
+    failure.__cause__ = OSError(f"no bucket {path if chained else 'there'}")
+    with pytest.raises(ExternalError) as caught, using(identifier, {"path": path}, "read"):
+        raise failure
+
+    assert CANARY not in "".join(traceback.format_exception(caught.value))
+    assert (caught.value.__cause__ is None) is chained
+    assert "s3://ann:******@bucket/x" in str(caught.value)
