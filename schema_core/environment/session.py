@@ -43,7 +43,7 @@ from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.environment.views import OpenViews, conformed, inline_views, tables_in
+from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
 from schema_core.query.expand import expand_query
@@ -171,7 +171,8 @@ class Session:
     def read(self, table: CatalogBaseTable) -> ResolvedTable:
         """Resolve a table, view or materialized table that is kept already."""
         if isinstance(table, CatalogView):
-            return read_view(table, self.resolver, self.columns_of)
+            view = table
+            return read_view(view, self.resolver, lambda _: result_columns(self._behind(view)))
         return self.resolve(table)
 
     def require_storable(self, new: ResolvedTable, old: CatalogBaseTable | None) -> None:
@@ -180,6 +181,8 @@ class Session:
         Raises:
             SchemaError: with code `not-storable`.
         """
+        if isinstance(new, QueryView):
+            return
 
         def columns(text: str) -> Columns:
             return result_columns(self.query(parse_query(text), text))
@@ -261,7 +264,7 @@ class Session:
 
     def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
         """Names and types of what the query of a view gives."""
-        return tuple(result_columns(self._behind(text)))
+        return tuple(result_columns(self._behind_text(text)))
 
     def query_of(self, identifier: ObjectIdentifier, view: ResolvedCatalogView) -> Relation:
         """The query of a view, its rows cast to the types that the view declares.
@@ -270,10 +273,16 @@ class Session:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return conformed(self._behind(view.expanded_query), view.resolved_schema)
+            return conformed(self._behind(view), view.resolved_schema)
 
-    def _behind(self, text: str) -> Relation:
-        """What the query of a view gives, read once for all views that read it."""
+    def _behind(self, view: CatalogView) -> Relation:
+        if isinstance(view, QueryView):
+            query = view.query
+            return self._opened.relation(f"*{view.number}*", lambda: self.query(query, None))
+        return self._behind_text(view.expanded_query)
+
+    def _behind_text(self, text: str) -> Relation:
+        """The relation of a view's query, resolved once for all views that read it."""
         return self._opened.relation(text, lambda: self.query(parse_query(text), text))
 
     def executable(self, relation: Relation) -> Relation:

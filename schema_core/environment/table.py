@@ -20,7 +20,7 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_methods import TableMethods
 from schema_core.environment.table_schema import TableSchema
-from schema_core.environment.views import tables_in
+from schema_core.environment.views import QueryView, inline_functions, tables_in
 from schema_core.environment.warning import replaced
 from schema_core.errors import UnsupportedError
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
@@ -96,7 +96,8 @@ class Table(TableMethods):
         """The query in SQL, every table by its full path.
 
         Raises:
-            UnsupportedError: with code `no-sql` where it reads a table that has no path.
+            UnsupportedError: with code `no-sql` where it reads a table that has no path,
+                `inline-function` where it calls a function that has no name.
         """
         return print_query(self._expanded())
 
@@ -165,24 +166,44 @@ class Table(TableMethods):
     # --- as a view -----------------------------------------------------------------------------
 
     def to_view(self) -> ResolvedCatalogView:
-        """The view of this query.
+        """The view of this query, which keeps it as text.
 
         Raises:
-            UnsupportedError: with code `no-sql` where the query cannot be written in SQL, since it
-                reads a table that has no path.
+            UnsupportedError: with code `no-sql` where the query reads a table that has no path,
+                `inline-function` where it calls a function that has no name.
         """
         names = [Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expanded(), None, names)
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
 
+    def to_temporary_view(self) -> QueryView:
+        """The view of this query, which keeps the query itself."""
+        query = self._session.expanded(self._query, None)
+        text = print_query(query) if self._obstacle() is None else ""
+        schema = self._schema
+        return QueryView(unresolve(schema), text, text, resolved_schema=schema, query=query)
+
     def _expanded(self) -> Query:
-        if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
-            raise UnsupportedError(
-                "a table made from a descriptor or from values has no path that a view could read",
-                code="no-sql",
-                hint="create a temporary table from the descriptor",
-            )
+        if (obstacle := self._obstacle()) is not None:
+            raise obstacle
         return self._session.expanded(self._query, None)
+
+    def _obstacle(self) -> UnsupportedError | None:
+        """Why the query cannot be written in SQL, or None."""
+        if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
+            return UnsupportedError(
+                "a table made from a descriptor has no path, so a query over it has no text",
+                code="no-sql",
+                hint="create a temporary table of the descriptor, or a temporary view of the query",
+            )
+        if name := next(inline_functions(self._query), None):
+            return UnsupportedError(
+                f"the function {name} has no name in SQL",
+                code="inline-function",
+                hint="register it with create_temporary_function and call it by its name, or "
+                "create a temporary view",
+            )
+        return None
 
 
 class TablePipeline:

@@ -248,7 +248,8 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
-            UnsupportedError: with code `no-sql` for a query that cannot be written in SQL.
+            UnsupportedError: with code `no-sql` or `inline-function` for a query that cannot be
+                written in SQL; a temporary view takes any query.
         """
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)
@@ -257,13 +258,15 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
     def create_temporary_view(
         self, view_path: str, table: Table, ignore_if_exists: bool = False
     ) -> bool:
-        """Keep a query for this session, at any path; tells whether it is new.
+        """Keep a query for this session, at any path; return whether it is new.
+
+        The view holds the query itself, so it may be one that has no text in SQL: over a table of a
+        descriptor, or with functions that are not registered.
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
-            UnsupportedError: with code `no-sql` for a query that cannot be written in SQL.
         """
-        identifier, view = self._identifier(view_path), table.to_view()
+        identifier, view = self._identifier(view_path), table.to_temporary_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
     @takes(table_path=str, ignore_if_not_exists=bool)

@@ -6,12 +6,14 @@ now, since a table below was altered, they are cast, as Flink does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from copy import copy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import count
 from threading import local
 from typing import Any, TypeAlias
 
+from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.calls import implicit_cast
 from schema_core.expressions.conversions import sql_casts
@@ -21,9 +23,39 @@ from schema_core.expressions.typed import Apply, Constant, Ref, Target, Typed, W
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema, plain
+from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import Call
 from schema_core.text import Span
 from schema_core.types import DataType
+
+#: Numbers the views that hold a query.
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryView(ResolvedCatalogView):
+    """A temporary view that holds the query of a `Table` itself, not its text.
+
+    So it may be made of any table: of a descriptor, of Python values, of one that calls functions
+    without names. Where the query has no text, the texts of the view are empty.
+    """
+
+    query: Query = field(kw_only=True, compare=False, repr=False)
+    number: int = field(default_factory=lambda: next(_NUMBERS), kw_only=True)
+
+
+def inline_functions(query: Query) -> Iterator[str]:
+    """The names of the functions that a query calls in Python, without a name in SQL."""
+    waiting: list[Any] = [query]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting += node
+        elif isinstance(node, Call) and node.inline is not None:
+            yield node.name.strip("*")
+        elif is_dataclass(node) and not isinstance(node, type):
+            waiting += [getattr(node, one.name) for one in fields(node)]
+
 
 #: How many views may lie one behind the other.
 MAX_VIEWS = 32

@@ -72,12 +72,14 @@ def test_a_view_keeps_its_meaning_when_the_current_path_changes(
     assert environment.sql_query("SELECT * FROM v").get_resolved_schema() is not None
 
 
-def test_a_view_of_a_table_without_a_path_is_refused(environment: TableEnvironment) -> None:
+def test_a_permanent_view_needs_a_table_with_a_path(
+    environment: TableEnvironment,
+) -> None:
     table = environment.from_descriptor(TABLE)
     assert "(\n  `a` INT\n)" == str(table.get_resolved_schema())
 
     with pytest.raises(SchemaCoreError) as caught:
-        environment.create_temporary_view("v", table)
+        environment.create_view("v", table)
     assert "no-sql" == caught.value.code
 
 

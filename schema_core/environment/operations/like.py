@@ -1,7 +1,8 @@
 """CREATE TABLE LIKE: what is taken from the source, by feature and strategy.
 
 Physical columns of the source come first and in order, with their comments. Its table comment is
-never taken.
+never taken. Indexes are taken, and immutable columns together with the primary key that they need:
+Flink 2.3 loses both without a word.
 """
 
 from __future__ import annotations
@@ -92,13 +93,33 @@ def create_table_like(
         written = own.primary_key.column_names
         fresh = {column.name for column in own.columns}
         columns = with_key_not_null(columns, [name for name in written if name in fresh])
+    schema = Schema(
+        columns,
+        merged_watermarks(source.schema, own, strategies),
+        key,
+        source.schema.indexes,
+        None if strategies["CONSTRAINTS"] is EXCLUDING else source.schema.immutable_columns,
+    )
+    _require_indexed(schema)
     return CatalogTable(
-        Schema(columns, merged_watermarks(source.schema, own, strategies), key),
+        schema,
         _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
         options=merged_options(source.options, options_of(statement.options), strategies),
         comment=statement.comment,
         distribution=_distribution(source, distribution_of(statement.distribution), strategies),
     )
+
+
+def _require_indexed(schema: Schema) -> None:
+    """Refuse to leave out a column that an index of the source reads."""
+    names = {column.name for column in schema.columns}
+    for index in schema.indexes:
+        if missing := [name for name in index.column_names if name not in names]:
+            raise SchemaError(
+                f"index {index.name!r} of the LIKE source reads the excluded column {missing[0]!r}",
+                code="still-referenced",
+                hint="include the column, or create the table with a TableDescriptor",
+            )
 
 
 def _conflict(feature: str) -> SchemaError:

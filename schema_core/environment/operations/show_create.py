@@ -14,7 +14,8 @@ from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogVie
 from schema_core.environment.connector import learn_secrets
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
-from schema_core.errors import SchemaError
+from schema_core.environment.views import QueryView
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
 from schema_core.secrets import mask
 from schema_core.sql.masking import mask_query
@@ -70,7 +71,15 @@ def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
 def table_statement(
     found: FoundTable, shown: Shown = mask, shown_query: ShownQuery = mask_query
 ) -> str:
-    """The statement that makes a table, a view or a materialized table."""
+    """The statement that makes a table, a view or a materialized table.
+
+    Flink's SQL has no syntax for indexes and immutable columns. What people see names them in a
+    comment, so that their loss shows; a program is refused a statement that would lose them.
+
+    Raises:
+        UnsupportedError: with code `not-in-sql` where they would be lost (unless options are
+            masked), `no-sql` for a temporary view that has no text.
+    """
     learn_secrets(found.table.get_options())
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
@@ -78,6 +87,13 @@ def table_statement(
         case ResolvedCatalogTable() as table:
             head = f"CREATE {temporary}TABLE {path} "
             clauses = _table_clauses(table, shown)
+        case QueryView(expanded_query=""):
+            raise UnsupportedError(
+                f"{found.identifier.as_summary_string()} was created from a Table that has no text "
+                "in SQL",
+                code="no-sql",
+                hint="read its columns with DESCRIBE",
+            )
         case ResolvedCatalogView() as view:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
@@ -108,6 +124,7 @@ def block(lines: Iterable[str]) -> str:
 def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
+        *_beyond_sql(table.resolved_schema, shown),
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
@@ -115,9 +132,24 @@ def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
     ]
 
 
+def _beyond_sql(schema: ResolvedSchema, shown: Shown) -> list[str]:
+    """Comments that name the members of a schema for which Flink's SQL has no syntax."""
+    members: list[object] = [*schema.indexes]
+    if schema.immutable_columns is not None:
+        members.append(schema.immutable_columns)
+    if members and shown is dict:
+        raise UnsupportedError(
+            f"SQL has no syntax for {', '.join(map(str, members))}",
+            code="not-in-sql",
+            hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
+        )
+    return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
+
+
 def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
+        *_beyond_sql(table.resolved_schema, shown),
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
