@@ -24,10 +24,11 @@ from properties.answers.schema import NoTables
 from properties.recorded import Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.forms.words import quote
-from schema_core.expressions.infer import infer
+from schema_core.expressions.infer import infer, scalar
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
-from schema_core.formats.spark import to_spark as spark_type
+from schema_core.expressions.typed import Select
+from schema_core.formats.spark import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan
 from schema_core.query.resolve import resolve_query
 from schema_core.query.spark import Writer, query_text
@@ -59,10 +60,7 @@ def empty_table(columns: Columns) -> str:
     Raises:
         UnsupportedError: for a type that Spark has no values of.
     """
-    nulls = (
-        f"CAST(NULL AS {spark_type(one.type).simpleString()}) AS {quote(one.name)}"
-        for one in columns
-    )
+    nulls = (f"CAST(NULL AS {to_spark_sql(one.type)}) AS {quote(one.name)}" for one in columns)
     return f"(SELECT {', '.join(nulls)} LIMIT 0)"
 
 
@@ -95,6 +93,8 @@ def expression_sql(question: Question) -> str:
 
     scope = ColumnScope(types, streaming=False, subqueries=rows)
     typed = infer(scope, parse_expression(question["expr"]))
+    if isinstance(typed, Select):
+        typed = scalar(typed)
     speaker = Speaker(subquery=Writer(scan_of_nothing).subquery)
     said = to_carrier(to_spark(typed, speaker), typed.type)
     used = tuple(Column(name, type_) for name, type_ in types.items() if quote(name) in said)

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from schema_core.errors import at
 from schema_core.expressions.forms import FORMS
 from schema_core.expressions.forms.casts import convert, require_micros
-from schema_core.expressions.forms.literals import constant
+from schema_core.expressions.forms.literals import constant, interval
 from schema_core.expressions.forms.temporal import is_coarse
 from schema_core.expressions.forms.words import (
     PREFIX,
     Called,
     Form,
     bind_all,
+    has_subquery_in_lambda,
     is_hidden,
     quote,
     say,
@@ -35,10 +37,16 @@ from schema_core.expressions.typed import (
     Target,
     Word,
 )
+from schema_core.sql.syntax import Interval
 from schema_core.types import DataType, DayTimeIntervalType, YearMonthIntervalType
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
+
+#: Functions that Spark only has over ordered rows; Flink takes rows in any order.
+NUMBERING = frozenset(
+    {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
+)
 
 #: An expression's text beyond this is refused: Spark would plan it for minutes.
 MAX_SAID = 200_000
@@ -156,6 +164,11 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
     said = say(form, called)
     if PREFIX in said and is_hidden(say(form, _abbreviated(called))):
         said = _outside(form, called)
+    if has_subquery_in_lambda(said):
+        raise unsupported(
+            "a sub-query cannot stand within a function over the elements of a collection",
+            hint="compute its value in a derived table, and join that",
+        )
     if len(said) > MAX_SAID:
         raise unsupported(
             "the expression is too large to run",
@@ -207,11 +220,11 @@ def _suffix(apply: Apply, speaker: Speaker) -> str:
     if apply.filter is not None:
         parts.append(f" FILTER (WHERE {_say(apply.filter, speaker)})")
     if apply.over is not None:
-        parts.append(f" OVER ({_window(apply.over, speaker)})")
+        parts.append(f" OVER ({_window(apply.over, speaker, apply.function.name)})")
     return "".join(parts)
 
 
-def _window(over: Over, speaker: Speaker) -> str:
+def _window(over: Over, speaker: Speaker, function: str) -> str:
     parts = []
     if over.partition_by:
         keys = (_say(key, speaker) for key in over.partition_by)
@@ -219,6 +232,8 @@ def _window(over: Over, speaker: Speaker) -> str:
     if over.order_by:
         keys = (sort_key(_say(key.value, speaker), key) for key in over.order_by)
         parts.append(f"ORDER BY {', '.join(keys)}")
+    elif function in NUMBERING:
+        parts.append("ORDER BY NULL")
     if over.frame is not None:
         if over.frame.whole:
             raise unsupported("DISALLOW PARTIAL is not run on Spark")
@@ -231,8 +246,19 @@ def _window(over: Over, speaker: Speaker) -> str:
 def _bound(bound: Bound, speaker: Speaker) -> str:
     if bound.distance is None:
         return bound.words
-    distance = to_carrier(_say(bound.distance, speaker), bound.distance.type)
-    return f"{distance} {bound.words}"
+    return f"{_distance(bound.distance, speaker)} {bound.words}"
+
+
+def _distance(distance: Typed, speaker: Speaker) -> str:
+    """How far a frame reaches; Spark wants a literal there."""
+    if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
+        if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
+            raise unsupported("a frame of no constant interval is not run on Spark")
+        count = interval(distance.literal, distance.type)
+        if isinstance(distance.type, YearMonthIntervalType):
+            return f"INTERVAL '{count}' MONTH"
+        return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
+    return _say(distance, speaker)
 
 
 def sort_key(said: str, key: Direction) -> str:

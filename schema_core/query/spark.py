@@ -16,6 +16,7 @@ from schema_core.expressions.forms.words import (
     ELEMENT,
     SORT_KEY,
     bind,
+    has_subquery_in_lambda,
     quote,
     sql_type,
     unsupported,
@@ -116,7 +117,10 @@ def query_text(
         f"{_stored(quote(one.name), one.type, target.type, zone)} AS {quote(target.name)}"
         for one, target in zip(given, targets or given, strict=True)
     ]
-    return f"SELECT {', '.join(columns)} FROM ({writer.write(relation)}) AS {_named(given)}"
+    text = f"SELECT {', '.join(columns)} FROM ({writer.write(relation)}) AS {_named(given)}"
+    if has_subquery_in_lambda(text):
+        raise unsupported("a sub-query is converted element by element, which Spark does not run")
+    return text
 
 
 def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:

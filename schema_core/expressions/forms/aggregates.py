@@ -11,12 +11,21 @@ from schema_core.expressions.forms.words import (
     sql_type,
     unsupported,
 )
-from schema_core.types import DecimalType
+from schema_core.types import DecimalType, MapType, MultisetType, VariantType
+
+#: Functions of windows: those that give a value of another row, and those that number rows.
+SHIFTS = ("lag", "lead")
+RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
 
 def aggregated(name: str, called: Called, *arguments: str) -> str:
     """A call of an aggregate of Spark's, with DISTINCT before and FILTER and OVER behind."""
     distinct = "DISTINCT " if called.apply.symbol == "DISTINCT" else ""
+    if distinct and called.apply.over is not None:
+        raise unsupported(
+            f"{called.apply.function.name} of DISTINCT values over a window is not run on Spark",
+            hint="remove duplicates in a derived table",
+        )
     return f"{name}({distinct}{', '.join(arguments)}){called.suffix}"
 
 
@@ -61,11 +70,28 @@ def plain(name: str) -> Form:
     return lambda called: aggregated(name, called, *called.arguments)
 
 
-def typed(name: str) -> Form:
-    """An aggregate of the same meaning in another type."""
-    return lambda called: (
-        f"CAST({aggregated(name, called, *called.arguments)} AS {sql_type(called.type)})"
-    )
+def extreme(name: str) -> Form:
+    """MIN and MAX, of values that Spark orders."""
+
+    def form(called: Called) -> str:
+        for part in called.types[0].walk():
+            if isinstance(part, MapType | MultisetType | VariantType):
+                raise unsupported(f"Spark does not order {part.as_summary_string()}")
+        return aggregated(name, called, called[0])
+
+    return form
+
+
+def ranking(name: str) -> Form:
+    """A function of windows that has no meaning without one."""
+
+    def form(called: Called) -> str:
+        if called.apply.over is None:
+            raise unsupported(f"{called.apply.function.name} needs an OVER clause")
+        said = aggregated(name, called, *called.arguments)
+        return said if name in SHIFTS else f"CAST({said} AS {sql_type(called.type)})"
+
+    return form
 
 
 def single(called: Called) -> str:
@@ -84,8 +110,8 @@ FORMS: dict[str, Form] = {
     "COUNT": count,
     "SUM": total,
     "AVG": average,
-    "MIN": plain("min"),
-    "MAX": plain("max"),
+    "MIN": extreme("min"),
+    "MAX": extreme("max"),
     "STDDEV_POP": spread("stddev_pop"),
     "STDDEV_SAMP": spread("stddev_samp"),
     "STDDEV": spread("stddev_samp"),
@@ -97,12 +123,5 @@ FORMS: dict[str, Form] = {
     "ARRAY_AGG": plain("collect_list"),
     "FIRST_VALUE": plain("first_value"),
     "LAST_VALUE": plain("last_value"),
-    "LAG": plain("lag"),
-    "LEAD": plain("lead"),
-    "NTILE": typed("ntile"),
-    "ROW_NUMBER": typed("row_number"),
-    "RANK": typed("rank"),
-    "DENSE_RANK": typed("dense_rank"),
-    "CUME_DIST": typed("cume_dist"),
-    "PERCENT_RANK": typed("percent_rank"),
+    **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
 }

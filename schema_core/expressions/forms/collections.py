@@ -103,6 +103,8 @@ def cardinality(called: Called) -> str:
 
 def element(called: Called) -> str:
     """The only element of a collection; NULL where there is none, else the job ends."""
+    if not isinstance(called.types[0], ArrayType):
+        raise unsupported(f"ELEMENT of {called.types[0].as_summary_string()} is not run on Spark")
     return bind(
         called[0],
         lambda v: f"if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))",
@@ -166,6 +168,8 @@ def sorted_array(called: Called) -> str:
     """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending unless it is said."""
     words = [*called.arguments[1:], "TRUE"][:1]
     ascending = words[0]
+    if ascending not in {"TRUE", "FALSE"}:
+        raise unsupported("ARRAY_SORT takes a constant order on Spark")
     nulls = called[2] if len(called.arguments) > 2 else ascending
     known = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NOT NULL)"
     unknown = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NULL)"

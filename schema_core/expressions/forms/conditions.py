@@ -24,19 +24,23 @@ from schema_core.expressions.forms.words import (
 )
 from schema_core.expressions.typed import Apply, Select
 from schema_core.types import (
+    AnyTimestampType,
     ArrayType,
     BooleanType,
     DataType,
+    DateType,
     DecimalType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
     RowType,
     TimestampType,
+    TimeType,
     VariantType,
 )
 
 NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
+TEMPORAL = (DateType, TimeType, AnyTimestampType)
 
 #: Operator -> its text where an argument may be NaN, which Spark holds for the greatest number.
 _NAN = {
@@ -95,8 +99,32 @@ def _require_comparable(operator: str, left: DataType, right: DataType) -> None:
         pairs = ((left, right), (right, left))
         if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
             raise unsupported("Flink does not compare a text with a number", hint="add a CAST")
-    elif isinstance(left, ArrayType | MapType | MultisetType | RowType):
+    if _are_mixed(left, right):
+        raise unsupported(
+            f"Spark does not compare {left.as_summary_string()} with {right.as_summary_string()}",
+            hint="add a CAST",
+        )
+    if operator not in {"=", "<>"} and isinstance(
+        left, ArrayType | MapType | MultisetType | RowType
+    ):
         raise unsupported(f"Flink does not order values of type {left.as_summary_string()}")
+
+
+def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
+    """Whether Spark has no common type for two operands: a number beside a date, for example.
+
+    It reads a string as whatever it is compared with, but not the strings of an array.
+    """
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return _are_mixed(left.element_type, right.element_type, nested=True)
+    strings = isinstance(left, CHARACTERS), isinstance(right, CHARACTERS)
+    if any(strings):
+        return nested and not all(strings)
+    numbers = isinstance(left, NUMBERS), isinstance(right, NUMBERS)
+    return any(
+        number and isinstance(other, TEMPORAL)
+        for number, other in zip(numbers, (right, left), strict=True)
+    )
 
 
 def _maps(operator: str, a: str, b: str) -> str:
@@ -202,8 +230,8 @@ def membership(*, negated: bool) -> Form:
 
     def form(called: Called) -> str:
         first, *others = zip(called.arguments, called.types, strict=True)
-        if any(isinstance(one, Select) for one in called.apply.arguments):
-            return f"({called[0]} {'NOT ' if negated else ''}IN {called[1]})"
+        if len(others) == 1 and isinstance(called.apply.arguments[1], Select):
+            return _queried(called, called.apply.arguments[1], negated=negated)
 
         def body(value: str) -> str:
             equal = [_same(value, first[1], text, type_, called.zone) for text, type_ in others]
@@ -213,6 +241,15 @@ def membership(*, negated: bool) -> Form:
         return f"(NOT {found})" if negated else found
 
     return form
+
+
+def _queried(called: Called, query: Select, *, negated: bool) -> str:
+    """Membership in the result of a query; a row is compared with its columns one by one."""
+    value, type_ = called[0], called.types[0]
+    if isinstance(type_, RowType) and len(query.rows.columns) > 1:
+        fields = (f"{value}.{quote(one.name)}" for one in type_.fields)
+        value = f"({', '.join(fields)})"
+    return f"({value} {'NOT ' if negated else ''}IN {called[1]})"
 
 
 def _same(value: str, left: DataType, text: str, right: DataType, zone: str) -> str:

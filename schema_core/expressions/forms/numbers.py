@@ -322,6 +322,8 @@ def by_fraction(whole: str, fractional: str) -> Callable[[Called], str]:
 def rounded(called: Called) -> str:
     """ROUND half away from zero, of the digits that the number shows."""
     digits = called[1] if len(called.arguments) > 1 else "0"
+    if not digits.lstrip("-").isdigit():
+        raise unsupported("ROUND takes a constant number of digits on Spark")
     type_ = called.types[0]
     if isinstance(type_, FLOATS):
         return bind(

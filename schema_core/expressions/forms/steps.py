@@ -21,6 +21,9 @@ from schema_core.types import (
     TimeType,
 )
 
+#: Units that a TIME has.
+TIME_UNITS = frozenset({"MILLISECOND", "SECOND", "MINUTE", "HOUR"})
+
 MILLIS = {"MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
 
@@ -41,6 +44,8 @@ def _step(called: Called, *, up: bool) -> str:
         return _whole(name, called)
     text, unit = called.arguments
     type_ = called.types[0]
+    if isinstance(type_, TimeType) and unit not in TIME_UNITS:
+        raise unsupported(f"{name.upper()} of a TIME to {unit} is not run on Spark")
     if isinstance(type_, LocalZonedTimestampType):
         return bind(text, lambda v: _step_instant(unit, v, called.zone, up=up))
     return stepped(unit, text, type_, up=up)

@@ -19,6 +19,7 @@ from schema_core.expressions.forms.words import (
     is_literal,
     literal_text,
     null_or,
+    unsupported,
 )
 from schema_core.expressions.typed import Constant
 from schema_core.types import BooleanType, CharType, DecimalType, VarCharType
@@ -111,6 +112,8 @@ def like(*, negated: bool) -> Form:
 
     def form(called: Called) -> str:
         escape = called[2] if len(called.arguments) > 2 else _NO_ESCAPE
+        if not is_literal(escape):
+            raise unsupported("LIKE takes a constant ESCAPE character on Spark")
         return f"({called[0]} {'NOT ' if negated else ''}LIKE {called[1]} ESCAPE {escape})"
 
     return form

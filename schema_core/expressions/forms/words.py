@@ -161,15 +161,22 @@ def is_simple(text: str) -> bool:
 def bind(text: str, body: Callable[[str], str]) -> str:
     """`body` over `text`, which is computed once however often the body names it.
 
+    Spark has no sub-queries in the arguments or bodies of lambda calls; such a text is repeated.
+
     >>> bind("a", lambda a: f"{a} * {a}")
     'a * a'
     >>> bind("f(a)", lambda v: f"{v} * {v}")
     'transform(array(f(a)), v3703a211 -> v3703a211 * v3703a211)[0]'
+    >>> bind("(SELECT 1)", lambda v: f"{v} * {v}")
+    '(SELECT 1) * (SELECT 1)'
     """
     if is_simple(text):
         return body(text)
     name = f"v{zlib.crc32(text.encode()):08x}"
-    return f"transform(array({text}), {name} -> {body(name)})[0]"
+    said = body(name)
+    if has_subquery(text) or has_subquery(said):
+        return body(text)
+    return f"transform(array({text}), {name} -> {said})[0]"
 
 
 def bind_all(texts: Sequence[str], body: Callable[..., str]) -> str:
@@ -179,6 +186,8 @@ def bind_all(texts: Sequence[str], body: Callable[..., str]) -> str:
     'transform(array(struct(f(a) AS `0`, '
     """
     wide = [place for place, text in enumerate(texts) if not is_simple(text)]
+    if any(map(has_subquery, texts)):
+        return body(*texts)
     if len(wide) < 2:
 
         def placed(name: str) -> str:
@@ -250,7 +259,9 @@ def computed(name: str, *arguments: str) -> str:
     return bind(call, checked.format)
 
 
-_LAMBDA = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`]|``)*`|[(\[]|[)\]]|->|,|\b" + PREFIX)
+_LAMBDA = re.compile(
+    r"'(?:[^'\\]|\\.)*'|`(?:[^`]|``)*`|[(\[]|[)\]]|->|,|\b" + PREFIX + r"|\bSELECT\b", re.DOTALL
+)
 
 
 def is_hidden(text: str) -> bool:
@@ -269,6 +280,42 @@ def is_hidden(text: str) -> bool:
             lambdas[-1] = match[0] == "->"
         elif match[0] == PREFIX and any(lambdas):
             return True
+    return False
+
+
+def has_subquery(text: str) -> bool:
+    """Whether a query stands in a text of Spark's; all names there are quoted.
+
+    >>> has_subquery("a + (SELECT 1)"), has_subquery("'SELECT' || `SELECT`")
+    (True, False)
+    """
+    return "SELECT" in text and any(match[0] == "SELECT" for match in _LAMBDA.finditer(text))
+
+
+def has_subquery_in_lambda(text: str) -> bool:
+    """Whether a query stands in a call that takes a lambda, which Spark does not run.
+
+    >>> has_subquery_in_lambda("filter(a, x -> x > (SELECT 1))")
+    True
+    >>> has_subquery_in_lambda("(SELECT filter(a, x -> x > 1)) + f(b)")
+    False
+    """
+    if "SELECT" not in text or "->" not in text:
+        return False
+    #: For each open parenthesis: whether a lambda stands in it, and whether a query does.
+    levels = [[False, False]]
+    for match in _LAMBDA.finditer(text):
+        if match[0] in ("(", "["):
+            levels.append([False, False])
+        elif match[0] in (")", "]"):
+            takes_lambda, query = levels.pop()
+            if takes_lambda and query:
+                return True
+            levels[-1][1] |= query
+        elif match[0] == "->":
+            levels[-1][0] = True
+        elif match[0] == "SELECT":
+            levels[-1][1] = True
     return False
 
 

@@ -1,0 +1,122 @@
+"""Spark's analyser accepts what we write for whatever resolves and is not refused."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from properties.analysis import analyse, questions
+from schema_core.testing.expressions import COLUMNS, NAMES, fitting
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from schema_core.environment.table_environment import TableEnvironment
+
+
+@pytest.mark.parametrize(("name", "every"), [("query", 8), ("expr", 60), ("values", 60)])
+def test_recorded_sql_is_analysed(session: SparkSession, name: str, every: int) -> None:
+    """A sample; `python -m properties.analysis` takes all."""
+    report = analyse(session, islice(questions([name]), 0, None, every))
+
+    assert [] == report.failures
+    assert report.analysed > report.refused
+
+
+TABLES = {
+    "t": ", ".join(f"`{name}` {type_}" for name, type_ in COLUMNS.items() if name != "a_bitmap"),
+    "u": "id INT NOT NULL, s STRING, d DECIMAL(10, 2), arr ARRAY<INT>, dt DATE, ts TIMESTAMP(3)",
+}
+#: What stands for columns of each type within an expression.
+SUBQUERIES = {
+    "an_int": "(SELECT MAX(id) FROM u)",
+    "a_decimal": "(SELECT MAX(u.d) FROM u WHERE u.id = t.an_int)",
+    "a_string": "(SELECT s FROM u)",
+    "a_date": "(SELECT MAX(dt) FROM u)",
+    "a_timestamp": "(SELECT ts FROM u WHERE id = 1)",
+    "an_array": "(SELECT arr FROM u WHERE u.id = t.an_int)",
+}
+
+
+def asked(sql: str) -> dict[str, Any]:
+    return {"op": "query", "tables": TABLES, "sql": sql, "mode": "batch"}
+
+
+def with_subqueries(name: str) -> list[dict[str, Any]]:
+    """Calls of a function over sub-queries in the place of columns."""
+    from schema_core.sql.printer import print_expression
+
+    columns = tuple((one, type_) for one, type_ in COLUMNS.items() if one in SUBQUERIES)
+    found = []
+    for call in fitting(name, columns)[:1]:
+        text = print_expression(call)
+        for column, subquery in SUBQUERIES.items():
+            text = text.replace(f"`{column}`", subquery)
+        found.append(asked(f"SELECT {text} AS x FROM t"))
+    return found
+
+
+def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) -> None:
+    """A sub-query bound to a variable of a lambda was refused by Spark in the middle of a job."""
+    report = analyse(session, [one for name in NAMES[::2] for one in with_subqueries(name)])
+
+    assert [] == report.failures
+    assert report.analysed > max(30, 2 * report.refused)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT an_int FROM t GROUP BY 1, an_int HAVING SUM(a_decimal) > (SELECT MAX(d) FROM u)",
+        "SELECT SUM(a_decimal) / (SELECT COUNT(*) FROM u) FROM t",
+        "SELECT (an_int, a_string) IN (SELECT id, s FROM u) FROM t",
+        "SELECT an_int IN (1, (SELECT MAX(id) FROM u)), (SELECT MAX(id) FROM u) IN (1, 2) FROM t",
+        "SELECT COUNT(*) OVER (ORDER BY a_timestamp RANGE INTERVAL '1' HOUR PRECEDING) FROM t",
+        "SELECT COUNT(*) OVER (ORDER BY a_timestamp RANGE INTERVAL '2' MONTH PRECEDING) FROM t",
+        "SELECT ROW_NUMBER() OVER () FROM t",
+        "SELECT an_int FROM t ORDER BY (SELECT MAX(d) FROM u WHERE u.id = t.an_int)",
+    ],
+)
+def test_analysed(session: SparkSession, sql: str) -> None:
+    report = analyse(session, [asked(sql)])
+
+    assert (1, []) == (report.analysed, report.failures)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "COUNT(DISTINCT an_int) OVER (PARTITION BY a_string)",
+        "ROUND(a_decimal, an_int)",
+        "a_string LIKE 'a' ESCAPE a_string",
+        "ARRAY_SORT(an_array, a_boolean)",
+        "ELEMENT(CAST(NULL AS MULTISET<INT>))",
+        "FLOOR(TIME '10:00:00' TO YEAR)",
+        "MAX(a_map)",
+        "ARRAY['a'] = ARRAY[1.5]",
+        "ARRAY_CONTAINS(some_texts, (SELECT MAX(s) FROM u)) OR CARDINALITY(an_array) > 1",
+    ],
+)
+def test_refused_before_the_job(session: SparkSession, expression: str) -> None:
+    report = analyse(session, [asked(f"SELECT {expression} FROM t")])
+
+    assert (0, 1, []) == (report.analysed, report.refused, report.failures)
+
+
+def test_a_subquery_that_is_compared_is_computed(environment: TableEnvironment) -> None:
+    values = "(VALUES (1, 2.50), (1, 1.00), (2, 0.25)) AS t (k, d)"
+    query = (
+        f"SELECT k, SUM(d) FROM {values} GROUP BY k"
+        f" HAVING SUM(d) > (SELECT SUM(d) * 0.5 FROM {values}) ORDER BY k"
+    )
+    listed = (
+        f"SELECT k IN (9, (SELECT MAX(k) FROM {values})), (SELECT MIN(k) FROM {values}) IN (k, 7)"
+        f" FROM {values} ORDER BY d"
+    )
+
+    assert [1] == [row[0] for row in environment.execute_sql(query).collect()]
+    assert [(True, False), (False, True), (False, True)] == [
+        tuple(row) for row in environment.execute_sql(listed).collect()
+    ]
