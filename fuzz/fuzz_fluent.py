@@ -43,17 +43,7 @@ METHODS = (FunctionType, staticmethod, classmethod)
 
 #: Public names that are not called: they reach files or databases, start something, or call what
 #: they are given; a `Row` holds values as a list does.
-OUTSIDE = frozenset(
-    {
-        "FileCatalogStore",
-        "SqlCatalog",
-        "TableEnvironment",
-        "call",
-        "Row",
-        "encode_table",
-        "decode_table",
-    }
-)
+OUTSIDE = frozenset({"FileCatalogStore", "SqlCatalog", "TableEnvironment", "call", "Row"})
 
 
 class Colour(Enum):

@@ -108,6 +108,8 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
     (lambda: CatalogTable(SCHEMA, options=wrong([1])), "wrong-argument"),
     (lambda: CatalogTable.create_table(SCHEMA, wrong(5)), "wrong-argument"),
     (lambda: CatalogTable.create_table(SCHEMA, wrong("ab")), "wrong-argument"),
+    (lambda: CatalogTable.create_table(SCHEMA, (), wrong([])), "wrong-argument"),
+    (lambda: CatalogTable.create_view("a", "a", SCHEMA, wrong(col("a"))), "wrong-argument"),
     (lambda: CatalogView(SCHEMA, HUGE, "SELECT 1"), "wrong-argument"),
     (lambda: CatalogView(SCHEMA, "a", wrong(col("a"))), "wrong-argument"),
     (lambda: TableDistribution.of_hash(wrong(True)), "wrong-argument"),
@@ -142,12 +144,16 @@ CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
     (lambda env: env.from_path("t").select(wrong(Unprintable())), "not-an-expression"),
     (lambda env: env.from_path("t").select(with_columns(range_(HUGE, True))), "unknown-column"),
     (lambda env: env.from_path("t").select(with_columns(range_(wrong({}), 1))), "unknown-column"),
+    (lambda env: env.from_path("t").offset(wrong(Unprintable())), "row-count"),
+    (lambda env: env.from_path("t").limit(HUGE), "row-count"),
     (lambda env: env.execute_statement(wrong(len), ""), "wrong-argument"),
     (lambda env: env.list_tables(wrong(len)), "wrong-argument"),
     (lambda env: env.list_temporary_tables("default_catalog", wrong(5)), "wrong-argument"),
     (lambda env: env.scan(wrong(...)), "wrong-argument"),
     (lambda env: env.register_table(wrong(len), env.from_path("t")), "wrong-argument"),
     (lambda env: env.insert_into("t", wrong(())), "wrong-argument"),
+    (lambda env: env.from_path("t").get_schema().get_field_name(wrong("a")), "wrong-argument"),
+    (lambda env: env.from_path("t").get_schema().get_field_data_type(wrong([])), "wrong-argument"),
 ]
 
 

@@ -153,7 +153,8 @@ class CatalogBaseTable(ABC):
             SchemaError: with code `wrong-argument` for partition keys that are not a list of names.
         """
         keys = some_names(partition_keys, "the partition keys")
-        return CatalogTable(schema, keys, options=properties or {}, comment=comment)
+        options = {} if properties is None else properties
+        return CatalogTable(schema, keys, options=options, comment=comment)
 
     @staticmethod
     def create_view(
@@ -164,9 +165,8 @@ class CatalogBaseTable(ABC):
         comment: str | None = None,
     ) -> CatalogView:
         """A view; `properties` are its options."""
-        return CatalogView(
-            schema, original_query, expanded_query, options=properties or {}, comment=comment
-        )
+        options = {} if properties is None else properties
+        return CatalogView(schema, original_query, expanded_query, options=options, comment=comment)
 
     @abstractmethod
     def get_table_kind(self) -> TableKind:

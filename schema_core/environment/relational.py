@@ -35,7 +35,7 @@ from schema_core.sql.query_syntax import (
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, SortKey, Star
 from schema_core.sql.type_name import data_type
-from schema_core.text import MAX_DEPTH, show
+from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 
 ALL = SelectItem(Star())
 
@@ -417,8 +417,8 @@ def limited(query: Query, *, offset: int | None = None, fetch: int | None = None
         SchemaError: with code `row-count` for a number below 0, or where one was set before.
     """
     for number in (offset, fetch):
-        if number is not None and (type(number) is not int or number < 0):
-            raise SchemaError(f"{number} is no number of rows", code="row-count")
+        if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):
+            raise SchemaError(f"{show(number)} is not a number of rows", code="row-count")
     found = query if isinstance(query, Ordered) else Ordered(query)
     if found.fetch is not None or (offset and found.offset is not None):
         raise SchemaError("the number of rows was limited before", code="row-count")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schema_core.environment.arguments import require
 from schema_core.errors import SchemaError
 from schema_core.types import DataType, DataTypes, RowField, RowType
 
@@ -43,15 +44,25 @@ class TableSchema:
         return list(self.data_types)
 
     def get_field_name(self, field_index: int) -> str | None:
-        """The name of the column at a place, counted from 0; None beyond the last."""
+        """The name of the column at a position, counted from 0; None after the last.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a position that is not an integer.
+        """
+        require(field_index, int, "field_index")
         return self.field_names[field_index] if 0 <= field_index < len(self.field_names) else None
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
-        """The type of a column by its place, counted from 0, or its name; None if there is none."""
+        """The type of a column by its position, counted from 0, or its name; None if there is none.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for what is neither.
+        """
         place = field if isinstance(field, int) else self._place(field)
         return self.data_types[place] if 0 <= place < len(self.data_types) else None
 
     def _place(self, name: str) -> int:
+        require(name, str, "field")
         return self.field_names.index(name) if name in self.field_names else -1
 
     def to_row_data_type(self) -> RowType:
