@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark import RDD
@@ -69,6 +70,14 @@ def job() -> list[tuple[object, ...]]:
         "add_one": udf(lambda number: number + 1, ["INT"], "INT"),
     }.items():
         environment.create_temporary_function(name, function)
+    with TemporaryDirectory() as folder:
+        environment.execute_sql(
+            "CREATE TABLE written WITH ('connector' = 'filesystem', 'format' = 'parquet',"
+            f" 'path' = '{folder}/rows') AS SELECT add_one(1) AS a"
+        )
+        environment.execute_sql("INSERT OVERWRITE written SELECT a + 1 FROM written")
+        (row,) = environment.execute_sql("SELECT a FROM written").collect()
+        assert tuple(row) == (3,), row
     return [tuple(row) for row in environment.execute_sql(QUERY).collect()]
 
 
