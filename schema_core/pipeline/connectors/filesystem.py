@@ -27,11 +27,19 @@ from schema_core.pipeline.commit import (
     Scope,
     read_consistently,
 )
+from schema_core.pipeline.connectors.csv_records import CONTENT, read_csv
 from schema_core.pipeline.connectors.formats import (
+    CSV,
     FORMATS,
+    CsvColumn,
     Format,
     carrier,
+    csv_line,
+    csv_value,
+    dialect_of,
+    escaped,
     exact,
+    header_options,
     is_scalar,
     parsed,
     rendered,
@@ -153,7 +161,7 @@ class FilesystemConnector:
         frame = read_consistently(
             Directory(system, root),
             definition_of(bound),
-            lambda: layout.reader(session).load(layout.path),
+            lambda: layout.load(session),
         )
         if not layout.form.is_text:
             check_files(session, frame, layout.form.identifier, layout.stored())
@@ -206,14 +214,17 @@ class FilesystemConnector:
         layout = Layout(bound)
         fields = bound.table.resolved_schema.to_sink_row_data_type().fields
         frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
+        written, settings = layout.form.identifier, layout.form.writing(layout.options)
+        if layout.form is CSV:
+            frame, written, settings = layout.lines(frame, fields)
         if not layout.form.is_text:
             frame = _with_notes(frame, [one for one in fields if one.name not in layout.partitions])
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
-        writer = frame.write.mode("append").options(**layout.form.writing(layout.options))
+        writer = frame.write.mode("append").options(**settings)
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
-        writer.format(layout.form.identifier).save(f"{layout.path}/{stage.name}")
+        writer.format(written).save(f"{layout.path}/{stage.name}")
 
 
 def definition_of(bound: BoundTable) -> Definition:
@@ -342,6 +353,52 @@ class Layout:
             ]
         )
 
+    def load(self, session: SparkSession) -> DataFrame:
+        """The rows of all files, strings where the format holds text."""
+        if self.form is not CSV:
+            return self.reader(session).load(self.path)
+        self._require_scalars()
+        columns = [one.name for one in self.stored().fields]
+        metadata = any(isinstance(one, MetadataColumn) for one in self.schema.columns)
+        dialect = dialect_of(self.options, columns)
+        return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
+
+    def lines(
+        self, frame: DataFrame, fields: Sequence[RowField]
+    ) -> tuple[DataFrame, str, dict[str, str]]:
+        """The lines of csv files with the partitions, and Spark's format and options to write them.
+
+        Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
+        """
+        self._require_scalars()
+        inner = [one for one in fields if one.name not in self.partitions]
+        columns = [CsvColumn(one.name, quote(one.name), one.data_type) for one in inner]
+        dialect = dialect_of(self.options, [one.name for one in inner])
+        rest = list(map(quote, self.partitions))
+        if not dialect.header:
+            line = csv_line(columns, dialect, self.options)
+            return frame.selectExpr(f"{line} AS {CONTENT}", *rest), "text", {"lineSep": "\n"}
+        values = [
+            f"{csv_value(one, dialect, self.options)} AS {quote(escaped(one.name, dialect))}"
+            for one in columns
+        ]
+        return frame.selectExpr(*values, *rest), "csv", header_options(dialect)
+
+    def _require_scalars(self) -> None:
+        """Refuse columns that a field of a csv file cannot hold.
+
+        Raises:
+            SchemaError: with code `file-type`.
+        """
+        for column in self.schema.columns:
+            if isinstance(column, PhysicalColumn) and not is_scalar(column.data_type):
+                raise SchemaError(
+                    f"csv files cannot hold column {column.name!r} of type "
+                    f"{column.data_type.as_summary_string()}",
+                    code="file-type",
+                    hint="use the format 'json', 'parquet' or 'orc'",
+                )
+
     def reader(self, session: SparkSession) -> Any:
         """A reader of the physical columns, texts where the format holds texts."""
         from pyspark.sql.types import StructType
@@ -380,7 +437,7 @@ class Layout:
             return exact(name, type_)
         if not is_scalar(type_):
             return name
-        text = self.form.known(name, self.options)
+        text = self.form.known(name, type_, self.options)
         return to_carrier(parsed(text, column.name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:

@@ -1,0 +1,170 @@
+"""Csv files on Spark: no row and no value is lost, and what cannot be read says where it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ExternalError, SchemaError
+
+
+@pytest.fixture
+def csv(environment: TableEnvironment, tmp_path: Path) -> TableEnvironment:
+    """An environment that makes a table `t` of csv files by `define`."""
+    assert tmp_path.is_dir()
+    return environment
+
+
+def define(environment: TableEnvironment, tmp_path: Path, columns: str, **options: str) -> Path:
+    given = {"connector": "filesystem", "path": str(tmp_path / "t"), "format": "csv"}
+    given |= {f"csv.{key.replace('_', '-')}": value for key, value in options.items()}
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+    environment.execute_sql(f"CREATE TABLE t ({columns}) WITH ({listed})")
+    return tmp_path / "t"
+
+
+def rows(environment: TableEnvironment, query: str = "SELECT * FROM t") -> list[tuple[Any, ...]]:
+    return sorted(map(tuple, environment.execute_sql(query).collect()), key=repr)
+
+
+def put(path: Path, content: str) -> None:
+    path.mkdir(exist_ok=True)
+    (path / "some file").write_bytes(content.encode())
+
+
+@pytest.mark.parametrize("header", ["false", "true"])
+@pytest.mark.parametrize(
+    ("columns", "options", "values"),
+    [
+        ("s STRING", {}, [("",), ("a",), (" ",), ("#",), ("\n",), ("\r",), ('"',), ("\ufeff",)]),
+        ("s STRING", {"null_literal": "NA"}, [("",), (None,), ("a",)]),
+        ("i INT", {}, [(1,), (None,)]),
+        ("i INT, b BOOLEAN, s STRING", {}, [(None, None, ""), (1, True, "x")]),
+        ("i INT, s STRING", {"null_literal": "NA"}, [(None, None), (1, ""), (2, "n")]),
+        ("i INT, s STRING", {"escape_character": "\\"}, [(1, 'a\\"b'), (2, "a\\n,b")]),
+        ("i INT, s STRING", {"quote_character": "|"}, [(1, 'a|"b'), (2, "a\n,b")]),
+        ("i INT, s STRING", {"field_delimiter": "\\t"}, [(1, "a\tb"), (2, "a,b")]),
+    ],
+)
+def test_what_is_written_is_read(
+    csv: TableEnvironment,
+    tmp_path: Path,
+    columns: str,
+    options: dict[str, str],
+    values: list[tuple[Any, ...]],
+    header: str,
+) -> None:
+    define(csv, tmp_path, columns, header=header, **options)
+    schema = csv.from_path("t").get_resolved_schema().to_source_row_data_type()
+    csv.from_elements(values, schema).execute_insert("t")
+
+    assert sorted(values, key=repr) == rows(csv)
+    assert [(len(values),)] == rows(csv, "SELECT COUNT(*) FROM t")
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "value", "problem"),
+    [
+        ("s STRING", {}, None, "NULL would be read back as an empty string"),
+        ("s STRING", {"null_literal": "NA"}, "NA", "the value 'NA' would be read back as NULL"),
+        ("i INT", {"null_literal": "0"}, 0, "the value '0' would be read back as NULL"),
+        ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value needs quotes"),
+    ],
+)
+def test_what_would_be_read_back_as_something_else_is_refused(
+    csv: TableEnvironment,
+    tmp_path: Path,
+    columns: str,
+    options: dict[str, str],
+    value: object,
+    problem: str,
+) -> None:
+    define(csv, tmp_path, columns, **options)
+    schema = csv.from_path("t").get_resolved_schema().to_source_row_data_type()
+    with pytest.raises(ExternalError) as caught:
+        csv.from_elements([(value,)], schema).execute_insert("t")
+
+    assert problem in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        ('1,"abc\n2,def\n3,x\n', 1, "a quote is never closed"),
+        ('0,z\n1,"abc\n2,"def"\n3,x\n', 2, "expected ',' or the end of the line"),
+        ("1,x\n\n2,y\n", 2, "expected 2 fields, found 1"),
+    ],
+)
+def test_an_unreadable_record_names_file_and_line(
+    csv: TableEnvironment, tmp_path: Path, content: str, line: int, problem: str
+) -> None:
+    put(define(csv, tmp_path, "a INT, b STRING"), content)
+    with pytest.raises(ExternalError) as caught:
+        rows(csv)
+
+    assert f"some%20file', line {line}: {problem}" in caught.value.problem
+    assert caught.value.problem.startswith("the job failed: file ")
+
+
+def test_unreadable_records_are_skipped_and_bad_fields_are_null(
+    csv: TableEnvironment, tmp_path: Path
+) -> None:
+    path = define(csv, tmp_path, "a INT, b STRING", ignore_parse_errors="true")
+    put(path, '1,"abc\n2,"def"\n3,x\n4,y,z\nfive,v\n6\n')
+
+    assert [(3, "x"), (6, None), (None, "v")] == rows(csv)
+
+
+def test_a_bad_field_names_its_line(csv: TableEnvironment, tmp_path: Path) -> None:
+    put(define(csv, tmp_path, "a INT, b STRING"), '1,"x\ny"\ntwo,z\n')
+    with pytest.raises(ExternalError) as caught:
+        rows(csv)
+
+    assert "column 'a': cannot read as INT: two in file:" in caught.value.problem
+    assert caught.value.problem.endswith(", line 3")
+
+
+def test_a_record_is_read_whole_where_spark_would_divide_the_file(
+    csv: TableEnvironment, tmp_path: Path
+) -> None:
+    path = define(csv, tmp_path, "a INT, b STRING")
+    csv.execute_sql("SET 'parallelism.default' = '4'")
+    text = "line\n" * 50_000
+    put(path, "".join(f'{number},"{text}"\n' for number in range(40)))
+
+    query = "SELECT COUNT(*), MIN(CHAR_LENGTH(b)), MAX(CHAR_LENGTH(b)) FROM t"
+    assert [(40, len(text), len(text))] == rows(csv, query)
+
+
+def test_partitions_and_metadata_come_with_the_records(
+    csv: TableEnvironment, tmp_path: Path
+) -> None:
+    columns = "a INT, p STRING, size BIGINT METADATA FROM 'file.size' VIRTUAL"
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'csv'"
+    csv.execute_sql(f"CREATE TABLE t ({columns}) PARTITIONED BY (p) WITH ({options})")
+    csv.execute_sql("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (22, 'z')")
+
+    assert [(1, "x", 2), (2, "y", 2), (22, "z", 3)] == rows(csv)
+    assert [(22,)] == rows(csv, "SELECT a FROM t WHERE p = 'z'")
+
+
+@pytest.mark.parametrize("statement", ["SELECT * FROM t", "INSERT INTO t SELECT ARRAY[1]"])
+def test_a_type_without_a_field_is_refused(
+    csv: TableEnvironment, tmp_path: Path, statement: str
+) -> None:
+    put(define(csv, tmp_path, "a ARRAY<INT>"), "1\n")
+    with pytest.raises(SchemaError) as caught:
+        csv.execute_sql(statement)
+
+    assert "file-type" == caught.value.code
+
+
+def test_a_delimiter_is_one_character(csv: TableEnvironment, tmp_path: Path) -> None:
+    put(define(csv, tmp_path, "a INT", field_delimiter="||"), "1\n")
+    with pytest.raises(SchemaError) as caught:
+        csv.execute_sql("SELECT * FROM t")
+
+    assert "option-value" == caught.value.code
