@@ -216,11 +216,13 @@ def _ended(text: str) -> Iterator[tuple[str, str]]:
     yield (others[-1], "\r\n") if not last else (last, "\n")
 
 
-def parse_batches(batches: Iterable[pa.RecordBatch], dialect: Dialect) -> Iterator[pa.RecordBatch]:
+def parse_batches(
+    batches: Iterable[pa.RecordBatch], dialect: Dialect, others: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
     """The records of lines, as batches of Arrow.
 
     The content of a line and its file come first in a batch. A record has the file, the number of
-    its first line, its fields, and the other columns of its last line.
+    its first line, its fields, and the other columns of its last line, under these names.
     """
     import pyarrow as pa
 
@@ -241,7 +243,6 @@ def parse_batches(batches: Iterable[pa.RecordBatch], dialect: Dialect) -> Iterat
         arrays: list[Any] = [taken.column(0), pa.array(numbers, pa.int64())]
         arrays += [pa.array(column, pa.string()) for column in columns]
         arrays += [taken.column(place) for place in range(1, taken.num_columns)]
-        others = [batch.schema.field(place).name for place in range(2, batch.num_columns)]
         names = [FILE, LINE, *dialect.columns, *others]
         yield pa.RecordBatch.from_arrays(arrays, names=names)
     reader.finish()
@@ -276,16 +277,19 @@ def read_csv(
     if not partitions:
         reader = reader.option("recursiveFileLookup", "true")
     given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"_metadata.file_path AS {FILE}"]
-    given += map(quote, partitions)
+    # `mapInArrow` does not quote names of columns
+    given += [f"{quote(name)} AS {PARTITION}{place}" for place, name in enumerate(partitions)]
     given += [f"_metadata.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
     frame = reader.load(path).selectExpr(*given)
     texts = [StructField(name, StringType()) for name in dialect.columns]
     place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
-    others = [StructField(one.name, one.dataType) for one in frame.schema.fields[2:]]
+    names = [*partitions, *(ABOUT.values() if metadata else ())]
+    pairs = zip(names, frame.schema.fields[2:], strict=True)
+    others = [StructField(name, one.dataType) for name, one in pairs]
     schema = StructType([*place, *texts, *others])
 
     def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return parse_batches(batches, dialect)
+        return parse_batches(batches, dialect, names)
 
     plan = frame.mapInArrow(parse, schema)._jdf.queryExecution().analyzed()  # noqa: SLF001
     jvm: Any = session._jvm  # noqa: SLF001
@@ -297,7 +301,7 @@ def read_csv(
     return parsed.selectExpr("*", f"named_struct({about}) AS _metadata")
 
 
-CONTENT = "schema_core_content"
+CONTENT, PARTITION = "schema_core_content", "schema_core_partition"
 
 #: What Spark knows about a file besides its path -> the column that it is in.
 ABOUT = {
