@@ -433,6 +433,54 @@ def test_readers_see_each_overwrite_whole(directory: Directory) -> None:
     assert {1} == {len(one) for one in seen}
 
 
+def appended_until_killed(directory: Directory, acknowledged: Path, writer: int) -> None:
+    """Append batches of three files in a process of its own; each is acknowledged when it is in."""
+    for number in range(1_000):
+        batch = f"{writer}.{number}"
+        staged(directory, {f"p={part}/part-{batch}": "x" for part in range(3)}).commit()
+        (acknowledged / batch).write_text("")
+
+
+def test_killed_writers_beside_each_other_lose_and_split_nothing(
+    directory: Directory, tmp_path: Path
+) -> None:
+    acknowledged = tmp_path / "acknowledged"
+    acknowledged.mkdir()
+    splits: list[int] = []
+
+    def spawned(writer: int) -> int:
+        if not (child := os.fork()):
+            try:
+                appended_until_killed(directory, acknowledged, writer)
+            finally:
+                os._exit(1)
+        return child
+
+    def batches() -> Counter[str]:
+        found = read_consistently(directory, None, directory.files)
+        return Counter(path.rpartition("-")[2] for path, _ in found)
+
+    children = [spawned(writer) for writer in range(3)]
+    for writer in range(3, 12):
+        time.sleep(0.15)
+        child = children.pop(0)
+        os.kill(child, 9)
+        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        splits += [count for count in batches().values() if count != 3]
+        children.append(spawned(writer))
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    staged(directory, {"p=9/part-last": "x"}).commit()
+
+    found = batches()
+    assert [] == splits
+    assert 1 == found.pop("last")
+    assert {3} == set(found.values())
+    assert {one.name for one in acknowledged.iterdir()} <= set(found)
+    assert [] == hidden(directory)
+
+
 def test_a_lock_that_is_held_is_waited_for_then_refused(directory: Directory) -> None:
     release = take_lock(directory)
     with pytest.raises(ExternalError) as caught:
