@@ -46,6 +46,7 @@ from schema_core.types import (
     VariantType,
     ZonedTimestampType,
 )
+from schema_core.types.nested import MAX_PARTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,9 +60,6 @@ DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 #: Metadata of a field whose extension type this process does not know.
 EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_METADATA = b"ARROW:extension:metadata"
-
-#: A schema is refused where one type has more parts: a table of a million columns is no type.
-MAX_PARTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)

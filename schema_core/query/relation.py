@@ -48,7 +48,7 @@ class Column(NamedTuple):
 Columns: TypeAlias = tuple[Column, ...]
 
 #: Columns of one relation. More of them cannot be planned by any engine.
-MAX_COLUMNS = 20_000
+MAX_COLUMNS = 10_000
 
 
 def require_width(count: int, span: Span) -> None:

@@ -123,6 +123,24 @@ def query_text(
     return text
 
 
+#: Characters of one query: Spark would parse and plan a longer one for minutes.
+MAX_QUERY = 2_000_000
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MAX_QUERY:
+        raise unsupported(
+            "the query is too large to run, its views included",
+            hint="write a part of it into a table, and read that",
+        )
+    return text
+
+
+def _precedence(relation: Relation) -> bool | None:
+    """Whether a set operation is INTERSECT, which Spark evaluates before UNION and EXCEPT."""
+    return relation.operator == "INTERSECT" if isinstance(relation, SetOperation) else None
+
+
 def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:
     return to_carrier(convert(text, given, target, zone), target)
 
@@ -156,7 +174,15 @@ class Writer:
     # --- queries -------------------------------------------------------------------------------
 
     def write(self, relation: Relation) -> str:
-        """A relation as a query."""
+        """Write a relation as a query.
+
+        Raises:
+            UnsupportedError: with code `not-executable` beyond `MAX_QUERY` characters.
+        """
+        return _bounded(self.unbounded(relation))
+
+    def unbounded(self, relation: Relation) -> str:
+        """Write a relation whose length is not checked yet."""
         match relation:
             case Scan():
                 return self.scan(relation)
@@ -267,25 +293,38 @@ class Writer:
         return f"SELECT * FROM ({listed}) AS {_named(values.columns, 'v')}"
 
     def set_operation(self, operation: SetOperation) -> str:
-        """Both sides in the types of the result."""
-        sides = [
-            self.aligned(side, operation.columns) for side in (operation.left, operation.right)
-        ]
-        word = f"{operation.operator}{' ALL' if operation.all else ''}"
-        return f"({sides[0]}) {word} ({sides[1]})"
+        """Write both sides in the types of the result.
 
-    def aligned(self, relation: Relation, columns: Columns) -> str:
-        """A relation with its columns in other types, by position."""
+        A chain of operations is written from its left end, without recursion.
+        """
+        chain = [operation]
+        while isinstance(chain[-1].left, SetOperation):
+            chain.append(chain[-1].left)
+        inner = chain[-1].left
+        text = f"({self.aligned(inner, self.write(inner), chain[-1].columns)})"
+        for one in reversed(chain):
+            if one.left is not inner:
+                aligned = self.aligned(one.left, text, one.columns)
+                continues = aligned is text and _precedence(one) == _precedence(one.left)
+                text = aligned if continues else f"({aligned})"
+            right = self.aligned(one.right, self.write(one.right), one.columns)
+            word = f"{one.operator}{' ALL' if one.all else ''}"
+            text = _bounded(f"{text} {word} ({right})")
+        return text
+
+    def aligned(self, relation: Relation, text: str, columns: Columns) -> str:
+        """The text of a relation with its columns in other types, by position."""
+        types = zip(relation.columns, columns, strict=True)
+        if all(one.type.nullable() == other.type.nullable() for one, other in types):
+            return text
         given = result_columns(relation)
         pairs = list(zip(given, columns, strict=True))
-        if all(one.type.nullable() == other.type.nullable() for one, other in pairs):
-            return self.write(relation)
         said = ", ".join(
             f"{convert(quote(one.name), one.type, to.type.nullable(), self.zone)}"
             f" AS {quote(one.name)}"
             for one, to in pairs
         )
-        return f"SELECT {said} FROM ({self.write(relation)}) AS {_named(given, 'side')}"
+        return f"SELECT {said} FROM ({text}) AS {_named(given, 'side')}"
 
     def sort(self, sort: Sort) -> str:
         """Write ORDER BY, LIMIT and OFFSET over the query that they order.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Parts of one type, itself and fields within fields included.
-MAX_PARTS = 100_000
+MAX_PARTS = 20_000
 
 FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 
