@@ -88,6 +88,13 @@ class CatalogManager:
         table = catalog.get_resolved_table(path) or catalog.get_table(path)
         return FoundTable(identifier, self._read(table), is_temporary=False)
 
+    def stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+        """Return the permanent object at this path as it is stored, unresolved, or None."""
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.table_exists(path):
+            return None
+        return catalog.get_table(path)
+
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
         """What lies at this path.
 

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from schema_core.catalog.functions import FoundFunction, FunctionClass, Place
-from schema_core.catalog.objects import CatalogFunction
+from schema_core.catalog.objects import CatalogBaseTable, CatalogFunction
+from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.signatures import Function
 from schema_core.paths import UnresolvedPath
+from schema_core.schema.members import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
 from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import Describe, ObjectKind
-from schema_core.types import DataTypes
+from schema_core.types import DataType, DataTypes, parse_type
 
 #: The columns of a described table, without the comment.
 COLUMNS = ("name", "type", "null", "key", "extras", "watermark")
@@ -26,7 +28,7 @@ def describe(session: Session, statement: Describe, text: str) -> TableResult:
     with placed(statement.path.span):
         match statement.kind:
             case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
-                return described_columns(session.found(statement.path).table.resolved_schema)
+                return _table(session, statement)
             case ObjectKind.CATALOG:
                 return _catalog(session, statement)
             case ObjectKind.DATABASE:
@@ -37,6 +39,53 @@ def describe(session: Session, statement: Describe, text: str) -> TableResult:
                 return _model(session, statement)
             case _:
                 assert_never(statement.kind)
+
+
+def _table(session: Session, statement: Describe) -> TableResult:
+    try:
+        return described_columns(session.found(statement.path).table.resolved_schema)
+    except SchemaCoreError as error:
+        stored = session.tables.stored(session.identifier(statement.path))
+        if stored is None:
+            raise
+        return _described_as_stored(stored, error)
+
+
+def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> TableResult:
+    """A row a column of a table that no longer resolves: what is known of it without its functions.
+
+    The type of a computed column is NULL, and the extras of each column that is wrong say why.
+    """
+    schema = stored.schema
+    reasons = {place: one.message for one in error.diagnostics for place in one.path}
+    marks = {one.column_name: written(one.watermark_expression) for one in schema.watermark_specs}
+    keys = schema.primary_key.column_names if schema.primary_key else ()
+    rows: list[tuple[Any, ...]] = []
+    for column in schema.columns:
+        type_, nullable = _stored_type(column)
+        extras = extras_of(column)
+        if reason := reasons.get(f"column {column.name!r}"):
+            extras = f"{extras or ''} ({reason})".strip()
+        of_key = f"PRI({', '.join(keys)})" if column.name in keys else None
+        mark = marks.get(column.name)
+        rows.append((column.name, type_, nullable, of_key, extras, mark, column.comment))
+    commented = any(column.comment is not None for column in schema.columns)
+    return _of_columns(rows if commented else [row[:-1] for row in rows], commented)
+
+
+def _stored_type(column: UnresolvedColumn) -> tuple[str | None, bool | None]:
+    """The type of a stored column and whether it is nullable, as far as its text tells."""
+    if isinstance(column, UnresolvedComputedColumn):
+        return None, None
+    type_ = column.data_type
+    if isinstance(type_, str):
+        try:
+            type_ = parse_type(type_)
+        except SchemaCoreError:  # the name of a type that is gone
+            return str(type_), None
+    if not isinstance(type_, DataType):
+        return str(type_), None
+    return type_.nullable().as_summary_string(), type_.is_nullable
 
 
 def described_columns(
@@ -51,6 +100,10 @@ def described_columns(
     commented = any(column.comment is not None for column in schema.columns)
     if commented:
         rows = [(*row, column.comment) for row, column in zip(rows, chosen, strict=True)]
+    return _of_columns(rows, commented)
+
+
+def _of_columns(rows: list[tuple[Any, ...]], commented: bool) -> TableResult:
     names = [*COLUMNS, *(["comment"] if commented else [])]
     types = [DataTypes.BOOLEAN() if name == "null" else DataTypes.STRING() for name in names]
     return TableResult(ResolvedSchema.physical(names, types), rows)

@@ -10,17 +10,26 @@ from typing import TypeAlias, assert_never
 
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.environment.connector import learn_secrets
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.environment.views import QueryView
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.paths import ObjectIdentifier
+from schema_core.schema.expression import ResolvedExpression
+from schema_core.schema.members import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    Written,
+)
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
 from schema_core.secrets import mask
 from schema_core.sql.masking import mask_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
+from schema_core.types import DataType
 
 #: How options are shown: `mask`, or `dict` for programs.
 Shown: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
@@ -36,14 +45,14 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
         SchemaError: with code `object-kind` where the object is of another kind.
     """
     with placed(statement.path.span):
-        written = _written(session, statement)
-    return texts(["result"], [(written,)])
+        text = _written(session, statement)
+    return texts(["result"], [(text,)])
 
 
 def _written(session: Session, statement: ShowCreate) -> str:
     match statement.kind:
         case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
-            return table_statement(_of_kind(session.found(statement.path), statement.kind))
+            return _table(session, statement)
         case ObjectKind.CATALOG:
             return catalog_statement(session, statement.path.parts[-1])
         case ObjectKind.MODEL:
@@ -52,6 +61,18 @@ def _written(session: Session, statement: ShowCreate) -> str:
             raise SchemaError(f"SHOW CREATE {statement.kind.value} does not exist", code="syntax")
         case _:
             assert_never(statement.kind)
+
+
+def _table(session: Session, statement: ShowCreate) -> str:
+    """The statement of a table, from its stored texts where these no longer resolve."""
+    try:
+        return table_statement(_of_kind(session.found(statement.path), statement.kind))
+    except SchemaCoreError:
+        identifier = session.identifier(statement.path)
+        stored = session.tables.stored(identifier)
+        if statement.kind is not ObjectKind.TABLE or not isinstance(stored, CatalogTable):
+            raise
+        return stored_statement(identifier, stored)
 
 
 def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
@@ -143,6 +164,10 @@ def _beyond_sql(schema: ResolvedSchema, shown: Shown) -> list[str]:
             code="not-in-sql",
             hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
         )
+    return _remarks(members)
+
+
+def _remarks(members: Iterable[object]) -> list[str]:
     return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
 
 
@@ -158,6 +183,62 @@ def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown)
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
     ]
+
+
+def stored_statement(identifier: ObjectIdentifier, table: CatalogTable) -> str:
+    """The statement of a table whose functions or types are missing, its options masked."""
+    schema, key = table.schema, table.schema.primary_key
+    lines = [
+        *map(_stored_line, schema.columns),
+        *(
+            f"WATERMARK FOR {quote_identifier(spec.column_name)} "
+            f"AS {written(spec.watermark_expression)}"
+            for spec in schema.watermark_specs
+        ),
+        *([str(key)] if key is not None else []),
+    ]
+    members: list[object] = [*schema.indexes]
+    if schema.immutable_columns is not None:
+        members.append(schema.immutable_columns)
+    clauses = [
+        block(lines),
+        *_remarks(members),
+        *_comment(table.comment),
+        *([str(table.distribution)] if table.distribution is not None else []),
+        *_partitioned(table.partition_keys),
+        *_with(mask(table.options)),
+    ]
+    head = f"CREATE TABLE {identifier.as_serializable_string()} "
+    return head + "\n".join(clauses) + "\n"
+
+
+def _stored_line(column: UnresolvedColumn) -> str:
+    parts = [quote_identifier(column.name)]
+    if not isinstance(column, UnresolvedComputedColumn):
+        type_ = column.data_type
+        parts.append(type_.as_serializable_string() if isinstance(type_, DataType) else str(type_))
+    if extras := extras_of(column):
+        parts.append(extras)
+    return f"{' '.join(parts)}{_remark(column.comment)}"
+
+
+def extras_of(column: UnresolvedColumn) -> str | None:
+    """What a statement writes after the type of a column, or in its place."""
+    match column:
+        case UnresolvedComputedColumn(expression=expression):
+            return f"AS {written(expression)}"
+        case UnresolvedMetadataColumn(metadata_key=key, virtual=virtual):
+            parts = ["METADATA", *([f"FROM {quote_string(key)}"] if key is not None else [])]
+            return " ".join([*parts, *(["VIRTUAL"] if virtual else [])])
+        case _:
+            return None
+
+
+def written(expression: Written) -> str:
+    """The text of an expression as it is stored."""
+    if isinstance(expression, ResolvedExpression):
+        return expression.written.text
+    return expression.text
 
 
 def schema_lines(schema: ResolvedSchema) -> list[str]:
