@@ -238,3 +238,26 @@ def test_a_hidden_file_is_not_silently_empty(
         rows(session, table(schema, options={"path": str(tmp_path / name)}))
 
     assert "no-files" == caught.value.code
+
+
+def test_unreadable_lines_of_json_are_skipped_on_request(
+    session: SparkSession, table: Make, tmp_path: Path
+) -> None:
+    schema = (
+        Schema.new_builder()
+        .column("a", T.INT())
+        .column("r", T.ROW([T.FIELD("x", T.INT()), T.FIELD("y", T.STRING())]))
+        .column_by_metadata("name", T.STRING(), "file.name", True)
+        .build()
+    )
+    lines = [
+        '{"a": 1, "r": {"x": 2, "y": "z"}}', "broken", '{"a": "y", "r": {"x": "q", "y": "z"}}',
+        '{"a": 3', "", "[1]", "null", "4", '{"r": null}',
+    ]  # fmt: skip
+    bound = table(schema, "json", {"json.ignore-parse-errors": "true"}, lines=lines)
+    name = "rows of it"
+
+    assert [(1, (2, "z"), name), (None, None, name), (None, (None, "z"), name)] == sorted(
+        rows(session, bound), key=str
+    )
+    assert 3 == CONNECTOR.read(session, bound, "UTC").count()

@@ -31,6 +31,8 @@ from schema_core.pipeline.connectors.csv_records import CONTENT, read_csv
 from schema_core.pipeline.connectors.formats import (
     CSV,
     FORMATS,
+    JSON,
+    JSON_ERRORS,
     CsvColumn,
     Format,
     carrier,
@@ -61,8 +63,8 @@ from schema_core.types import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import StructField, StructType
 
     from schema_core.catalog.objects import ResolvedCatalogTable
     from schema_core.pipeline.ctas import Stage
@@ -355,6 +357,8 @@ class Layout:
 
     def load(self, session: SparkSession) -> DataFrame:
         """The rows of all files, strings where the format holds text."""
+        if self.form is JSON and JSON_ERRORS.of(self.options):
+            return self._objects(session)
         if self.form is not CSV:
             return self.reader(session).load(self.path)
         self._require_scalars()
@@ -362,6 +366,23 @@ class Layout:
         metadata = any(isinstance(one, MetadataColumn) for one in self.schema.columns)
         dialect = dialect_of(self.options, columns)
         return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
+
+    def _objects(self, session: SparkSession) -> DataFrame:
+        """The lines of json files that hold an object; all others are skipped, as in Flink."""
+        from pyspark.sql.functions import col, from_json
+        from pyspark.sql.types import StructType
+
+        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *self.partitions)]
+        reader = self._listed(session.read.format("text").schema(StructType(fields)))
+        lines = reader.load(self.path).where(f"json_object_keys({CONTENT}) IS NOT NULL")
+        stored = StructType(self._inner())
+        record = from_json(col(CONTENT), stored, self.form.reading(self.options))
+        others = [col(quote(name)) for name in self.partitions]
+        if any(isinstance(one, MetadataColumn) for one in self.schema.columns):
+            others.append(col("_metadata"))
+        rows = lines.select(record.alias(CONTENT), *others)
+        names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
+        return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
 
     def lines(
         self, frame: DataFrame, fields: Sequence[RowField]
@@ -399,22 +420,27 @@ class Layout:
                     hint="use the format 'json', 'parquet' or 'orc'",
                 )
 
-    def reader(self, session: SparkSession) -> Any:
-        """A reader of the physical columns, texts where the format holds texts."""
+    def _inner(self) -> list[StructField]:
+        """The fields of the columns in the files, as they are read."""
+        physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
+        return [
+            to_struct_field(one.name, carrier(one.data_type.nullable(), as_text=self.form.is_text))
+            for one in physical
+            if one.name not in self.partitions
+        ]
+
+    def _listed(self, reader: DataFrameReader) -> DataFrameReader:
+        """A reader that takes the path literally; directories are partitions if there are any."""
+        reader = reader.option("__globPaths__", "false")
+        return reader if self.partitions else reader.option("recursiveFileLookup", "true")
+
+    def reader(self, session: SparkSession) -> DataFrameReader:
+        """A reader of the physical columns, strings where the format holds text."""
         from pyspark.sql.types import StructType
 
-        physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
-        inner = [one for one in physical if one.name not in self.partitions]
-        fields = [
-            to_struct_field(one.name, carrier(one.data_type.nullable(), as_text=self.form.is_text))
-            for one in inner
-        ]
-        fields += [to_struct_field(name, TEXT) for name in self.partitions]
+        fields = self._inner() + [to_struct_field(name, TEXT) for name in self.partitions]
         reader = session.read.format(self.form.identifier).schema(StructType(fields))
-        reader = reader.option("__globPaths__", "false")
-        if not self.partitions:
-            reader = reader.option("recursiveFileLookup", "true")
-        return reader.options(**self.form.reading(self.options))
+        return self._listed(reader).options(**self.form.reading(self.options))
 
     def found(self, column: Column, zone: str) -> str:
         """A physical or metadata column, from what the reader gives."""
