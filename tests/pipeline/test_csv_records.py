@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
+from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from schema_core.pipeline.connectors import csv_records
 from schema_core.pipeline.connectors.csv_records import (
+    FILE,
+    LINE,
     Dialect,
     FileReader,
     UnreadableRecordError,
+    parse_batches,
+    split_plain,
 )
 
 A, AB = ("a",), ("a", "b")
@@ -120,3 +129,72 @@ def test_every_file_begins_anew() -> None:
 def test_another_header_is_refused_even_if_bad_lines_are_skipped() -> None:
     with pytest.raises(UnreadableRecordError, match="the header does not conform"):
         read("a,c\n1,x\n", header=True, lenient=True)
+
+
+def batches(files: list[tuple[str, list[bytes]]], size: int) -> list[pa.RecordBatch]:
+    """The lines of files, and a number for each, in batches of this size."""
+    lines = [(content, name) for name, contents in files for content in contents]
+    columns = [
+        pa.array([content for content, _ in lines], pa.binary()),
+        pa.array([name for _, name in lines], pa.string()),
+        pa.array(range(len(lines)), pa.int64()),
+    ]
+    whole = pa.RecordBatch.from_arrays(columns, names=["content", "file", "number"])
+    return [whole.slice(first, size) for first in range(0, len(lines), size)]
+
+
+@given(
+    contents=st.lists(
+        st.lists(st.text('a,é"#\r\\\0', max_size=6).map(str.encode), max_size=9), max_size=4
+    ),
+    size=st.integers(1, 5),
+    chunk=st.integers(1, 4),
+    header=st.booleans(),
+    comments=st.booleans(),
+    escape=st.sampled_from(["", "\\"]),
+)
+def test_batches_hold_what_the_reader_finds_line_by_line(
+    contents: list[list[bytes]], size: int, chunk: int, **options: Any
+) -> None:
+    """Lines without quotes are split many at once: their records are the same."""
+    dialect = Dialect(AB, lenient=True, **options)
+    files = [(f"f{place}", lines) for place, lines in enumerate(contents)]
+
+    expected = outcome(lambda: one_by_one(files, dialect))
+    with patch.object(csv_records, "CHUNK", chunk):
+        actual = outcome(lambda: list(parse_batches(batches(files, size), dialect, ["number"])))
+
+    assert expected == actual
+
+
+def one_by_one(files: list[tuple[str, list[bytes]]], dialect: Dialect) -> list[pa.RecordBatch]:
+    """What `parse_batches` returns, made line by line."""
+    reader = FileReader(dialect)
+    records: list[list[Any]] = []
+    lines = ((name, line) for name, contents in files for line in contents)
+    for number, (name, line) in enumerate(lines):
+        for record in reader.read(name, line):
+            records += [[name, reader.start, *record, number]]
+    names = [FILE, LINE, *dialect.columns, "number"]
+    columns = zip(*records, strict=True) if records else [()] * len(names)
+    return [pa.RecordBatch.from_arrays([pa.array(one) for one in columns], names=names)]
+
+
+def outcome(parse: Callable[[], list[pa.RecordBatch]]) -> list[dict[str, Any]] | str:
+    """The rows of batches, or the message of the error."""
+    try:
+        return [row for batch in parse() for row in batch.to_pylist()]
+    except UnreadableRecordError as error:
+        return str(error)
+
+
+def test_plain_lines_are_split_without_the_scanner() -> None:
+    lines = pa.array([b"1,x", b"2,"], pa.binary())
+
+    columns = split_plain(lines, Dialect(AB))
+
+    assert columns is not None
+    assert [["1", "2"], ["x", ""]] == [column.to_pylist() for column in columns]
+    assert split_plain(pa.array([b'1,"x"'], pa.binary()), Dialect(AB)) is None
+    assert split_plain(pa.array([b"1,x,y"], pa.binary()), Dialect(AB)) is None
+    assert split_plain(pa.array([b"1,\xff"], pa.binary()), Dialect(AB)) is None

@@ -160,6 +160,10 @@ class FileReader:
             if record is not None:
                 yield record
 
+    def is_at_record(self, file: str) -> bool:
+        """Whether the next line of the file begins a record, and is not the first of the file."""
+        return file == self.file and self.scanner is None and not self.is_first
+
     def finish(self) -> None:
         """End a file: no quote may be open."""
         if self.scanner is not None:
@@ -216,6 +220,10 @@ def _ended(text: str) -> Iterator[tuple[str, str]]:
     yield (others[-1], "\r\n") if not last else (last, "\n")
 
 
+#: How many lines are split at once: a quote among them makes all of these take the scanner.
+CHUNK = 1024
+
+
 def parse_batches(
     batches: Iterable[pa.RecordBatch], dialect: Dialect, others: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
@@ -227,25 +235,127 @@ def parse_batches(
     import pyarrow as pa
 
     reader = FileReader(dialect)
-    width = len(dialect.columns)
     for batch in batches:
-        columns: list[list[str | None]] = [[] for _ in range(width)]
-        numbers: list[int] = []
-        rows: list[int] = []
-        lines = zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
-        for row, (content, file) in enumerate(lines):
-            for record in reader.read(file, content):
-                for column, value in zip(columns, record, strict=True):
-                    column.append(value)
-                numbers.append(reader.start)
-                rows.append(row)
-        taken = batch.select(range(1, batch.num_columns)).take(pa.array(rows, pa.int32()))
-        arrays: list[Any] = [taken.column(0), pa.array(numbers, pa.int64())]
-        arrays += [pa.array(column, pa.string()) for column in columns]
+        records = Records(len(dialect.columns))
+        for first, last in _chunks(batch.column(1)):
+            _parse_lines(reader, batch.slice(first, last - first), first, records)
+        taken = batch.select(range(1, batch.num_columns)).take(records.rows())
+        arrays: list[Any] = [taken.column(0), records.numbers(), *records.fields()]
         arrays += [taken.column(place) for place in range(1, taken.num_columns)]
         names = [FILE, LINE, *dialect.columns, *others]
         yield pa.RecordBatch.from_arrays(arrays, names=names)
     reader.finish()
+
+
+def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
+    """Ranges of at most `CHUNK` lines of one file each; the first line of a file is alone."""
+    import pyarrow.compute as pc
+
+    count = len(files)
+    others = pc.indices_nonzero(pc.not_equal(files.slice(1), files.slice(0, max(count - 1, 0))))
+    starts = [0, *(int(place) + 1 for place in others.to_pylist())] if count else []
+    for start, end in zip(starts, [*starts[1:], count], strict=True):
+        yield start, start + 1
+        for first in range(start + 1, end, CHUNK):
+            yield first, min(first + CHUNK, end)
+
+
+def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records: Records) -> None:
+    """Add the records that end on these lines of one file; `offset` is the row of the first."""
+    contents, file = lines.column(0), lines.column(1)[0].as_py()
+    columns = split_plain(contents, reader.dialect) if reader.is_at_record(file) else None
+    if columns is not None:
+        records.add_all(columns, offset, reader.line + 1)
+        reader.line += len(contents)
+        return
+    for row, content in enumerate(contents.to_pylist(), offset):
+        for record in reader.read(file, content):
+            records.add(record, row, reader.start)
+
+
+def split_plain(contents: pa.Array, dialect: Dialect) -> list[pa.Array] | None:
+    """The fields of lines, a column each, if each line is a record that needs no scanner.
+
+    None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
+    has more or fewer fields than columns. The fields are those that `Scanner` finds, only faster.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        texts = contents.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    special = [dialect.quote, dialect.escape, "\r", "#" if dialect.comments else ""]
+    for one in filter(None, special):
+        if pc.any(pc.match_substring(texts, one)).as_py():
+            return None
+    fields = pc.split_pattern(texts, dialect.delimiter)
+    width = len(dialect.columns)
+    if pc.any(pc.not_equal(pc.list_value_length(fields), width)).as_py():
+        return None
+    return [pc.list_element(fields, place) for place in range(width)]
+
+
+@dataclass(slots=True)
+class Records:
+    """Records of a batch: fields column by column, the row each is from, its first line."""
+
+    width: int
+    #: Complete parts of each column: the rows, the lines, then the fields.
+    parts: list[list[pa.Array]] = field(init=False)
+    #: Records that came one by one since the last part.
+    single: list[tuple[int, int, list[str | None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parts = [[] for _ in range(self.width + 2)]
+
+    def add(self, record: list[str | None], row: int, line: int) -> None:
+        """Add a record that the scanner read."""
+        self.single.append((row, line, record))
+
+    def add_all(self, columns: Sequence[pa.Array], row: int, line: int) -> None:
+        """Add the records of consecutive lines from `line` on, the first of them from `row`."""
+        import pyarrow as pa
+
+        self._complete()
+        count = len(columns[0])
+        numbers = pa.array(range(row, row + count), pa.int32())
+        lines = pa.array(range(line, line + count), pa.int64())
+        for part, column in zip(self.parts, [numbers, lines, *columns], strict=True):
+            part.append(column)
+
+    def rows(self) -> pa.Array:
+        """The row of the batch that each record ends on."""
+        return self._column(0)
+
+    def numbers(self) -> pa.Array:
+        """The number of the first line of each record."""
+        return self._column(1)
+
+    def fields(self) -> list[pa.Array]:
+        """The fields, a column each."""
+        return [self._column(place) for place in range(2, self.width + 2)]
+
+    def _column(self, place: int) -> pa.Array:
+        import pyarrow as pa
+
+        self._complete()
+        empty = pa.array([], (pa.int32(), pa.int64(), pa.string())[min(place, 2)])
+        return pa.concat_arrays([empty, *self.parts[place]])
+
+    def _complete(self) -> None:
+        """Make a part of the records that came one by one."""
+        import pyarrow as pa
+
+        if not self.single:
+            return
+        rows, lines, records = zip(*self.single, strict=True)
+        self.single.clear()
+        columns = [pa.array(column, pa.string()) for column in zip(*records, strict=True)]
+        arrays = [pa.array(rows, pa.int32()), pa.array(lines, pa.int64()), *columns]
+        for part, array in zip(self.parts, arrays, strict=True):
+            part.append(array)
 
 
 # --- the reader of Spark -----------------------------------------------------------------------
