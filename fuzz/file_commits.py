@@ -4,8 +4,9 @@
     python -m fuzz.file_commits --spark 8     # with Spark, each killed in a process of its own
 
 Each run draws a statement, an operation of its commit and a fault there (and often a second fault
-while somebody recovers), then reads as a fresh process would: the rows must be exactly the old or
-exactly the new ones, as the job reported, and the next write must leave nothing behind.
+while another process recovers), then reads as a fresh process would: the rows must be exactly the
+old or exactly the new ones, as the job reported, and the next write must leave no files of the
+commit.
 """
 
 from __future__ import annotations
@@ -377,7 +378,7 @@ def again(world: World, scenario: Scenario, state: str) -> str:
     if read(world) != expected:
         return f"the next write left {dict(read(world))}"
     left = [one.name for one in world.root.iterdir() if one.name.startswith(PREFIX)]
-    return f"left behind: {left}" if left else ""
+    return f"left over: {left}" if left else ""
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -501,7 +502,7 @@ def spark_run(statement: str, at: int) -> Verdict:
 
 
 def on_spark(runs: int, draw: random.Random) -> int:
-    """Kill processes that write on Spark; tells how often something was wrong."""
+    """Kill processes that write on Spark; return the number of failures."""
     wrong = 0
     for number in range(runs):
         statement = list(STATEMENTS)[number % len(STATEMENTS)]
@@ -519,17 +520,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--spark", type=int, default=0, help="so many kills of jobs on Spark")
     for option in ("--statement", "--at", "--folder"):
         parser.add_argument(option, help=argparse.SUPPRESS)
-    told = parser.parse_args(arguments)
-    if told.statement:
-        killed_on_spark(Path(told.folder), told.statement, int(told.at))
+    options = parser.parse_args(arguments)
+    if options.statement:
+        killed_on_spark(Path(options.folder), options.statement, int(options.at))
         return 0
-    draw = random.Random(told.seed)
-    if told.spark:
-        return 1 if on_spark(told.spark, draw) else 0
+    draw = random.Random(options.seed)
+    if options.spark:
+        return 1 if on_spark(options.spark, draw) else 0
     counts = {name: operations(one) for name, one in SCENARIOS.items()}
     states: Counter[tuple[str, str]] = Counter()
     problems: list[str] = []
-    for _ in range(told.runs):
+    for _ in range(options.runs):
         name, fault = draw.choice(list(SCENARIOS)), draw.choice(list(Fault))
         first = Faults(draw.randint(1, counts[name]), fault)
         second = (
@@ -547,7 +548,7 @@ def main(arguments: list[str] | None = None) -> int:
     lost = sum(number for (_, state), number in states.items() if state == "lost")
     mixed = sum(number for (_, state), number in states.items() if state == "mixed")
     other = len(problems) - lost - mixed
-    print(f"{told.runs} runs: rows lost {lost}, rows mixed {mixed}, other {other}")
+    print(f"{options.runs} runs: rows lost {lost}, rows mixed {mixed}, other {other}")
     print("\n".join(problems))
     return 1 if problems else 0
 

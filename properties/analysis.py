@@ -47,7 +47,7 @@ SOURCE = "t"
 
 @dataclass(slots=True)
 class Report:
-    """How many cases were analysed, how many we refused, and what Spark said of the rest."""
+    """How many cases were analysed, how many we refused, and Spark's errors for the rest."""
 
     analysed: int = 0
     refused: int = 0
@@ -96,12 +96,12 @@ def expression_sql(question: Question) -> str:
     if isinstance(typed, Select):
         typed = scalar(typed)
     speaker = Speaker(subquery=Writer(scan_of_nothing).subquery)
-    said = to_carrier(to_spark(typed, speaker), typed.type)
-    used = tuple(Column(name, type_) for name, type_ in types.items() if quote(name) in said)
+    sql = to_carrier(to_spark(typed, speaker), typed.type)
+    used = tuple(Column(name, type_) for name, type_ in types.items() if quote(name) in sql)
     if not used:
-        return f"SELECT {said} AS `value`"
+        return f"SELECT {sql} AS `value`"
     values = (f"{from_carrier(quote(name), type_)} AS {quote(name)}" for name, type_ in used)
-    return f"SELECT {said} AS `value` FROM (SELECT {', '.join(values)} FROM {empty_table(used)})"
+    return f"SELECT {sql} AS `value` FROM (SELECT {', '.join(values)} FROM {empty_table(used)})"
 
 
 def columns_of(question: Question) -> Mapping[str, str]:
@@ -127,10 +127,10 @@ def questions(files: Iterable[str]) -> Iterator[Question]:
         yield from (question for question, _ in recorded.records(name) if question["op"] in WRITERS)
 
 
-def analyse(session: SparkSession, asked: Iterable[Question]) -> Report:
+def analyse(session: SparkSession, questions: Iterable[Question]) -> Report:
     """Have Spark analyse the SQL of each question."""
     report = Report()
-    for question in asked:
+    for question in questions:
         text = question.get("sql") or question["expr"]
         try:
             sql = WRITERS[question["op"]](question)

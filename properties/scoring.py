@@ -146,7 +146,7 @@ def agreement(question: Question, expected: Answer, actual: Answer) -> tuple[boo
 def cases(
     question: Question, expected: Answer, actual: Answer
 ) -> Iterator[tuple[Answer, Answer, object]]:
-    """What is counted: (expected, actual, what was asked); a script counts by its statements.
+    """What is counted: (expected, actual, question); a script counts by its statements.
 
     Statements without an answer count as crashes.
     """

@@ -222,7 +222,7 @@ MAX_ERRORS = 1_000
 class Gathering:
     """Collects the errors of many steps, so that all are reported at once.
 
-    Of more than `MAX_ERRORS` the last says how many there are.
+    Beyond `MAX_ERRORS` the last error reports how many there are.
 
     >>> found = Gathering()
     >>> for text in ("a", "b"):
@@ -280,8 +280,8 @@ def _pairs(name: str) -> set[str]:
 def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:
     """Return the names that are most like a name, the best first.
 
-    As `difflib.get_close_matches`, which alone would take longer than anything else where there
-    are hundreds of names and hundreds of errors.
+    Equal to `difflib.get_close_matches`, which would dominate the run time for hundreds of names
+    and hundreds of errors.
 
     >>> close_matches("TABELS", ["TABLE", "TABLES", "VIEWS"], 0.75)
     ['TABLES']

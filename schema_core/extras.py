@@ -76,14 +76,14 @@ def require_modules(*modules: str) -> None:
 def needs(*modules: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """A function that imports these modules of third parties.
 
-    >>> @needs("a_package_that_nobody_has")
+    >>> @needs("a_package_that_does_not_exist")
     ... def run():
     ...     return 1
     >>> run()
     Traceback (most recent call last):
         ...
-    schema_core.errors.NotFoundError: the package 'a_package_that_nobody_has' is not installed
-      hint: pip install a_package_that_nobody_has
+    schema_core.errors.NotFoundError: the package 'a_package_that_does_not_exist' is not installed
+      hint: pip install a_package_that_does_not_exist
     """
 
     def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -315,7 +315,7 @@ def _hidden(every: list[_Piece]) -> list[_Piece]:
         found, malformed = (_all(code), True) if continues else _hidden_in(code)
         comments = (piece for piece in statement if piece.kind == "comment")
         hidden += found
-        hidden += [one for one in comments if malformed or _tells_secret(one)]
+        hidden += [one for one in comments if malformed or _may_hold_secret(one)]
     return hidden
 
 
@@ -328,7 +328,7 @@ def _holds_clause(piece: _Piece) -> bool:
     return piece.is_literal and _CLAUSE_IN_LITERAL.search(piece.text) is not None
 
 
-def _tells_secret(comment: _Piece) -> bool:
+def _may_hold_secret(comment: _Piece) -> bool:
     text = comment.text
     return is_secret(text) or has_credentials(text) or bool(_OPTION_IN_COMMENT.search(text))
 

@@ -105,20 +105,21 @@ ALTER: dict[tuple[bool, There], Cell] = {
 
 def decide(
     cell: Cell,
-    lenient: bool,
+    is_conditional: bool,
     what: str,
     identifier: ObjectIdentifier,
     hidden_by: str | None = None,
 ) -> bool:
-    """Return whether to proceed, by the cell's half for `lenient` (IF EXISTS, IF NOT EXISTS).
+    """Return whether to proceed, by the outcome of a cell.
 
-    `hidden_by` names the kind of the temporary object, if it may differ from `what`.
+    `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` names the kind
+    of the temporary object, if it may differ from `what`.
 
     Raises:
         AlreadyExistsError, NotFoundError, SchemaError: with the codes `table-exists`,
             `table-not-found` (or of the other kinds), and `hidden-by-temporary`.
     """
-    outcome = cell[lenient]
+    outcome = cell[is_conditional]
     noun, path = what.replace(" ", "-"), identifier.as_summary_string()
     match outcome:
         case Outcome.DONE:

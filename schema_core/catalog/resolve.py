@@ -109,8 +109,8 @@ def read_view(
     """Resolve a view that is kept: its columns have the types that it was created with.
 
     They stay when the tables below are altered, as in Flink and as FLIP-164 describes ("the stored
-    schema will not be updated even the underlying table schema changed"); whoever reads the view
-    casts the rows. A time attribute is not a stored type but a property of the query: a column is
+    schema will not be updated even the underlying table schema changed"); readers of the view cast
+    its rows. A time attribute is not a stored type but a property of the query: a column is
     one if the query still gives it as one.
 
     Raises:

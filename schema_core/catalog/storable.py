@@ -2,7 +2,7 @@
 
 A catalog stores types, expressions and queries as text. Flink parses the text of a column that it
 has just resolved once more and refuses the statement where that fails; this is the same check, and
-it also compares what was read. Without it a table could be created that nobody can describe.
+it also compares what was read. Without it a table could be created that cannot be described.
 """
 
 from __future__ import annotations

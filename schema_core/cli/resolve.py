@@ -143,7 +143,7 @@ def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> 
 
 
 def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
-    """Whether the error only reports as missing what failed before, or what would lie in it."""
+    """Whether the error only reports as missing what failed before, or what it would contain."""
     every = (error, *error.others)
     return all(
         isinstance(one, NotFoundError)

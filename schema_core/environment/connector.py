@@ -73,7 +73,7 @@ class Ability(Enum):
 class Connector(Protocol):
     """A kind of place where tables are. Constructed without arguments.
 
-    `abilities` declares what writes may ask for beyond appending rows. `metadata` maps the keys
+    `abilities` declares which writes are supported beyond appending rows. `metadata` maps the keys
     that METADATA columns may name to the types they have when read; `writable_metadata` are the
     keys that can be written as well.
     """
@@ -256,9 +256,9 @@ def check_declared_metadata(
     """The same with the installed connector of the table, if there is one.
 
     Columns that the `old` definition has for the same connector are left out: an ALTER of something
-    else does not depend on them.
-    A catalog holds tables of any connector, so one that is not installed is no mistake here; nor is
-    one whose metadata is known only when a source is made (`DynamicTableFactory`).
+    else does not depend on them. A catalog holds tables of any connector, so one that is not
+    installed is not an error here; nor is one whose metadata is known only when a source is made
+    (`DynamicTableFactory`).
     """
     if not metadata_columns(table):
         return
@@ -443,7 +443,7 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
             one.problem = without_secrets(one.problem, options)
             one.hint = one.hint and without_secrets(one.hint, options)
             one.args = (one.problem,)
-        if _tells_secret(error, options):  # a traceback would print the message of the cause
+        if _repeats_secret(error, options):  # a traceback would print the message of the cause
             error.__cause__ = error.__context__ = None
         if isinstance(error, ExternalError):
             raise
@@ -452,7 +452,7 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
         raise
 
 
-def _tells_secret(error: BaseException, options: Mapping[str, str]) -> bool:
+def _repeats_secret(error: BaseException, options: Mapping[str, str]) -> bool:
     """Whether an error that led to this one repeats a secret of the options."""
     seen: list[BaseException | None] = [error.__cause__, error.__context__]
     while seen:

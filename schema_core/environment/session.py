@@ -172,7 +172,9 @@ class Session:
         """Resolve a table, view or materialized table that is kept already."""
         if isinstance(table, CatalogView):
             view = table
-            return read_view(view, self.resolver, lambda _: result_columns(self._behind(view)))
+            return read_view(
+                view, self.resolver, lambda _: result_columns(self._query_of_view(view))
+            )
         return self.resolve(table)
 
     def require_storable(self, new: ResolvedTable, old: CatalogBaseTable | None) -> None:
@@ -264,7 +266,7 @@ class Session:
 
     def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
         """Names and types of what the query of a view gives."""
-        return tuple(result_columns(self._behind_text(text)))
+        return tuple(result_columns(self._query_from_text(text)))
 
     def query_of(self, identifier: ObjectIdentifier, view: ResolvedCatalogView) -> Relation:
         """The query of a view, its rows cast to the types that the view declares.
@@ -273,15 +275,15 @@ class Session:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
         """
         with at(f"view {identifier.as_summary_string()}"):
-            return conformed(self._behind(view), view.resolved_schema)
+            return conformed(self._query_of_view(view), view.resolved_schema)
 
-    def _behind(self, view: CatalogView) -> Relation:
+    def _query_of_view(self, view: CatalogView) -> Relation:
         if isinstance(view, QueryView):
             query = view.query
             return self._opened.relation(f"*{view.number}*", lambda: self.query(query, None))
-        return self._behind_text(view.expanded_query)
+        return self._query_from_text(view.expanded_query)
 
-    def _behind_text(self, text: str) -> Relation:
+    def _query_from_text(self, text: str) -> Relation:
         """The relation of a view's query, resolved once for all views that read it."""
         return self._opened.relation(text, lambda: self.query(parse_query(text), text))
 

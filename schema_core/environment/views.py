@@ -72,7 +72,7 @@ QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
 class OpenViews(local):
-    """The queries of views that a thread is resolving at the moment, each read by the one before.
+    """The queries of views that a thread is currently resolving, each read by the previous one.
 
     The outcome for a query is cached until the outermost view is resolved, so that each view is
     resolved once. The key of a query is its text: with every name spelled out it means the same

@@ -39,10 +39,10 @@ class JsonMethods(Written):
 
     def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Self:
         """Whether the path finds something."""
-        said = (
+        behavior = (
             () if on_error is None else (Symbol(f"{word(on_error, JsonExistsOnError)} ON ERROR"),)
         )
-        return self._made(Call("JSON_EXISTS", (self.syntax, literal(path), *said)))
+        return self._made(Call("JSON_EXISTS", (self.syntax, literal(path), *behavior)))
 
     def json_value(
         self,
@@ -75,15 +75,15 @@ class JsonMethods(Written):
         on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
     ) -> Self:
         """The JSON that the path finds, as text."""
-        said = (
+        behavior = (
             Symbol(word(wrapping_behavior, JsonQueryWrapper)),
             Symbol(f"{word(on_empty, JsonQueryOnEmptyOrError)} ON EMPTY"),
             Symbol(f"{word(on_error, JsonQueryOnEmptyOrError)} ON ERROR"),
         )
-        return self._made(Call("JSON_QUERY", (self.syntax, literal(path), *said)))
+        return self._made(Call("JSON_QUERY", (self.syntax, literal(path), *behavior)))
 
 
 def _otherwise(event: str, choice: JsonValueOnEmptyOrError, default: Any) -> syntax.Expression:
-    if (said := word(choice, JsonValueOnEmptyOrError)) != "DEFAULT":
-        return Symbol(f"{said} ON {event}")
+    if (behavior := word(choice, JsonValueOnEmptyOrError)) != "DEFAULT":
+        return Symbol(f"{behavior} ON {event}")
     return Call(f"DEFAULT ON {event}", (written(default),))

@@ -152,7 +152,7 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
 
 
 def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
-    """A call whose first argument may have been said already."""
+    """A call whose first argument may have been compiled already."""
     form = _form(apply, speaker)
     if form is None:
         raise unsupported(f"{apply.function.name} cannot be run on Spark with Flink's meaning")
@@ -250,7 +250,7 @@ def _bound(bound: Bound, speaker: Speaker) -> str:
 
 
 def _distance(distance: Typed, speaker: Speaker) -> str:
-    """How far a frame reaches; Spark wants a literal there."""
+    """How far a frame reaches; Spark requires a literal there."""
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
             raise unsupported("a frame of no constant interval is not run on Spark")

@@ -38,13 +38,13 @@ LOCK: Final = f"{PREFIX}lock"
 PATIENCE: Final = 600.0
 #: Between two attempts to take the lock, in seconds.
 PAUSE: Final = 0.02
-#: After how many seconds what a process of another host left behind is regarded as abandoned.
+#: After how many seconds what a process of another host left is regarded as abandoned.
 ABANDONED: Final = 7 * 86_400.0
 #: How often a step that fails after the commit point is tried.
 ATTEMPTS: Final = 3
 #: How often a read starts again because a commit came between.
 READ_ATTEMPTS: Final = 20
-#: Staging directories of versions before the journal; they do not tell whose they are.
+#: Staging directories of versions before the journal; their names contain no owner.
 FORMER_PREFIX: Final = ".staging-"
 FORMER_STAGE: Final = re.compile(r"\.staging-[0-9a-f]{32}")
 FORMER_ABANDONED: Final = 86_400.0
@@ -109,7 +109,7 @@ def _process(pid: int) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of ours within the directory of a table, which tells whose it is."""
+    """A name of ours within the directory of a table, with the process that owns it."""
 
     kind: Kind
     owner: Owner
@@ -168,18 +168,18 @@ class Journal:
 
     @classmethod
     def decode(cls, content: bytes) -> Journal:
-        told: dict[str, Any] = json.loads(content)
-        if told.pop("version") != 1:
+        fields: dict[str, Any] = json.loads(content)
+        if fields.pop("version") != 1:
             raise ExternalError(
                 "the journal of a commit has an unknown version",
                 code="commit-unfinished",
                 hint="read the table with the version of schema_core that wrote it",
             )
-        definition = told.pop("definition")
+        definition = fields.pop("definition")
         return cls(
-            told["stage"],
-            tuple((path, size) for path, size in told["add"]),
-            tuple(told["remove"]),
+            fields["stage"],
+            tuple((path, size) for path, size in fields["add"]),
+            tuple(fields["remove"]),
             Definition(**definition) if definition else None,
         )
 
@@ -199,13 +199,13 @@ class Directory:
         """The path of an entry; the empty name is that of the directory."""
         return f"{self.root}/{name}" if name else self.root
 
-    def call(self, words: str, operation: Callable[[], T]) -> T:
+    def call(self, action: str, operation: Callable[[], T]) -> T:
         try:
             return operation()
         except SchemaCoreError:
             raise
         except Exception as error:
-            raise _failed(words, _first_line(error)) from error
+            raise _failed(action, _first_line(error)) from error
 
     def status(self, name: object) -> Entry | None:
         path = self.path(name)
@@ -242,13 +242,13 @@ class Directory:
             raise _failed(f"create {path!r}", "the file system refused")
 
     def rename(self, source: object, target: object) -> None:
-        words = f"rename {self.path(source)!r} to {self.path(target)!r}"
+        action = f"rename {self.path(source)!r} to {self.path(target)!r}"
         paths = self.path(source), self.path(target)
-        if not self.call(words, lambda: self.system.rename(*paths)):
-            raise _failed(words, "the file system refused")
+        if not self.call(action, lambda: self.system.rename(*paths)):
+            raise _failed(action, "the file system refused")
 
     def delete(self, name: object) -> bool:
-        """Delete a file or directory; tells whether it was this call that did."""
+        """Delete a file or directory; return whether this call deleted it."""
         path = self.path(name)
         deleted = self.call(f"delete {path!r}", lambda: self.system.delete(path))
         if not deleted and self.status(name) is not None:
@@ -256,7 +256,7 @@ class Directory:
         return deleted
 
     def named(self, *kinds: Kind) -> Iterator[tuple[Name, Entry]]:
-        """What lies here under names of ours."""
+        """The entries of these kinds in the directory."""
         for entry in self.entries(PREFIX):
             name = Name.parse(entry.name)
             if name is not None and name.kind in kinds:
@@ -269,15 +269,15 @@ def _first_line(error: BaseException) -> str:
     return text.strip().splitlines()[0]
 
 
-def _failed(words: str, reason: str) -> ExternalError:
-    return ExternalError(f"cannot {words}: {reason}", code="file-system")
+def _failed(action: str, reason: str) -> ExternalError:
+    return ExternalError(f"cannot {action}: {reason}", code="file-system")
 
 
 # --- carrying a journal out ----------------------------------------------------------------------
 
 
 def finish(directory: Directory, name: Name) -> None:
-    """Carry out a committed journal. Every step may be repeated, also by others at the same time.
+    """Carry out a committed journal. Every step is idempotent, also under concurrent recovery.
 
     Raises:
         ExternalError: with code `commit-unfinished`; the rows are committed nevertheless.
@@ -307,7 +307,7 @@ def finish(directory: Directory, name: Name) -> None:
 
 
 def _repeated(step: Callable[[], object]) -> None:
-    """Do a step again if it fails: after the commit point there is no way back."""
+    """Retry a step that fails: there is no rollback after the commit point."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             step()
@@ -339,13 +339,13 @@ def _is_complete(entry: Entry | None, size: int) -> bool:
 
 
 def _remove(directory: Directory, name: Name, path: str) -> None:
-    """Delete one old file, unless the commit was completed by somebody else meanwhile."""
+    """Delete one old file, unless another process has completed the commit."""
     if directory.status(name) is not None:
         directory.delete(path)
 
 
 def recover(directory: Directory, held: Definition | None) -> None:
-    """Complete every commit whose job did not live to do so.
+    """Complete every commit whose job ended before it was complete.
 
     `held` is the definition of the table as its catalog holds it: a journal that waits for just
     this definition has effect.
@@ -367,7 +367,7 @@ def recover(directory: Directory, held: Definition | None) -> None:
 
 
 def remove_leftovers(directory: Directory) -> None:
-    """Remove what jobs left behind that ended before their commit point; under the lock."""
+    """Remove the files of jobs that ended before their commit point. The caller holds the lock."""
     now = time.time()
     for name, entry in list(directory.named(Kind.DRAFT, Kind.PENDING)):
         if _is_abandoned(name, now - entry.modified):
@@ -452,7 +452,7 @@ class Scope:
 
     `everything` replaces all of them; `partitions` is the number of partition directories in a
     path: partitions that get files are replaced, and `fixed`, the values of one partition, is
-    replaced also if it gets none. `empty` demands that there is no file to replace.
+    replaced also if it gets none. `empty` requires that there is no file to replace.
     """
 
     everything: bool = False
@@ -461,7 +461,7 @@ class Scope:
     empty: bool = False
 
     def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
-        """Those of the `old` files that go when the `new` ones come."""
+        """The `old` files that are deleted when the `new` ones are committed."""
         if self.everything:
             return tuple(old)
         if not self.partitions:
@@ -505,7 +505,7 @@ class FileStage:
         self.directory = directory
         self.scope = scope
         self.name = Name(Kind.STAGE, Owner.this(), uuid.uuid4().hex)
-        #: whether the rows are visible, or will be once somebody completes the commit; None where
+        #: whether the rows are visible, or will be when a process completes the commit; None where
         #: the file system failed before it could be found out
         self.committed: bool | None = False
         self._held = held
@@ -598,7 +598,7 @@ class FileStage:
             self._remove_directory()
 
     def _withdraw(self) -> None:
-        """Delete the journal. If somebody has given effect to it, the rows are committed."""
+        """Delete the journal. If another process has committed it, so are the rows."""
         self.committed = None if self._is_decided else False
         withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))
         withdrawn = self.directory.delete(self.name.of(Kind.PENDING)) or withdrawn

@@ -39,7 +39,7 @@ class Stage(Protocol):
 
     @property
     def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the store failed to tell."""
+        """Whether the rows are visible for good; None if the file system failed first."""
 
     def prepare(self) -> None:
         """Do everything that can fail before the rows become visible."""
@@ -63,7 +63,7 @@ class TableTransaction:
 
     @property
     def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the store failed to tell."""
+        """Whether the rows are visible for good; None if the file system failed first."""
         return self._stage.committed
 
     def begin(self) -> None:
@@ -90,7 +90,7 @@ class TableTransaction:
     # --- steps ---------------------------------------------------------------------------------
 
     def create(self) -> None:
-        """Change the catalog as the statement asks."""
+        """Change the catalog as the statement requires."""
         self._is_created = None
         try:
             self._registration.create()
@@ -132,7 +132,7 @@ ACTIONS: dict[tuple[Mode, Event], tuple[Callable[[TableTransaction], None], ...]
 
 
 def mode_of(registration: Registration, *, can_stage: bool) -> Mode:
-    """The mode for what was asked and for what the connector can do."""
+    """The mode for a statement and the abilities of its connector."""
     if can_stage and (registration.atomic or registration.replaced is not None):
         return Mode.STAGED
     return Mode.DROPPED if registration.atomic else Mode.PLAIN

@@ -1,7 +1,7 @@
-"""The file systems that tables lie on: the few operations that reading and committing files need.
+"""The file systems of tables: the operations that reading and committing files need.
 
 Paths are absolute strings. A path of the local machine is handled by Python itself, all others by
-Hadoop's classes within Spark's process, so a table may lie on HDFS or in an object store.
+Hadoop's classes within Spark's process, so a table may be on HDFS or in an object store.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Entry:
 
 
 class FileSystem(Protocol):
-    """What the commit of files asks of a file system.
+    """The operations of a file system that the commit of files uses.
 
     As with Hadoop's ``FileSystem``, `rename`, `delete` and `mkdirs` may report a failure by
     returning False or by raising: callers handle both.
@@ -65,13 +65,13 @@ class FileSystem(Protocol):
         """Delete a file, or a directory with its content; False if nothing was deleted."""
 
     def delete_empty(self, path: str) -> bool:
-        """Delete a directory if it has no entries; tells whether it is gone."""
+        """Delete a directory if it has no entries; return whether it no longer exists."""
 
     def mkdirs(self, path: str) -> bool:
         """Create a directory and its parents; True also if it exists."""
 
     def lock(self, path: str) -> Release | None:
-        """Take the exclusive lock with this path; None while somebody else holds it."""
+        """Take the exclusive lock with this path; None while another process holds it."""
 
     def snapshot(self, path: str) -> Hashable:
         """A value that differs once the visible files of a directory have changed."""
@@ -141,7 +141,7 @@ class LocalFiles:
         return True
 
     def delete(self, path: str) -> bool:
-        """Delete a file, with the checksum file that Hadoop keeps beside it, or a directory."""
+        """Delete a file, with the checksum file that Hadoop keeps for it, or a directory."""
         if not os.path.lexists(path):
             return False
         if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
@@ -282,10 +282,10 @@ class HadoopFiles:
 
 
 def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
-    """A lock that whoever creates a file holds.
+    """Take a lock by creating a file; None if the file exists.
 
-    It is as exclusive as the file system's exclusive creation: on HDFS, Azure and Google's store
-    entirely. A lock older than `ABANDONED_LOCK` is taken over, since its holder was killed.
+    The lock is exclusive where the file system creates files exclusively, as HDFS, Azure and
+    Google's store do. A lock older than `ABANDONED_LOCK` is taken over: its holder was killed.
     """
     held = system.status(path)
     if held is not None:

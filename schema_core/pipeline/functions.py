@@ -124,7 +124,7 @@ def checked_result(
 def _local(value: Any, type_: DataType, zone: str) -> Any:
     """An instant with a time zone as what the clock of the session's zone shows.
 
-    An instant in the hour that is shown twice stays as it is, since the clock does not tell which.
+    An instant in the hour that is shown twice is returned unchanged: its clock time is ambiguous.
     """
     aware = isinstance(value, dt.datetime) and value.tzinfo is not None
     if not aware or not isinstance(type_, LocalZonedTimestampType):

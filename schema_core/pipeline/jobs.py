@@ -25,7 +25,7 @@ class Transaction(Protocol):
 
     @property
     def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the store failed to tell."""
+        """Whether the rows are visible for good; None if the file system failed first."""
 
     def begin(self) -> None:
         """Called before the job starts."""
@@ -67,7 +67,7 @@ def run_job(
 ) -> Job:
     """Run an action as one job of Spark, within a transaction, and notify the hooks.
 
-    The commit is part of the job: hooks learn that it finished once its rows are visible. For
+    The commit is part of the job: `on_finished` is called after its rows are visible. For
     every event each hook is called exactly once, in order, whatever other hooks raise: first
     `on_created`, then one of `on_finished`, `on_failed` and `on_canceled` (for a cancelled job
     group or a keyboard interrupt). A job whose `on_created` raises does not start and has failed.
@@ -119,14 +119,14 @@ def _ended(
     """Abort, notify the hooks, and return what is to be raised of a job that met an error."""
     late = _errors_of([transaction.abort])
     status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
-    told: list[Callable[[], object]]
+    calls: list[Callable[[], object]]
     if transaction.committed:
-        told = [partial(hook.on_finished, job_id) for hook in hooks]
+        calls = [partial(hook.on_finished, job_id) for hook in hooks]
     elif status is JobStatus.CANCELED:
-        told = [partial(hook.on_canceled, job_id) for hook in hooks]
+        calls = [partial(hook.on_canceled, job_id) for hook in hooks]
     else:
-        told = [partial(hook.on_failed, job_id, error) for hook in hooks]
-    late += _errors_of(told)
+        calls = [partial(hook.on_failed, job_id, error) for hook in hooks]
+    late += _errors_of(calls)
     known = isinstance(error, SchemaCoreError) or not isinstance(error, Exception)
     raised = error if known else failure(error, status)
     if transaction.committed is not False:
@@ -184,7 +184,7 @@ HINT = " | hint: "
 
 
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
-    """What is raised of a job that did not end well: the first sentence of what Spark says."""
+    """What is raised of a job that did not end well: the first sentence of Spark's message."""
     canceled = status is JobStatus.CANCELED
     problem, _, hint = reason(error).partition(HINT)
     return ExternalError(
@@ -209,12 +209,12 @@ def reason(error: BaseException) -> str:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
         if raised := _RAISED.findall(text):
             return _OWN.sub("", str(raised[-1]))
-    told = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
-    return told[-1] if told else type(error).__name__
+    lines = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
+    return lines[-1] if lines else type(error).__name__
 
 
 def causes(error: BaseException) -> Iterator[Any]:
-    """The exceptions of Java behind an error, from the outermost."""
+    """The Java exceptions that caused an error, from the outermost."""
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None and hasattr(cause, "getCause"):
         yield cause
@@ -231,7 +231,7 @@ def condition_of(cause: Any) -> str | None:
 
 
 def was_canceled(error: BaseException) -> bool:
-    """Whether a job ended because somebody asked it to."""
+    """Whether a job was cancelled."""
     if isinstance(error, KeyboardInterrupt):
         return True
     for cause in causes(error):

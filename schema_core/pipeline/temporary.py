@@ -38,7 +38,7 @@ class TemporaryNames:
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name.
 
-        The name has no quotes, behind which `words.is_hidden` would not find it in a lambda.
+        The name is not quoted: `words.is_hidden` finds it in a lambda only without quotes.
         """
         name = f"{PREFIX}user_{next(_NUMBERS)}"
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"

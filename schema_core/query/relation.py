@@ -341,7 +341,7 @@ class TakenNames:
         self.names.add(name)
 
     def unique(self, name: str) -> str:
-        """Take a name, or the name with the first number behind it that is free."""
+        """Take a name, or the name with the first free number as a suffix."""
         unique, number = name, self._next.get(name, 0)
         while unique in self.names:
             unique, number = f"{name}{number}", number + 1

@@ -273,8 +273,8 @@ class Writer:
 
     def group_key(self, key: Typed) -> str:
         """Write a key of GROUP BY; Spark would take a plain number for a position of the list."""
-        said = self.say(key)
-        return f"CAST({said} AS {sql_type(key.type)})" if isinstance(key, Constant) else said
+        sql = self.say(key)
+        return f"CAST({sql} AS {sql_type(key.type)})" if isinstance(key, Constant) else sql
 
     def values(self, values: Values) -> str:
         """Rows of expressions, each in the type of its column.
@@ -319,12 +319,12 @@ class Writer:
             return text
         given = result_columns(relation)
         pairs = list(zip(given, columns, strict=True))
-        said = ", ".join(
+        items = ", ".join(
             f"{convert(quote(one.name), one.type, to.type.nullable(), self.zone)}"
             f" AS {quote(one.name)}"
             for one, to in pairs
         )
-        return f"SELECT {said} FROM ({text}) AS {_named(given, 'side')}"
+        return f"SELECT {items} FROM ({text}) AS {_named(given, 'side')}"
 
     def sort(self, sort: Sort) -> str:
         """Write ORDER BY, LIMIT and OFFSET over the query that they order.
@@ -345,9 +345,9 @@ class Writer:
         if keys:
             # Rows that DISTINCT makes one have equal keys, so any of these will do.
             form = "any_value({})" if distinct else "{}"
-            said = (form.format(quote(name)) for name in hidden_names)
+            hidden_keys = (form.format(quote(name)) for name in hidden_names)
             texts = [
-                self.say(key.expression) if is_output(key.expression) else next(said)
+                self.say(key.expression) if is_output(key.expression) else next(hidden_keys)
                 for key in keys
             ]
             parts.append(f"ORDER BY {', '.join(map(sort_key, texts, keys))}")

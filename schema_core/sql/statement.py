@@ -112,7 +112,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
 def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
     """Each statement of a text in turn or, where one cannot be parsed, its error.
 
-    After `MAX_ERRORS` of them the rest is not parsed, which the last error says.
+    After `MAX_ERRORS` errors the rest is not parsed, as the last error reports.
     """
     with within(text):
         cursor = cursor_over(text)

@@ -205,7 +205,7 @@ class Call(Chain):
     inline: object = field(default=None, repr=False)
     word: str = field(default="", compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
-    #: Set by `rewrite.size` when it is first asked for.
+    #: Set by `rewrite.size` when it is first computed.
     size: Size | None = field(default=None, init=False, compare=False, repr=False)
 
 

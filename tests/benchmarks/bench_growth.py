@@ -140,7 +140,7 @@ def doubling(work: Callable[[str], object], first: str, step: str, last: str = "
     return prepare
 
 
-#: Name -> what stands before, what is repeated, what stands between, what behind.
+#: Name -> the prefix, what is repeated, the separator, the suffix.
 EXPRESSIONS = {
     "sum": ("", "a", " + "),
     "sum of unknown columns": ("", "u{}", " + "),
@@ -169,7 +169,7 @@ EXPRESSIONS = {
     "fields": ("r", ".x", ""),
     "elements": ("a", "[1]", ""),
     "digits": ("", "9", ""),
-    "digits behind a point": ("0.", "9", ""),
+    "digits after a point": ("0.", "9", ""),
     "numbers of 900 digits": ("", "9" * 900, " + "),
     "digits without blanks": ("", "9_", ""),
     "character sets": ("", "_a-", ""),
@@ -305,7 +305,7 @@ def on_spark(text: str) -> object:
 
 
 _WITH = ") WITH ('connector' = 'filesystem')"
-#: Name -> how, what stands before, what is repeated, what stands between, what behind.
+#: Name -> how, the prefix, what is repeated, the separator, the suffix.
 SCRIPTS: dict[str, tuple[Callable[[str], object], str, str, str, str]] = {
     "statements": (script, "", "SHOW TABLES", ";\n", ""),
     "syntax mistakes": (script, "", "USE 1", ";\n", ""),
@@ -351,7 +351,7 @@ SCRIPTS: dict[str, tuple[Callable[[str], object], str, str, str, str]] = {
     "add one column again": (script, "ALTER TABLE t ADD (", "c INT", ", ", ")"),
     "add columns of unknown types": (script, "ALTER TABLE t ADD (", "c{} INTT", ", ", ")"),
     "add columns at places": (script, "ALTER TABLE t ADD (", "c{} INT FIRST", ", ", ")"),
-    "add columns behind a": (script, "ALTER TABLE t ADD (", "c{} INT AFTER a", ", ", ")"),
+    "add columns after a": (script, "ALTER TABLE t ADD (", "c{} INT AFTER a", ", ", ")"),
     "add columns one by one": (script, "", "ALTER TABLE t ADD c{} INT", ";\n", ""),
     "modify columns": (script, "ALTER TABLE t MODIFY (", "a BIGINT", ", ", ")"),
     "modify unknown columns": (script, "ALTER TABLE t MODIFY (", "u{} BIGINT", ", ", ")"),
@@ -546,7 +546,7 @@ for _name, _parts in {
 for _name, _parts in {
     "lines": ("", "k{}: v", "\n"),
     "blanks": ("", " ", "", "x"),
-    "blanks behind a key": ("k:", " ", "", "\tx: #"),
+    "blanks after a key": ("k:", " ", "", "\tx: #"),
     "blanks within a key": ("k", " ", "", "k"),
     "blanks within a value": ("k: v", " ", "", ": "),
     "one line": ("k: ", "v", ""),
@@ -554,7 +554,7 @@ for _name, _parts in {
     "escapes": ('k: "', "\\\\", "", ""),
     "colons": ("k: ", "a:b", ""),
     "hashes": ("k: ", "a #", ""),
-    "points behind a minus": ("k: \"'", "-.:", "", "'\""),
+    "points after a minus": ("k: \"'", "-.:", "", "'\""),
     "key twice": ("", "k: v", "\n"),
 }.items():
     SHAPES[f"yaml: {_name}"] = of_text(read_yaml, *_parts)

@@ -105,7 +105,7 @@ def test_alter_table_keeps_every_member(
     assert resolved(member) == kept(environment, "u" if "RENAME TO u" in statements else "t")
 
 
-def test_like_leaves_out_what_it_is_told_to(environment: TableEnvironment) -> None:
+def test_like_excludes_the_named_parts(environment: TableEnvironment) -> None:
     environment.create_table("t", descriptor("everything"))
     environment.execute_sql("CREATE TABLE u LIKE t (EXCLUDING CONSTRAINTS)")
     found = kept(environment, "u")
@@ -140,7 +140,7 @@ def test_a_statement_makes_the_table_again_or_is_refused(
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_what_people_see_names_what_sql_cannot_say(
+def test_show_create_lists_what_sql_cannot_express(
     environment: TableEnvironment, member: str
 ) -> None:
     environment.create_table("t", descriptor(member))

@@ -42,7 +42,7 @@ TEMPORARY_STATEMENTS = {
     "VIEW":  "m n t t",
 }  # fmt: skip
 
-#: The same for `drop_table` and `drop_view`, strict and lenient, by FLIP-64.
+#: The same for `drop_table` and `drop_view`, with and without IF EXISTS, by FLIP-64.
 METHODS = {
     (permanent, temporary): "h h h h" if temporary else STATEMENTS[permanent, None]
     for permanent, temporary in product(KINDS, KINDS)
@@ -97,17 +97,19 @@ def test_statements_drop_as_in_flink(
 def test_methods_never_drop_what_a_temporary_object_hides(
     permanent: str | None, temporary: str | None, catalog: str
 ) -> None:
-    def dropped(method: str, lenient: bool) -> str:
+    def dropped(method: str, if_exists: bool) -> str:
         environment = furnished(permanent, temporary, catalog)
-        return outcome(environment, lambda: getattr(environment, method)("t", lenient))
+        return outcome(environment, lambda: getattr(environment, method)("t", if_exists))
 
     calls = product(("drop_table", "drop_view"), (False, True))
 
     assert METHODS[permanent, temporary].split() == [dropped(*call) for call in calls]
 
 
-@pytest.mark.parametrize("lenient", [False, True])
-def test_a_model_is_not_dropped_by_the_method_while_a_temporary_one_hides_it(lenient: bool) -> None:
+@pytest.mark.parametrize("if_exists", [False, True])
+def test_a_model_is_not_dropped_by_the_method_while_a_temporary_one_hides_it(
+    if_exists: bool,
+) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     schema = Schema.new_builder().column("a", "INT").build()
     model = ModelDescriptor.for_provider("p").input_schema(schema).output_schema(schema).build()
@@ -115,7 +117,7 @@ def test_a_model_is_not_dropped_by_the_method_while_a_temporary_one_hides_it(len
     environment.create_temporary_model("m", model)
 
     with pytest.raises(SchemaCoreError) as caught:
-        environment.drop_model("m", lenient)
+        environment.drop_model("m", if_exists)
     assert "hidden-by-temporary" == caught.value.code
     assert ["m"] == environment.list_models()
     environment.execute_sql("DROP MODEL m")

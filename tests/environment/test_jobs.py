@@ -315,7 +315,7 @@ def test_undoing_a_replace_restores_the_old_definition(
 
 
 @pytest.mark.parametrize("statement", ["CREATE TABLE t", "REPLACE TABLE sink"])
-def test_undo_leaves_alone_what_somebody_else_has_defined(
+def test_undo_keeps_what_another_session_has_defined(
     environment: TableEnvironment, planner: Noting, statement: str
 ) -> None:
     name = statement.rpartition(" ")[2]

@@ -23,7 +23,7 @@ from schema_core.types import DataType, parse_type
 
 
 class Queue:
-    """A connector with metadata of both kinds; an instance says what else it can."""
+    """A connector with metadata of both kinds; an instance may set further abilities."""
 
     identifier = "queue"
     can_read = True

@@ -73,7 +73,7 @@ def environment() -> TableEnvironment:
 
 
 @pytest.mark.parametrize("form", OPTIONS)
-def test_no_statement_tells_a_secret(
+def test_no_statement_shows_a_secret(
     environment: TableEnvironment, caplog: pytest.LogCaptureFixture, form: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -114,7 +114,7 @@ CLAUSES = (
 
 
 @pytest.mark.parametrize("form", OPTIONS)
-def test_no_damaged_statement_tells_a_secret(form: str) -> None:
+def test_no_damaged_statement_shows_a_secret(form: str) -> None:
     every = [clause.replace("{}", OPTIONS[form]) for clause in CLAUSES]
     leaks = [
         (text, shown)
@@ -129,7 +129,7 @@ def test_no_damaged_statement_tells_a_secret(form: str) -> None:
     assert [] == leaks
 
 
-def test_no_kind_of_damaged_statement_tells_a_secret() -> None:
+def test_no_kind_of_damaged_statement_shows_a_secret() -> None:
     leaks = [
         (text, str(error))
         for statement in statements(OPTIONS["plain"])
@@ -142,7 +142,7 @@ def test_no_kind_of_damaged_statement_tells_a_secret() -> None:
 
 
 @pytest.mark.parametrize("form", PARSED)
-def test_no_printed_value_tells_a_secret(environment: TableEnvironment, form: str) -> None:
+def test_no_printed_value_shows_a_secret(environment: TableEnvironment, form: str) -> None:
     for statement in statements(OPTIONS[form]):
         list(told(environment, statement))
     created = environment.find_table("s")
@@ -184,7 +184,7 @@ def test_programs_get_the_secrets(environment: TableEnvironment) -> None:
 
 @pytest.mark.parametrize("command", [["resolve"], ["resolve", "--batch", "--explain"]])
 @pytest.mark.parametrize("form", OPTIONS)
-def test_resolve_tells_no_secret(tmp_path: Path, command: list[str], form: str) -> None:
+def test_resolve_shows_no_secret(tmp_path: Path, command: list[str], form: str) -> None:
     file = tmp_path / "script.sql"
     file.write_text(";\n".join(statements(OPTIONS[form])))
     result = CliRunner().invoke(application(), [*command, str(file)])
@@ -195,7 +195,7 @@ def test_resolve_tells_no_secret(tmp_path: Path, command: list[str], form: str) 
 
 
 @pytest.mark.parametrize("form", OPTIONS)
-def test_run_tells_no_secret(tmp_path: Path, form: str) -> None:
+def test_run_shows_no_secret(tmp_path: Path, form: str) -> None:
     created = CREATED.replace("{}", OPTIONS[form])
     hint = f"/*+ OPTIONS({OPTIONS[form]}) */"
     for number, statement in enumerate(
@@ -220,7 +220,7 @@ def test_a_script_keeps_its_lines() -> None:
 
 
 @pytest.mark.parametrize("chained", [True, False])
-def test_the_failure_of_a_table_tells_no_secret(chained: bool) -> None:
+def test_the_failure_of_a_table_shows_no_secret(chained: bool) -> None:
     """Neither in its message, nor in that of what led to it, which a traceback prints."""
     path = f"s3://ann:{CANARY}@bucket/x"
     identifier = ObjectIdentifier.of("c", "d", "t")

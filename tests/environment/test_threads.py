@@ -107,7 +107,7 @@ def test_of_those_who_create_one_object_one_succeeds(
 
 @pytest.mark.parametrize("temporary", ["", "TEMPORARY "])
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
-def test_whoever_creates_or_drops_if_need_be_is_never_refused(
+def test_concurrent_conditional_create_and_drop_never_fail(
     environment: TableEnvironment, kind: str, temporary: str
 ) -> None:
     body = "(a INT)" if kind == "TABLE" else "AS SELECT 1 AS a"
@@ -122,7 +122,7 @@ def test_whoever_creates_or_drops_if_need_be_is_never_refused(
     assert [{"done"}] * THREADS == together(task)
 
 
-def test_a_name_is_qualified_by_a_catalog_and_a_database_of_one_moment(
+def test_a_name_is_qualified_by_a_catalog_and_a_database_read_at_once(
     environment: TableEnvironment,
 ) -> None:
     for name in ("one", "two"):

@@ -25,7 +25,7 @@ def session(path: Path) -> TableEnvironment:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> TableEnvironment:
-    """A new session that does not know the class of a function and the type of a column."""
+    """A new session without the class of a function and the type of a column."""
     before = session(tmp_path)
     before.declare_function_class("plus", PLUS)
     before.execute_sql("CREATE FUNCTION f AS 'plus' LANGUAGE PYTHON")

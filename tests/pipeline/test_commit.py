@@ -1,7 +1,7 @@
 """The commit of files: faults and kills at every operation, concurrent writers, leftovers.
 
 `fuzz.file_commits` holds the scenarios and the faults. Each run ends with a fresh read, which must
-find exactly the old or the new rows, and with another write, which must leave nothing behind.
+find exactly the old or the new rows, and with another write, which must remove all other files.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ LEFT: dict[str, tuple[Callable[[], str], float, bool]] = {
     "of a former version, long ago": (lambda: ".staging-" + "f" * 32, ABANDONED, True),
     "of a former version, today": (lambda: ".staging-" + "f" * 32, 0, False),
     "of Flink": (lambda: ".staging_1700000000000", ABANDONED, False),
-    "of somebody": (lambda: ".schema-core-stage-mine", ABANDONED, False),
+    "of another name": (lambda: ".schema-core-stage-mine", ABANDONED, False),
 }  # fmt: skip
 
 
@@ -303,7 +303,7 @@ def test_journals_are_read_back() -> None:
 
 
 def pending(directory: Directory, definition: Definition) -> None:
-    """What a REPLACE leaves that was killed beside its change of the catalog."""
+    """The state after a REPLACE was killed next to its change of the catalog."""
     stage = FileStage(directory, Scope(everything=True), definition=definition)
     Path(stage.folder).mkdir(parents=True)
     Path(stage.folder, "new").write_text("new")
@@ -441,7 +441,7 @@ def appended_until_killed(directory: Directory, acknowledged: Path, writer: int)
         (acknowledged / batch).write_text("")
 
 
-def test_killed_writers_beside_each_other_lose_and_split_nothing(
+def test_concurrent_killed_writers_lose_and_split_nothing(
     directory: Directory, tmp_path: Path
 ) -> None:
     acknowledged = tmp_path / "acknowledged"

@@ -115,11 +115,11 @@ def test_an_unreadable_record_names_file_and_line(content: str, line: int, probl
 def test_unreadable_records_are_skipped_on_request(
     content: str, expected: list[list[str | None]]
 ) -> None:
-    assert expected == read(content, lenient=True)
+    assert expected == read(content, skip_errors=True)
 
 
 def test_every_file_begins_anew() -> None:
-    reader = FileReader(Dialect(AB, header=True, lenient=True))
+    reader = FileReader(Dialect(AB, header=True, skip_errors=True))
     lines = [("f", b"a,b"), ("f", b'1,"open'), ("g", b"\xef\xbb\xbfa,b"), ("g", b"2,x")]
 
     assert [["2", "x"]] == [record for line in lines for record in reader.read(*line)]
@@ -128,7 +128,7 @@ def test_every_file_begins_anew() -> None:
 
 def test_another_header_is_refused_even_if_bad_lines_are_skipped() -> None:
     with pytest.raises(UnreadableRecordError, match="the header does not conform"):
-        read("a,c\n1,x\n", header=True, lenient=True)
+        read("a,c\n1,x\n", header=True, skip_errors=True)
 
 
 def batches(files: list[tuple[str, list[bytes]]], size: int) -> list[pa.RecordBatch]:
@@ -157,7 +157,7 @@ def test_batches_hold_what_the_reader_finds_line_by_line(
     contents: list[list[bytes]], size: int, chunk: int, **options: Any
 ) -> None:
     """Lines without quotes are split many at once: their records are the same."""
-    dialect = Dialect(AB, lenient=True, **options)
+    dialect = Dialect(AB, skip_errors=True, **options)
     files = [(f"f{place}", lines) for place, lines in enumerate(contents)]
 
     expected = outcome(lambda: one_by_one(files, dialect))

@@ -85,7 +85,7 @@ def test_every_event_of_every_mode_has_its_actions() -> None:
         (Mode.STAGED, ["prepare", "create", "commit"]),
     ],
 )
-def test_the_catalog_knows_the_table_before_its_rows_are_visible(
+def test_the_catalog_holds_the_table_before_its_rows_are_visible(
     mode: Mode, calls: list[str]
 ) -> None:
     recorder = Recorder()
@@ -128,7 +128,7 @@ def test_rows_and_table_come_together_or_not_at_all(
         assert not recorder.has_table
 
 
-def test_a_table_of_somebody_else_is_not_dropped() -> None:
+def test_a_table_of_another_session_is_not_dropped() -> None:
     recorder = Recorder("create", AlreadyExistsError("there is a table"))
     with pytest.raises(AlreadyExistsError):
         run(Mode.STAGED, recorder)
@@ -136,7 +136,7 @@ def test_a_table_of_somebody_else_is_not_dropped() -> None:
     assert ["prepare", "create", "abort"] == recorder.calls
 
 
-def test_the_table_stays_where_nobody_knows_whether_the_rows_are_committed() -> None:
+def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> None:
     class Unsure(Recorder):
         def commit(self) -> None:
             self.committed = None

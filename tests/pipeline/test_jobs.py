@@ -13,22 +13,22 @@ from schema_core.pipeline.jobs import COMMITTED, condition_of, reason, run_job
 
 
 class Watcher:
-    """A hook that writes down what it is told."""
+    """A hook that records the events that it receives."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.events: list[str] = []
 
     def on_created(self, job_id: str) -> None:
-        self.told.append("created")
+        self.events.append("created")
 
     def on_finished(self, job_id: str) -> None:
-        self.told.append("finished")
+        self.events.append("finished")
 
     def on_failed(self, job_id: str, error: BaseException) -> None:
-        self.told.append(f"failed: {error}")
+        self.events.append(f"failed: {error}")
 
     def on_canceled(self, job_id: str) -> None:
-        self.told.append("canceled")
+        self.events.append("canceled")
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def test_a_job_that_ends_well(session: Any) -> None:
     job = run_job(session, "name", lambda: None, (watcher,))
 
     assert JobStatus.FINISHED is job.status
-    assert ["created", "finished"] == watcher.told
+    assert ["created", "finished"] == watcher.events
 
 
 @pytest.mark.parametrize(
-    ("error", "raised", "told"),
+    ("error", "raised", "events"),
     [
         (ValueError("no space"), ExternalError, "failed: no space"),
         (SchemaError("bad"), SchemaError, "failed: bad"),
@@ -66,13 +66,13 @@ def test_a_job_that_ends_well(session: Any) -> None:
     ],
 )
 def test_a_job_that_does_not(
-    session: Any, error: BaseException, raised: type[BaseException], told: str
+    session: Any, error: BaseException, raised: type[BaseException], events: str
 ) -> None:
     watcher = Watcher()
     with pytest.raises(raised):
         run_job(session, "name", fail(error), (watcher,))
 
-    assert ["created", told] == watcher.told
+    assert ["created", events] == watcher.events
 
 
 class Step:
@@ -108,7 +108,7 @@ class Raising(Watcher):
         self._events, self._error = events, error
 
     def _at(self, event: str) -> None:
-        self.told.append(event)
+        self.events.append(event)
         if event in self._events:
             raise self._error(f"hook at {event}")
 
@@ -155,7 +155,7 @@ def test_each_hook_is_called_once_for_each_event_whatever_others_raise(
     if event == "created":
         ends = {"canceled" if error is KeyboardInterrupt else "failed"}
     (end,) = ends
-    assert [["created", end]] * 3 == [hook.told for hook in hooks]
+    assert [["created", end]] * 3 == [hook.events for hook in hooks]
     assert ran == ([] if event == "created" else [1])
     _check_raised(raised, own, event, end)
 
@@ -191,12 +191,12 @@ def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job(session: Any)
         run_job(session, "name", lambda: None, (Raising("finished"), watcher), step)
 
     assert ("job-hook", ["begin", "commit", "committed"]) == (caught.value.code, step.calls)
-    assert ["created", "finished"] == watcher.told
+    assert ["created", "finished"] == watcher.events
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), SchemaError("no"), KeyboardInterrupt()])
 @pytest.mark.parametrize(
-    ("fails", "told"),
+    ("fails", "events"),
     [
         ("begin", ("failed", "canceled")),
         ("commit", ("failed", "canceled")),
@@ -204,7 +204,7 @@ def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job(session: Any)
     ],
 )
 def test_a_job_whose_transaction_fails_is_aborted(
-    session: Any, fails: str, told: tuple[str, str], error: BaseException
+    session: Any, fails: str, events: tuple[str, str], error: BaseException
 ) -> None:
     step, watcher = Step(fails, error), Raising()
     expected = error if not isinstance(error, OSError) else None
@@ -213,7 +213,7 @@ def test_a_job_whose_transaction_fails_is_aborted(
 
     assert "abort" == step.calls[-1]
     assert 1 == step.calls.count("abort")
-    assert ["created", told[isinstance(error, KeyboardInterrupt)]] == watcher.told
+    assert ["created", events[isinstance(error, KeyboardInterrupt)]] == watcher.events
     assert expected in (None, caught.value)
     assert isinstance(caught.value, ExternalError | SchemaError | KeyboardInterrupt)
     assert step.committed == any(COMMITTED in note for note in _notes(caught.value))

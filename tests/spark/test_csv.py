@@ -1,4 +1,4 @@
-"""Csv files on Spark: no row and no value is lost, and what cannot be read says where it is."""
+"""Csv files on Spark: nothing is lost, and an unreadable record is reported with its place."""
 
 from __future__ import annotations
 

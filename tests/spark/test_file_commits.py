@@ -297,7 +297,7 @@ def test_a_lock_by_creation_is_exclusive_and_expires(
     again = hadoop.lock(path)
     assert again is not None
     release()
-    assert hadoop.status(path) is not None, "the lock of somebody else is not released"
+    assert hadoop.status(path) is not None, "the lock of another writer is not released"
     again()
 
     assert hadoop.status(path) is None

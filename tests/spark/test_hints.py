@@ -35,7 +35,7 @@ def path(folder: Path, name: str) -> str:
     return f"/*+ OPTIONS('path' = '{folder / name}') */"
 
 
-def test_a_scan_reads_where_its_hint_says(tables: TableEnvironment, tmp_path: Path) -> None:
+def test_a_scan_reads_the_path_of_its_hint(tables: TableEnvironment, tmp_path: Path) -> None:
     other = path(tmp_path, "other")
 
     assert [(2, "hinted")] == rows(tables, f"SELECT * FROM h {other}")
@@ -47,7 +47,7 @@ def test_a_scan_reads_where_its_hint_says(tables: TableEnvironment, tmp_path: Pa
     )
 
 
-def test_an_insert_writes_where_its_hint_says(tables: TableEnvironment, tmp_path: Path) -> None:
+def test_an_insert_writes_to_the_path_of_its_hint(tables: TableEnvironment, tmp_path: Path) -> None:
     third = path(tmp_path, "third")
     tables.execute_sql(f"INSERT INTO h {third} SELECT 3, 'new'")
 
@@ -55,7 +55,7 @@ def test_an_insert_writes_where_its_hint_says(tables: TableEnvironment, tmp_path
     assert [(3, "new")] == rows(tables, f"SELECT * FROM h {third}")
 
 
-def test_an_overwrite_replaces_where_its_hint_says(
+def test_an_overwrite_replaces_the_path_of_its_hint(
     tables: TableEnvironment, tmp_path: Path
 ) -> None:
     other = path(tmp_path, "other")
@@ -65,7 +65,7 @@ def test_an_overwrite_replaces_where_its_hint_says(
     assert [(3, "new")] == rows(tables, f"SELECT * FROM h {other}")
 
 
-def test_a_statement_set_and_execute_write_where_the_hint_says(
+def test_a_statement_set_and_execute_write_to_the_path_of_the_hint(
     tables: TableEnvironment, tmp_path: Path
 ) -> None:
     third = path(tmp_path, "third")

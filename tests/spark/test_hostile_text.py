@@ -38,7 +38,7 @@ PARTS = (
 
 
 def hostile(number: int, longest: int = 6) -> list[str]:
-    """Distinct hostile strings, the same at every call: first the parts alone, then mixed."""
+    """Distinct hostile strings, the same at every call: first the single parts, then mixtures."""
     found = dict.fromkeys(PARTS)
     draw = random.Random(8)
     while len(found) < number:

@@ -1,4 +1,4 @@
-"""Parquet and orc files beside a table that declares other columns: read exactly, or refused."""
+"""Parquet and orc files of a table that declares other columns: read exactly, or refused."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_aggregates_of_python_are_refused(environment: TableEnvironment) -> None
     assert "not-executable" == caught.value.code
 
 
-MOMENT = dt.datetime.fromisoformat("2020-02-29 01:00:00.000001")
+DATETIME = dt.datetime.fromisoformat("2020-02-29 01:00:00.000001")
 
 #: Result type, what the function returns, and the value in the row.
 RESULTS = [
@@ -92,9 +92,9 @@ RESULTS = [
     ("CHAR(3)", "äöü", "äöü"),
     ("STRING", "a\0'${x}", "a\0'${x}"),
     ("BYTES", bytearray(b"a\0"), b"a\0"),
-    ("DATE", MOMENT.replace(hour=0, microsecond=0), dt.date(2020, 2, 29)),
+    ("DATE", DATETIME.replace(hour=0, microsecond=0), dt.date(2020, 2, 29)),
     ("TIME(3)", dt.time(1, 2, 3, 4000), dt.time(1, 2, 3, 4000)),
-    ("TIMESTAMP(6)", MOMENT, MOMENT),
+    ("TIMESTAMP(6)", DATETIME, DATETIME),
     (
         "TIMESTAMP_LTZ(3)",
         dt.datetime(2020, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))),

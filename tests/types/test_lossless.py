@@ -155,7 +155,7 @@ def test_what_would_lose_something_is_refused(type_: str, value: object) -> None
     assert reason is not None
 
 
-def test_the_reason_says_which_part() -> None:
+def test_the_reason_names_the_part() -> None:
     row = DataTypes.ROW([DataTypes.FIELD("tags", DataTypes.ARRAY(DataTypes.TINYINT()))])
 
     assert "field 'tags', element 1: 200 is outside -128..127" == str(

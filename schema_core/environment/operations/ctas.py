@@ -101,7 +101,7 @@ def _registration(
 
 
 def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
-    """Drop what a catalog knows of partitions by keys that the table no longer has."""
+    """Drop the partitions whose keys the replaced table no longer has."""
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
     table = catalog.get_table(path)
     if Capability.PARTITIONS in catalog.capabilities and isinstance(table, CatalogTable):

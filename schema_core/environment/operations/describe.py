@@ -52,9 +52,9 @@ def _table(session: Session, statement: Describe) -> TableResult:
 
 
 def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> TableResult:
-    """A row a column of a table that no longer resolves: what is known of it without its functions.
+    """One row per column of a table that no longer resolves, without the types of its functions.
 
-    The type of a computed column is NULL, and the extras of each column that is wrong say why.
+    The type of a computed column is NULL, and the extras of each invalid column hold the reason.
     """
     schema = stored.schema
     reasons = {place: one.message for one in error.diagnostics for place in one.path}
@@ -74,7 +74,7 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
 
 
 def _stored_type(column: UnresolvedColumn) -> tuple[str | None, bool | None]:
-    """The type of a stored column and whether it is nullable, as far as its text tells."""
+    """The type and nullability of a stored column, as far as its stored text determines them."""
     if isinstance(column, UnresolvedComputedColumn):
         return None, None
     type_ = column.data_type

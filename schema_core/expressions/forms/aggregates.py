@@ -88,8 +88,8 @@ def ranking(name: str) -> Form:
     def form(called: Called) -> str:
         if called.apply.over is None:
             raise unsupported(f"{called.apply.function.name} needs an OVER clause")
-        said = aggregated(name, called, *called.arguments)
-        return said if name in SHIFTS else f"CAST({said} AS {sql_type(called.type)})"
+        sql = aggregated(name, called, *called.arguments)
+        return sql if name in SHIFTS else f"CAST({sql} AS {sql_type(called.type)})"
 
     return form
 

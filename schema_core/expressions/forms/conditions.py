@@ -111,7 +111,7 @@ def _require_comparable(operator: str, left: DataType, right: DataType) -> None:
 
 
 def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
-    """Whether Spark has no common type for two operands: a number beside a date, for example.
+    """Whether Spark has no common type for two operands: a number and a date, for example.
 
     It reads a string as whatever it is compared with, but not the strings of an array.
     """

@@ -173,10 +173,10 @@ def bind(text: str, body: Callable[[str], str]) -> str:
     if is_simple(text):
         return body(text)
     name = f"v{zlib.crc32(text.encode()):08x}"
-    said = body(name)
-    if has_subquery(text) or has_subquery(said):
+    result = body(name)
+    if has_subquery(text) or has_subquery(result):
         return body(text)
-    return f"transform(array({text}), {name} -> {said})[0]"
+    return f"transform(array({text}), {name} -> {result})[0]"
 
 
 def bind_all(texts: Sequence[str], body: Callable[..., str]) -> str:

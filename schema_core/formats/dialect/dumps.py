@@ -89,7 +89,7 @@ def _data(text: str, begin: int, start: int) -> Span:
     if last is None:
         raise ParseError(
             "the data of COPY does not end",
-            hint="the last line of the data is \\. alone: is the dump complete?",
+            hint="the data ends with a line that holds only \\.; check that the dump is complete",
             span=Span(begin, start),
             text=text,
         )

@@ -326,7 +326,7 @@ def _add(cursor: Cursor, found: WrittenTable) -> bool:
 
 
 def _place(cursor: Cursor, found: WrittenTable, added: WrittenColumn, default: int) -> None:
-    """Insert a column where FIRST or AFTER says, else at a default place."""
+    """Insert a column as FIRST or AFTER specifies, else at a default position."""
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):

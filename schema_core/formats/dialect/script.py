@@ -29,7 +29,7 @@ class WrittenScript:
         self._by_name.setdefault(table.path[-1], []).append(table)
 
     def renamed(self, table: WrittenTable, before: tuple[str, ...]) -> None:
-        """Know a table by its new path only."""
+        """Rename a table: it is found only by its new path."""
         self._by_name[before[-1]].remove(table)
         self._by_name.setdefault(table.path[-1], []).append(table)
 
@@ -142,7 +142,7 @@ def _comment_on(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | No
 
 
 def _alter(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | None, bool]:
-    """``ALTER TABLE ONLY t ...``; a table that the script does not declare is left alone."""
+    """``ALTER TABLE ONLY t ...``; a table that the script does not declare is ignored."""
     cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
     table = found.find(path(cursor, found.engine))

@@ -21,7 +21,7 @@ MAX_PARTS = 300
 
 @dataclass(frozen=True, slots=True)
 class UserType:
-    """What a declared type stands for; `beside` is what a schema has no place for."""
+    """The definition of a declared type; `beside` are the parts that a schema cannot hold."""
 
     type: Foreign
     beside: tuple[str, ...] = ()

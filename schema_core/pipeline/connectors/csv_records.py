@@ -28,7 +28,7 @@ class UnreadableRecordError(Exception):
 class Dialect:
     """How the records of a table are written.
 
-    `columns` are the names that a header must have; `lenient` skips what cannot be read.
+    `columns` are the names that a header must have; `skip_errors` skips invalid records.
     """
 
     columns: tuple[str, ...]
@@ -37,10 +37,10 @@ class Dialect:
     escape: str = ""
     comments: bool = False
     header: bool = False
-    lenient: bool = False
+    skip_errors: bool = False
 
 
-#: Columns that say where a record is, beside those of the table.
+#: Additional columns that locate a record: its file and the number of its first line.
 FILE, LINE = "schema_core_file", "schema_core_line"
 
 #: What a letter after the escape character stands for; any other character stands for itself.
@@ -49,7 +49,7 @@ ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
 
 @dataclass(slots=True)
 class Scanner:
-    """Takes a record apart, line by line."""
+    """Splits a record into fields, line by line."""
 
     dialect: Dialect
     fields: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Scanner:
     open: list[str] | None = None
 
     def feed(self, text: str) -> bool:
-        """Read a line without its end; tells whether the record is complete.
+        """Read a line without its line end; return whether the record is complete.
 
         Raises:
             UnreadableRecordError: for other text after a closing quote.
@@ -79,7 +79,7 @@ class Scanner:
                 return True
 
     def _plain(self, text: str, position: int) -> int:
-        """Read a field without quotes; returns where the next one begins."""
+        """Read a field without quotes; return where the next one begins."""
         delimiter, escape = self.dialect.delimiter, self.dialect.escape
         if not escape or escape not in text:
             end = text.find(delimiter, position)
@@ -98,7 +98,7 @@ class Scanner:
         return position + 1
 
     def _quoted(self, text: str, position: int) -> int | None:
-        """Read on in a quoted field; returns where the next one begins, None at the line's end."""
+        """Continue a quoted field; return where the next one begins, None at the line's end."""
         quote, escape = self.dialect.quote, self.dialect.escape
         parts = self.open if self.open is not None else []
         special = re.compile(f"[{re.escape(quote + escape)}]")
@@ -202,7 +202,7 @@ class FileReader:
         return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
 
     def _refuse(self, problem: str) -> None:
-        if not self.dialect.lenient:
+        if not self.dialect.skip_errors:
             raise UnreadableRecordError(f"{self._place()}: {problem}")
 
     def _place(self) -> str:
@@ -248,7 +248,7 @@ def parse_batches(
 
 
 def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
-    """Ranges of at most `CHUNK` lines of one file each; the first line of a file is alone."""
+    """Ranges of at most `CHUNK` lines of one file each; the first line of a file is separate."""
     import pyarrow.compute as pc
 
     count = len(files)
@@ -360,8 +360,8 @@ class Records:
 
 # --- the reader of Spark -----------------------------------------------------------------------
 
-#: Settings of the session that lists lines: no file is divided between tasks, since only its
-#: beginning tells whether a quote is open. Every task has up to 64 files.
+#: Settings of the session that lists lines: no file is divided between tasks, since whether a
+#: quote is open depends on all lines before. Every task has up to 64 files.
 UNDIVIDED = {
     "spark.sql.files.openCostInBytes": str(1 << 40),
     "spark.sql.files.maxPartitionBytes": str(1 << 46),
@@ -373,7 +373,7 @@ def read_csv(
 ) -> DataFrame:
     """The records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is a row `_metadata` of what Spark knows about the file.
+    With `metadata` there is a struct `_metadata`, which Spark fills for each file.
     """
     from pyspark.sql import DataFrame
     from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -413,7 +413,7 @@ def read_csv(
 
 CONTENT, PARTITION = "schema_core_content", "schema_core_partition"
 
-#: What Spark knows about a file besides its path -> the column that it is in.
+#: Field of `_metadata` besides the path -> the column that it is in.
 ABOUT = {
     "file_name": "schema_core_file_name",
     "file_size": "schema_core_file_size",

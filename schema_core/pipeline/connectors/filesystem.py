@@ -212,7 +212,7 @@ class FilesystemConnector:
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows into a stage of this connector."""
-        assert isinstance(stage, FileStage)  # noqa: S101 - the planner hands back what it got
+        assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes back what `stage` returned
         layout = Layout(bound)
         fields = bound.table.resolved_schema.to_sink_row_data_type().fields
         frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
@@ -326,7 +326,7 @@ class Layout:
         for name in self.partitions:
             if name.startswith(".") or "\0" in name:
                 raise SchemaError(
-                    f"a directory cannot bear the name of the partition column {name!r}",
+                    f"the name of the partition column {name!r} is not valid in a directory name",
                     code="file-column-name",
                     hint="rename the column: readers skip directories that begin with a dot",
                 )

@@ -96,12 +96,12 @@ def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
         "" if escape == quote_ else escape,
         comments=bool(COMMENTS.of(options)),
         header=bool(HEADER.of(options)),
-        lenient=bool(CSV_ERRORS.of(options)),
+        skip_errors=bool(CSV_ERRORS.of(options)),
     )
 
 
 def _character(option: ConfigOption[Any], options: Options) -> str:
-    """An option of one character, which may be written as an escape of Java for a tab, say."""
+    """An option of one character, which may be a Java escape sequence of a tab, for example."""
     text = str(option.of(options) or "")
     if len(text) > 1 and text.startswith("\\"):
         escape = re.fullmatch(r"\\(?:u([0-9a-fA-F]{4})|([tnrfb\\'\"]))", text)

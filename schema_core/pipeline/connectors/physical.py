@@ -77,7 +77,7 @@ def check_files(session: SparkSession, frame: DataFrame, form: str, declared: St
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
     `frame` reads the files; `declared` has the columns that the files must have, NOT NULL where
-    the table says so.
+    the table declares it.
 
     Raises:
         ExternalError: with code `file-schema`, for every column that is in no file, that is NOT
@@ -230,7 +230,7 @@ WIDER: Mapping[str, str] = {
     "DayTimeIntervalType": "DayTimeIntervalType",
 }
 
-#: The same for parquet alone: it stores intervals as integers, its strings need no mark, and a
+#: The same, only for parquet: it stores intervals as integers, its strings need no mark, and a
 #: timestamp of either kind is the same number of a unit, as for Flink's reader.
 PARQUET: Mapping[str, str] = {
     "IntegerType": "YearMonthIntervalType",
