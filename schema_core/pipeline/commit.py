@@ -20,6 +20,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import partial
@@ -42,8 +43,12 @@ PAUSE: Final = 0.02
 ABANDONED: Final = 7 * 86_400.0
 #: How often a step that fails after the commit point is tried.
 ATTEMPTS: Final = 3
-#: How often a read starts again because a commit came between.
+#: How often the files of a read are listed, because a commit changed them meanwhile.
 READ_ATTEMPTS: Final = 20
+#: How often they are listed before the read takes the lock, so that commits wait for it.
+UNLOCKED_ATTEMPTS: Final = 5
+#: For how many seconds a read waits for the lock; it can do without.
+READ_PATIENCE: Final = 10.0
 #: Staging directories of versions before the journal; their names contain no owner.
 FORMER_PREFIX: Final = ".staging-"
 FORMER_STAGE: Final = re.compile(r"\.staging-[0-9a-f]{32}")
@@ -391,22 +396,37 @@ def _is_abandoned(name: Name, age: float) -> bool:
 def read_consistently(directory: Directory, held: Definition | None, load: Callable[[], T]) -> T:
     """Load the files of a table so that every commit is seen whole or not at all.
 
-    A commit that comes between makes `load` run again.
+    A concurrent commit makes `load` run again; after a few attempts commits wait for it.
 
     Raises:
-        ExternalError: with code `concurrent-writes` if that happens every time.
+        ExternalError: with code `concurrent-writes` if the files change every time, which needs
+            writers that ignore the lock, or a directory in which the reader cannot create it.
     """
-    for _ in range(READ_ATTEMPTS):
-        recover(directory, held)
-        before = _snapshot(directory)
-        loaded = load()
-        if not any(directory.named(Kind.COMMIT)) and _snapshot(directory) == before:
-            return loaded
+    for attempt in range(READ_ATTEMPTS):
+        with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
+            recover(directory, held)
+            before = _snapshot(directory)
+            loaded = load()
+            if not any(directory.named(Kind.COMMIT)) and _snapshot(directory) == before:
+                return loaded
     raise ExternalError(
         f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
         code="concurrent-writes",
         hint="read the table again when fewer jobs write to it",
     )
+
+
+@contextmanager
+def _lock_if_possible(directory: Directory) -> Iterator[None]:
+    """Hold the lock of a directory, unless it is held for too long or cannot be created."""
+    release: Release | None = None
+    with suppress(ExternalError):
+        release = take_lock(directory, READ_PATIENCE)
+    try:
+        yield
+    finally:
+        if release is not None:
+            directory.call("release the lock", release)
 
 
 def _snapshot(directory: Directory) -> object:

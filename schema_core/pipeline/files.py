@@ -174,11 +174,14 @@ class LocalFiles:
             file = open(path, "ab")  # noqa: PTH123, SIM115 - closed by the release
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(file, path):
+                    return lambda: _release(file, path)
             except BlockingIOError:
                 file.close()
                 return None
-            if _is_at(file, path):
-                return lambda: _release(file, path)
+            except BaseException:
+                file.close()
+                raise
             # its last holder deleted the file between our opening and our locking it
             file.close()
 

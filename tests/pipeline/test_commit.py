@@ -33,6 +33,7 @@ from schema_core.pipeline.commit import (
     ABANDONED,
     APPEND,
     PREFIX,
+    UNLOCKED_ATTEMPTS,
     Definition,
     Directory,
     FileStage,
@@ -96,9 +97,11 @@ def directory(tmp_path: Path) -> Directory:
     return Directory(LocalFiles(), str(tmp_path / "table"))
 
 
-def staged(directory: Directory, files: dict[str, str], scope: Scope = APPEND) -> FileStage:
+def staged(
+    directory: Directory, files: dict[str, str], scope: Scope = APPEND, *, patience: float = 20
+) -> FileStage:
     """A stage whose job has written its files."""
-    stage = FileStage(directory, scope, patience=20)
+    stage = FileStage(directory, scope, patience=patience)
     stage.check()
     for path, text in files.items():
         file = Path(stage.folder, path)
@@ -431,6 +434,64 @@ def test_readers_see_each_overwrite_whole(directory: Directory) -> None:
     assert seen
     assert {3} == {one.total() for one in seen}
     assert {1} == {len(one) for one in seen}
+
+
+def test_a_read_during_continuous_commits_makes_them_wait(directory: Directory) -> None:
+    """A commit succeeds during every listing that does not hold the lock."""
+    staged(directory, {"part-first": "x"}).commit()
+    outcomes: list[str] = []
+
+    def files_while_committing() -> list[str]:
+        stage = staged(directory, {f"part-{len(outcomes)}": "x"}, patience=0)
+        try:
+            stage.commit()
+            outcomes.append("committed")
+        except ExternalError as error:
+            stage.abort()
+            outcomes.append(error.code)
+        return [path for path, _ in directory.files()]
+
+    found = read_consistently(directory, None, files_while_committing)
+
+    assert ["committed"] * UNLOCKED_ATTEMPTS + ["write-locked"] == outcomes
+    assert UNLOCKED_ATTEMPTS + 1 == len(found)
+    assert [] == hidden(directory)
+
+
+def test_a_read_goes_without_a_lock_that_it_cannot_create(tmp_path: Path) -> None:
+    class ReadOnly(LocalFiles):
+        def lock(self, path: str) -> Callable[[], None] | None:
+            raise PermissionError(path)
+
+    (tmp_path / "part-0").write_text("x")
+    calls: list[int] = []
+
+    def listing() -> int:
+        calls.append(1)
+        if len(calls) <= UNLOCKED_ATTEMPTS + 1:
+            (tmp_path / f"part-{len(calls)}").write_text("x")
+        return len(calls)
+
+    reader = Directory(ReadOnly(), str(tmp_path))
+
+    assert UNLOCKED_ATTEMPTS + 2 == read_consistently(reader, None, listing)
+
+
+def test_a_lock_that_fails_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Any] = []
+
+    def refuse(file: Any, flags: int) -> None:
+        opened.append(file)
+        raise OSError("no locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+
+    with pytest.raises(OSError, match="no locks available"):
+        LocalFiles().lock(str(tmp_path / "lock"))
+
+    assert [True] == [file.closed for file in opened]
 
 
 def appended_until_killed(directory: Directory, acknowledged: Path, writer: int) -> None:
