@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from heapq import nlargest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Self
@@ -272,9 +273,10 @@ MAX_LISTED = 8
 MAX_COMPARED = 24
 
 
-def _pairs(name: str) -> set[str]:
+@lru_cache(maxsize=2_048)
+def _pairs(name: str) -> frozenset[str]:
     """The letters of a name and each pair of neighbours."""
-    return {*name, *map("".join, pairwise(name))}
+    return frozenset((*name, *map("".join, pairwise(name))))
 
 
 def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:

@@ -37,8 +37,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema, plain
 from schema_core.schema.unresolved import (
     Schema,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
+    UnresolvedComputedColumn,
 )
 from schema_core.types import AnyTimestampType, DataType, TimestampKind, parse_type
 from schema_core.types.defined import UnresolvedType
@@ -256,6 +255,24 @@ def origin(kept: T) -> T:
     """
     if (kind := ORIGINS.get(type(kept))) is None:
         return kept
+    known = UNRESOLVED.get(id(kept))
+    if known is not None and known[0] is kept:
+        unresolved: T = known[1]
+        return unresolved
+    unresolved = _unresolved_twin(kept, kind)
+    if len(UNRESOLVED) >= MAX_UNRESOLVED:
+        UNRESOLVED.clear()
+    UNRESOLVED[id(kept)] = kept, unresolved
+    return unresolved
+
+
+#: Objects whose origins are remembered; one statement asks for the origin of a table several times.
+MAX_UNRESOLVED = 16
+#: Identity of an object -> the object, which keeps the identity its own, and its origin.
+UNRESOLVED: dict[int, tuple[Any, Any]] = {}
+
+
+def _unresolved_twin(kept: T, kind: type) -> T:
     found: dict[str, Any] = {one.name: getattr(kept, one.name) for one in fields(kind)}
     for name in SCHEMAS & found.keys():
         found[name] = _settled(found[name], getattr(kept, f"resolved_{name}"))
@@ -265,14 +282,17 @@ def origin(kept: T) -> T:
 
 def _settled(written: Schema, found: ResolvedSchema) -> Schema:
     types = {column.name: column.data_type for column in found.columns}
-    columns = (
-        replace(one, data_type=types[one.name])
-        if isinstance(one, UnresolvedPhysicalColumn | UnresolvedMetadataColumn)
-        and _names_types(one.data_type)
-        else one
-        for one in written.columns
+    columns = tuple(
+        [
+            one
+            if isinstance(one, UnresolvedComputedColumn)
+            or one.data_type is types[one.name]
+            or not _names_types(one.data_type)
+            else replace(one, data_type=types[one.name])
+            for one in written.columns
+        ]
     )
-    return replace(written, columns=tuple(columns))
+    return replace(written, columns=columns)
 
 
 def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
@@ -303,6 +323,8 @@ def members(
 
 def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Gathering) -> None:
     """Every key must be a physical column; one may come twice."""
+    if not keys:
+        return
     columns = {column.name: column for column in schema.columns}
     for key in dict.fromkeys(keys):
         with found.catching(), at(f"{what} {key!r}"):

@@ -15,7 +15,7 @@ from schema_core.catalog.objects import CatalogBaseTable, CatalogView, ResolvedC
 from schema_core.catalog.resolve import QueryColumns
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.schema.columns import AnyColumn, ComputedColumn
+from schema_core.schema.columns import AnyColumn, ComputedColumn, PhysicalColumn
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema, plain
@@ -26,7 +26,7 @@ from schema_core.schema.unresolved import (
     UnresolvedPhysicalColumn,
     UnresolvedWatermarkSpec,
 )
-from schema_core.types import DataType
+from schema_core.types import DataType, parse_type
 
 #: Place, stored text and type of a member.
 Member: TypeAlias = tuple[str, str, DataType]
@@ -65,7 +65,50 @@ def require_storable(
 # --- types and expressions -----------------------------------------------------------------------
 
 
+class StorableTypes:
+    """Types whose text reads back as the type wherever it is read, by their identity.
+
+    They name no user-defined type. A table that is altered again and again has the same types.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self.types: dict[int, DataType] = {}
+        self.maximum = maximum
+
+    def add(self, type_: DataType) -> None:
+        """Keep a type if its text can be read without a catalog."""
+        text = _type(type_)
+        if isinstance(text, str) and parse_type(text) == plain(type_):
+            if len(self.types) >= self.maximum:
+                self.types = {}
+            self.types[id(type_)] = type_
+
+
+STORABLE = StorableTypes(maximum=20_000)
+
+
 def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
+    """Check the columns and watermarks; columns of types known to be storable only if needed.
+
+    An expression is checked together with all columns, since its text may name any of them.
+    """
+    known = STORABLE.types
+    rest = [
+        column
+        for column in schema.columns
+        if type(column) is not PhysicalColumn or id(column.data_type) not in known
+    ]
+    if not rest and not schema.watermark_specs:
+        return
+    if not schema.watermark_specs and not any(isinstance(one, ComputedColumn) for one in rest):
+        schema = ResolvedSchema(rest)
+    _require_members(schema, resolver)
+    for column in rest:
+        if not isinstance(column, ComputedColumn):
+            STORABLE.add(column.data_type)
+
+
+def _require_members(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
     try:
         found = resolver.resolve(_as_text(schema))
     except SchemaCoreError as error:

@@ -17,7 +17,13 @@ from schema_core.environment.operations.drop import TABLES
 from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError
+from schema_core.errors import (
+    MAX_ERRORS,
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+)
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.definition_syntax import RenameTo
 from schema_core.sql.statement import read_statements
@@ -83,12 +89,16 @@ def check(
     """Do every statement in the session, print what was created, and return the mistakes.
 
     An error that only reports as missing what an earlier, failed statement would have created is
-    left out: it has the same cause.
+    left out: it has the same cause. After `MAX_ERRORS` statements with mistakes the rest is not
+    checked, which the last mistake says.
     """
     mistakes: list[SchemaCoreError] = []
     missing: set[Names] = set()
     try:
         for statement in read_statements(text):
+            if len(mistakes) >= MAX_ERRORS:
+                mistakes.append(_too_many())
+                break
             if isinstance(statement, SchemaCoreError):
                 mistakes.append(statement)
                 continue
@@ -105,6 +115,14 @@ def check(
     except SchemaCoreError as error:
         mistakes.append(error)
     return mistakes
+
+
+def _too_many() -> SchemaCoreError:
+    return SchemaError(
+        f"{MAX_ERRORS:,} statements have mistakes, and the rest of the text is not checked",
+        code="too-many-errors",
+        hint="correct the first of them",
+    )
 
 
 def created(session: Session, statement: Statement) -> set[Names]:

@@ -264,7 +264,8 @@ def check_declared_metadata(
         return
     unchanged: Collection[str] = ()
     if old is not None and _name(old) == _name(table):
-        unchanged = {one.name for one in table.schema.columns if one in old.schema.columns}
+        before = {one.name: one for one in old.schema.columns}
+        unchanged = {one.name for one in table.schema.columns if one == before.get(one.name)}
     connector = _installed(table.options)
     if connector is not None and not isinstance(connector, DynamicTableFactory):
         check_metadata(connector, table, purpose, unchanged=unchanged)
@@ -276,7 +277,10 @@ def _name(table: CatalogBaseTable) -> str | None:
 
 def metadata_columns(table: ResolvedCatalogTable) -> list[MetadataColumn]:
     """The metadata columns of a table."""
-    return [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
+    columns = table.resolved_schema.columns
+    if not any(issubclass(kind, MetadataColumn) for kind in set(map(type, columns))):
+        return []
+    return [one for one in columns if isinstance(one, MetadataColumn)]
 
 
 def _installed(options: Mapping[str, str]) -> Connector | None:

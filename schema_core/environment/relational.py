@@ -6,6 +6,7 @@ one column. What an operation calls its columns is as in Flink's Table API.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -205,7 +206,7 @@ def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
         return None
     plain = {name for name, one in inner.items() if one.expression == Name((name,))}
     taken = [tree.parts[0] for _, tree in columns if isinstance(tree, Name) if len(tree.parts) == 1]
-    if any(taken.count(name) > 1 for name in taken if name not in plain):
+    if any(count > 1 for name, count in Counter(taken).items() if name not in plain):
         return None
     found = []
     for name, tree in columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import RLock
 from typing import Any
@@ -214,7 +214,7 @@ class Session:
         Raises:
             SchemaCoreError: for a query that is not valid.
         """
-        with within(text):
+        with within(text), self._opened.kept():
             return resolve_query(
                 query,
                 self,
@@ -226,7 +226,7 @@ class Session:
 
     def expanded(self, query: Query, text: str | None) -> Query:
         """The query with every name in it spelled out: it means the same wherever it is read."""
-        with within(text):
+        with within(text), self._opened.kept():
             return expand_query(
                 query,
                 self,
@@ -297,7 +297,12 @@ class Session:
                 return None
             return inline_views(self.query_of(identifier, table), behind)
 
-        return inline_views(relation, behind)
+        with self._opened.kept():
+            return inline_views(relation, behind)
+
+    def views_kept(self) -> AbstractContextManager[None]:
+        """A block in which each view is resolved once; it must not change what views read."""
+        return self._opened.kept()
 
     def explain(self, relation: Relation) -> str:
         """How the engine would run a query, without the secrets of the tables that it reads."""

@@ -7,11 +7,12 @@ now, since a table below was altered, they are cast, as Flink does.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import count
 from threading import local
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
@@ -74,14 +75,28 @@ QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 class OpenViews(local):
     """The queries of views that a thread is currently resolving, each read by the previous one.
 
-    The outcome for a query is cached until the outermost view is resolved, so that each view is
-    resolved once. The key of a query is its text: with every name spelled out it means the same
-    everywhere. Each thread has its own state: a view that two threads read is not recursive.
+    The relation of a query is cached until the outermost view, or the outermost `kept` block, is
+    finished, so that each view is resolved once. The key of a query is its text: with every name
+    spelled out it means the same everywhere. Each thread has its own state: a view that two threads
+    read is not recursive.
     """
 
     def __init__(self) -> None:
         self._open: list[str] = []
-        self._found: dict[str, Relation | SchemaCoreError] = {}
+        self._found: dict[str, _Resolved] = {}
+        self._kept = 0
+        #: The levels below each open view and below the reader, as far as they are resolved.
+        self._heights = [0]
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep relations until the end of the block, which must not change what views read."""
+        self._kept += 1
+        try:
+            yield
+        finally:
+            self._kept -= 1
+            self._forget()
 
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
         """What `read` finds behind the query of a view.
@@ -92,20 +107,48 @@ class OpenViews(local):
         """
         if query in self._open:
             raise SchemaError("the view reads itself", code="recursive-view")
-        if len(self._open) == MAX_VIEWS:
+        known = self._found.get(query)
+        if len(self._open) + (known.height if known else 1) > MAX_VIEWS:
             raise SchemaError(f"views lie more than {MAX_VIEWS} levels deep", code="too-deep")
+        found = known or self._resolved(query, read)
+        self._heights[-1] = max(self._heights[-1], found.height)
+        if isinstance(found.outcome, SchemaCoreError):
+            raise copy(found.outcome)
+        return found.outcome
+
+    def _resolved(self, query: str, read: Callable[[], Relation]) -> _Resolved:
         self._open.append(query)
+        self._heights.append(0)
         try:
-            if query not in self._found:
-                self._found[query] = _outcome(read)
-            found = self._found[query]
+            outcome = _outcome(read)
         finally:
             self._open.pop()
-            if not self._open:
-                self._found.clear()
-        if isinstance(found, SchemaCoreError):
-            raise copy(found)
+            height = self._heights.pop() + 1
+        found = self._found[query] = _Resolved(outcome, height)
+        self._forget()
         return found
+
+    def _forget(self) -> None:
+        """Forget errors when the outermost view is finished, and relations unless they are kept.
+
+        Whether views are too deep depends on the view that reads them.
+        """
+        if self._open:
+            return
+        if not self._kept:
+            self._found.clear()
+            return
+        for query in [
+            query for query, one in self._found.items() if isinstance(one.outcome, SchemaCoreError)
+        ]:
+            del self._found[query]
+
+
+class _Resolved(NamedTuple):
+    """What the query of a view stands for, and how many levels of views it reads, with itself."""
+
+    outcome: Relation | SchemaCoreError
+    height: int
 
 
 def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:

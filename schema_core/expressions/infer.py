@@ -64,6 +64,9 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
     """
     chain: Links = []
     while isinstance(expression, syntax.Call):
+        known = scope.inferred.get(id(expression))
+        if known is not None and known[0] is expression:
+            return _outwards(chain, known[1])
         functions = _functions(scope, expression)
         if functions and functions[0].rewrite:
             expression = functions[0].rewrite(expression)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from schema_core.caching import cached
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
@@ -29,15 +31,20 @@ from schema_core.types.legacy import legacy_in_sql
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
-    from schema_core.expressions.typed import Rows
+    from schema_core.expressions.typed import Rows, Typed
     from schema_core.sql.query_syntax import Query
-    from schema_core.sql.syntax import Window
+    from schema_core.sql.syntax import Expression, Window
     from schema_core.text import Span
     from schema_core.types.unresolved import LookUp
 
 #: A user's functions by path as written: None where it knows no such function.
 Functions: TypeAlias = "Callable[[tuple[str, ...], Span], tuple[Function, ...] | None]"
 Subqueries: TypeAlias = "Callable[[Query, Span], Rows]"
+
+
+#: Identity of a call -> the call, which keeps the identity its own, and its typed tree.
+Inferred: TypeAlias = "Mapping[int, tuple[Expression, Typed]]"
+NOTHING_INFERRED: Inferred = MappingProxyType({})
 
 
 class Scope(Protocol):
@@ -62,6 +69,10 @@ class Scope(Protocol):
     @property
     def types(self) -> LookUp | None:
         """Finds the user-defined types that casts name; None where there are none."""
+
+    @property
+    def inferred(self) -> Inferred:
+        """Calls that were typed before in a scope where they mean the same."""
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column that a name begins with, and the parts left over, which name fields.
@@ -178,6 +189,7 @@ class ColumnScope:
 
     in_query = False
     group_count = 0
+    inferred = NOTHING_INFERRED
 
     def __init__(
         self,
@@ -255,7 +267,13 @@ def find_function(
         raise SchemaError(
             f"there is no function {name}",
             code="unknown-function",
-            hint=function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78),
+            hint=_hint(name),
             span=span,
         )
     return found
+
+
+@cached()
+def _hint(name: str) -> str | None:
+    """The hint for an unknown function; typing an expression asks for the same one repeatedly."""
+    return function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78)

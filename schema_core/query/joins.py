@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 
 from schema_core.errors import SchemaError, similar
+from schema_core.expressions.infer import infer
+from schema_core.expressions.scope import Inferred
+from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
 from schema_core.query.scope import Block, Origin, Place
 from schema_core.query.sources import Rows, StarItem, resolve_source
-from schema_core.query.typing import nullable, row_condition
+from schema_core.query.typing import condition, nullable, row_condition
 from schema_core.sql import query_syntax as written
 from schema_core.sql.query_syntax import JoinKind
 from schema_core.sql.syntax import Call, Expression
@@ -46,16 +51,40 @@ def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows
     seen = before if left_misses else (*before, *left.origins)
     right = resolve_source(source.right, place, seen)
     merged = _merged(source, left, right)
-    condition = _condition(source, merged, left, right)
-    scope = Block(place, (*left.origins, *right.origins))
-    typed = None if condition is None else row_condition(scope, condition, "ON")
+    matching = _condition(source, merged, left, right)
+    inferred = {
+        **({} if left_misses else left.inferred),
+        **({} if right_misses else right.inferred),
+    }
+    scope = Block(place, (*left.origins, *right.origins), inferred=inferred)
+    typed = None if matching is None else _typed(scope, matching, source)
     origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for origin in origins for column in origin.columns)
     rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
-    return Rows(relation, origins, _star(together, left, right), known)
+    inferred |= _inferred(Block(place, origins, inferred=inferred), together.values())
+    return Rows(relation, origins, _star(together, left, right), known, inferred)
+
+
+def _typed(scope: Block, expression: Expression, source: written.Join) -> Typed:
+    """The condition of a join; the one that USING and NATURAL generate holds no aggregates."""
+    if source.condition is None:
+        return condition(scope, expression, "ON")
+    return row_condition(scope, expression, "ON")
+
+
+def _inferred(scope: Block, calls: Iterable[Call]) -> Inferred:
+    """The merged columns typed, each made of one that is typed already.
+
+    One that has no type is left out: it is reported where it is read, if it is.
+    """
+    found: dict[int, tuple[Expression, Typed]] = {}
+    for call in calls:
+        with suppress(SchemaError):
+            found[id(call)] = call, infer(scope, call)
+    return found
 
 
 def _check_form(source: written.Join) -> None:

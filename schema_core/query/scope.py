@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from schema_core.errors import NotFoundError, SchemaError, similar
-from schema_core.expressions.scope import Functions, find_function
+from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
 from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Ref
 from schema_core.query.functions import IN_QUERY
@@ -110,7 +110,7 @@ class Block:
 
     `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
     are not grouped at all. `known` are the functions that only queries have. `ungrouped` is the
-    scope of the single rows behind groups.
+    scope of the single rows behind groups. `inferred` are calls typed before over the same sources.
     """
 
     place: Place
@@ -120,6 +120,7 @@ class Block:
     in_query: bool = True
     known: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
     ungrouped: Block | None = None
+    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED, compare=False, repr=False)
 
     @property
     def streaming(self) -> bool:

@@ -26,8 +26,9 @@ from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
 from schema_core.query.windows import check_windows, declared_windows
 from schema_core.sql import query_syntax as written
-from schema_core.sql.rewrite import rewrite
+from schema_core.sql.rewrite import rewrite, size
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Star
+from schema_core.text import Span
 from schema_core.types import RowType
 
 
@@ -38,6 +39,36 @@ class Output(NamedTuple):
     expression: Expression
     alias: str | None = None
     unnamed: bool = False
+
+
+#: Parts of expressions of the select list that all keys of an ORDER BY may repeat.
+MAX_REPEATED = 50_000
+
+
+class Repeated:
+    """How many parts of calls in the select list the keys of an ORDER BY repeat."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts = 0
+
+    def add(self, expression: Expression, span: Span) -> None:
+        """Count an expression that a key repeats.
+
+        Raises:
+            SchemaError: with code `too-wide` where the keys repeat more than `MAX_REPEATED` parts.
+        """
+        if not isinstance(expression, Call):
+            return
+        self.parts += size(expression).nodes
+        if self.parts > MAX_REPEATED:
+            raise SchemaError(
+                f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select list",
+                code="too-wide",
+                hint="compute the large expression in a sub-query and order by its columns",
+                span=span,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +86,7 @@ class Built:
     _by_name: dict[str, list[Output]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+    _repeated: Repeated = field(default_factory=Repeated, init=False, compare=False, repr=False)
 
     def output(self, name: Name) -> Output | None:
         """Return the column of the select list that a name in ORDER BY means, if any.
@@ -86,7 +118,10 @@ class Built:
             if not isinstance(node, Name):
                 return None
             output = self.output(node)
-            return unmerged(node, self.merged) if output is None else output.expression
+            if output is None:
+                return unmerged(node, self.merged)
+            self._repeated.add(output.expression, node.span)
+            return output.expression
 
         expression = rewrite(expression, change)
         if self.groups is None:

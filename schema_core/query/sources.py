@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, assert_never
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.scope import in_sql
+from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
@@ -30,12 +30,16 @@ class StarItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged."""
+    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged.
+
+    `inferred` are the merged columns typed: joins after this one read them in their conditions.
+    """
 
     relation: Relation
     origins: tuple[Origin, ...]
     star: tuple[StarItem, ...]
     merged: Mapping[str, Expression] = field(default_factory=dict)
+    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
 
 
 #: Sources that are joined in a row; each is one level of the tree.

@@ -146,11 +146,16 @@ class SchemaResolver:
     def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
         """Physical and metadata columns with their types."""
         stored: Columns = {}
+        known = RESOLVED.columns
         for column in columns:
+            if (before := known.get(id(column))) is not None and before.written is column:
+                stored[column.name] = before
+                continue
             if isinstance(column, UnresolvedComputedColumn):
                 continue
             try:
-                stored[column.name] = self._typed(column)
+                stored[column.name] = typed = self._typed(column)
+                RESOLVED.add(column, typed)
             except SchemaCoreError:  # seldom: a place for every column would take half of the time
                 stored[column.name] = None
                 with found.catching(), at(f"column {column.name!r}", column.span):
@@ -230,6 +235,33 @@ class SchemaResolver:
                 rowtime = column.data_type.with_kind(TimestampKind.ROWTIME)
                 marked[column.name] = column.copy(rowtime)
         return marked
+
+
+class ResolvedColumns:
+    """Physical columns whose type needs no lookup, resolved before, by the identity of the column.
+
+    An ALTER TABLE resolves the whole table again, of which it changes a few columns: the others are
+    the same objects. An entry holds its column (`written`), so an identity is never used twice.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self.columns: dict[int, PhysicalColumn] = {}
+        self.maximum = maximum
+
+    def add(self, written: UnresolvedColumn, resolved: AnyColumn) -> None:
+        """Keep a resolved column if its type is the one that was written."""
+        if not isinstance(resolved, PhysicalColumn) or not isinstance(
+            written, UnresolvedPhysicalColumn
+        ):
+            return
+        if written.data_type is resolved.data_type:
+            if len(self.columns) >= self.maximum:
+                self.columns = {}
+            self.columns[id(written)] = resolved
+
+
+#: The columns that any resolver resolved; they depend on nothing but what is written.
+RESOLVED = ResolvedColumns(maximum=20_000)
 
 
 def _schema_size(schema: Schema, *_: bool) -> int:

@@ -2,11 +2,17 @@
 """How time and memory grow with the size of what comes from outside, with and without mistakes.
 
     python tests/benchmarks/bench_growth.py [PART OF A SHAPE'S NAME ...]
+    python tests/benchmarks/bench_growth.py --chosen [--limit SECONDS] [--total SECONDS]
+    python tests/benchmarks/bench_growth.py --names
 
 Every shape is run at 1, 10, 100 and 990 KB (no text is read beyond 1 MB), each time in a process of its own, so that no
 cache helps and memory is that of one run. Printed are processor time, growth of the resident
 memory, the worst growth of the time per byte from 10 KB on (at most 2 is linear), and what came
 out: `ok`, or the code of the first error. A code of `BOUNDS` means that the size itself was refused.
+
+`--chosen` runs the shapes of `CHOSEN`, one of each kind, once at each size and prints a table in
+Markdown. A run is killed after `--limit` seconds of processor time (5 unless given), and the program
+starts no further shape after `--total` seconds (600 unless given).
 """
 
 from __future__ import annotations
@@ -15,8 +21,8 @@ import os
 import pickle
 import resource
 import signal
-import sys
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -382,6 +388,7 @@ SCRIPTS: dict[str, tuple[Callable[[str], object], str, str, str, str]] = {
     "ORDER BY positions": (script, "SELECT a FROM t ORDER BY ", "1", ", ", ""),
     "ORDER BY": (script, "SELECT a FROM t ORDER BY ", "a + {}", ", ", ""),
     "ORDER BY of unknown columns": (script, "SELECT a FROM t ORDER BY ", "u{}", ", ", ""),
+    "ORDER BY of a large expression": (script, "SELECT " + " + ".join(["a"] * 400) + " AS x FROM t ORDER BY ", "x + {}", ", ", ""),
     "VALUES": (script, "VALUES ", "({}, 'v{}')", ", ", ""),
     "VALUES of other widths": (script, "VALUES (1, 2), ", "({})", ", ", ""),
     "VALUES of one row": (script, "VALUES (", "{}", ", ", ")"),
@@ -628,13 +635,13 @@ def outcome(work: Work) -> str:
     return "ok"
 
 
-def measured(prepare: Prepare, size: int) -> Run | None:
-    """A run in a process of its own; None if it took more than `LIMIT` seconds."""
+def measured(prepare: Prepare, size: int, limit: float = LIMIT) -> Run | None:
+    """A run in a process of its own; None if it took more than `limit` seconds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        signal.setitimer(signal.ITIMER_PROF, LIMIT)
+        signal.setitimer(signal.ITIMER_PROF, limit)
         resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
         work = prepare(size)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -686,6 +693,110 @@ def line(name: str, found: list[Run | None]) -> str:
     return f"{name:52}{' '.join(cells)}{empty} {growth(found):6.1f} x  {', '.join(outcomes)}"
 
 
+#: One shape of each kind, for the table in `docs/benchmarks.md`.
+CHOSEN = (
+    "expression: sum",
+    "expression: sum of unknown columns",
+    "expression: sum of decimals",
+    "expression: CASE",
+    "expression: IN",
+    "expression: JSON_OBJECT",
+    "expression: parentheses",
+    "expression: digits",
+    "expression: character sets",
+    "expression: bad characters apart",
+    "expression: open comments",
+    "to Spark: remainders",
+    "to Spark: texts joined",
+    "to Spark: product of decimals",
+    "pickled: sum",
+    "fluent: sum",
+    "fluent: w = w + w",
+    "fluent: w = row(w, w)",
+    "type: row",
+    "type: row of unknown types",
+    "script: wide list of aliases",
+    "script: wide list of one alias",
+    "script: unknown functions",
+    "script: add columns",
+    "script: add columns one by one",
+    "script: natural joins",
+    "script: ORDER BY positions",
+    "script: ORDER BY of unknown columns",
+    "script: ORDER BY of a large expression",
+    "script: aggregates",
+    "script: UNION ALL",
+    "script: sub-queries",
+    "script: common tables that double columns",
+    "script: views that read two",
+    "to Spark: views that double columns",
+    "to Spark: views of rows",
+    "schema: columns",
+    "schema: computed columns of unknown ones",
+    "table: select",
+    "table: add columns one by one",
+    "completion: wide list",
+    "completion: mistakes",
+    "yaml: blanks within a key",
+    "masking: blanks",
+    "masking: urls",
+    "property map: columns",
+    "dump: columns",
+    "dump: mistakes",
+)
+
+
+def cell(run: Run | None, limit: float) -> str:
+    if run is None:
+        return f"> {limit:g} s"
+    return "refused" if run.outcome in BOUNDS else f"{run.seconds:.3f} s"
+
+
+def ratio(found: list[Run | None]) -> str:
+    """The worst growth of the time per byte from 10 KB on, as far as the runs were finished."""
+    worst = growth(found)
+    return "" if worst == float("inf") else f"{worst:.1f}"
+
+
+def chosen(limit: float, total: float) -> None:
+    """Print the table of the chosen shapes, each run once at each size."""
+    end = time.monotonic() + total
+    print("| shape | 1 KB | 10 KB | 100 KB | 990 KB | time per byte | outcome |")
+    print("|---|---:|---:|---:|---:|---:|---|")
+    for done, name in enumerate(CHOSEN):
+        if time.monotonic() > end:
+            print(f"\nThe time is over: {len(CHOSEN) - done} shapes were not run.")
+            return
+        found: list[Run | None] = []
+        for size in SIZES:
+            found.append(measured(SHAPES[name], size, limit))
+            if found[-1] is None:
+                break
+        cells = [cell(one, limit) for one in found] + [""] * (len(SIZES) - len(found))
+        outcomes = ", ".join(dict.fromkeys(one.outcome for one in found if one))
+        print(f"| {name} | {' | '.join(cells)} | {ratio(found)} | {outcomes} |", flush=True)
+
+
+def arguments() -> Namespace:
+    parser = ArgumentParser()
+    parser.add_argument("wanted", nargs="*", help="part of a shape's name")
+    parser.add_argument("--names", action="store_true", help="print the names of all shapes")
+    parser.add_argument("--chosen", action="store_true", help="run the chosen shapes")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds for a run")
+    parser.add_argument("--total", type=float, default=600.0, help="seconds for all runs")
+    return parser.parse_args()
+
+
+def start() -> None:
+    given = arguments()
+    if given.names:
+        print("\n".join(SHAPES))
+    elif given.chosen:
+        chosen(given.limit, given.total)
+    else:
+        main(given.wanted)
+
+
 def main(wanted: list[str]) -> None:
     print(f"{'shape':52}{'1 KB':>20} {'10 KB':>19} {'100 KB':>19} {'990 KB':>19}   growth  outcome")
     worse = []
@@ -699,4 +810,4 @@ def main(wanted: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    start()

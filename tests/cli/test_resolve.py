@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
+from schema_core.cli.resolve import check
+from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.session import Session
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.errors import MAX_ERRORS
 
 FIVE = """\
 CREATE TABLE orders (
@@ -176,3 +183,13 @@ def test_a_chain_of_thousands_of_terms_is_no_nesting(tmp_path: Path) -> None:
     path.write_text("SELECT " + " OR ".join(f"1 = {term}" for term in range(2_000)))
 
     assert GOOD == resolve(path).exit_code
+
+
+def test_mistakes_beyond_the_maximum_are_not_listed() -> None:
+    console = Console(file=io.StringIO())
+    text = ";\n".join(f"SELECT u{number}(1)" for number in range(MAX_ERRORS + 10))
+    mistakes = check(Session(EnvironmentSettings.in_batch_mode(), Rehearsal()), text, console)
+
+    assert len(mistakes) == MAX_ERRORS + 1
+    assert {one.code for one in mistakes[:-1]} == {"unknown-function"}
+    assert mistakes[-1].code == "too-many-errors"

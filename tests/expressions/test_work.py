@@ -108,7 +108,7 @@ def test_work_grows_with_the_text(form: str) -> None:
         ("CONCAT", 20_000),
         ("ARRAY", 20_000),
         ("MAP", 20_000),
-        ("ROW", 20_000),
+        ("ROW", 10_000),
         ("||", 20_000),
         ("OR", 20_000),
     ],

@@ -105,6 +105,21 @@ class Ordered:
             name = self._next[name]
 
 
+class Appended:
+    """Columns by name, to which others are only appended: a small part of the work of `Ordered`."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns = {column.name: column for column in columns}
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Append a column."""
+        del placed
+        self.columns[column.name] = column
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        return iter(self.columns.values())
+
+
 # --- added and modified --------------------------------------------------------------------------
 
 
@@ -114,7 +129,8 @@ def added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
     Raises:
         SchemaError: with code `duplicate-column` or `unknown-column`.
     """
-    columns = Ordered(schema.columns)
+    last = not any(placed.first or placed.after is not None for placed in new)
+    columns = Appended(schema.columns) if last else Ordered(schema.columns)
     for placed in new:
         name = _name(placed.name)
         with at(f"column {name!r}", placed.name.span):

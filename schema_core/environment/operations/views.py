@@ -11,6 +11,7 @@ from schema_core.environment.operations.definitions import options_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, placed
 from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
+from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
@@ -28,6 +29,13 @@ def create_view(session: Session, statement: CreateView, text: str) -> TableResu
         AlreadyExistsError: with code `view-exists`.
     """
     identifier = session.identifier(statement.path)
+    with session.views_kept():
+        return _created(session, identifier, statement, text)
+
+
+def _created(
+    session: Session, identifier: ObjectIdentifier, statement: CreateView, text: str
+) -> TableResult:
     view = view_of(session, statement.query, text, statement.columns)
     view = replace(view, comment=statement.comment, options=options_of(statement.options))
     with placed(statement.path.span):
@@ -90,9 +98,10 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case RenameTo(path):
             renamed(session, identifier, path)
         case SetQuery(query):
-            view = view_of(session, query, text)
-            changed = replace(view, options=old.options, comment=old.comment)
-            session.tables.alter(identifier, changed, expected=old)
+            with session.views_kept():
+                view = view_of(session, query, text)
+                changed = replace(view, options=old.options, comment=old.comment)
+                session.tables.alter(identifier, changed, expected=old)
         case SetOptions(options):
             merged = {**old.options, **options_of(options)}
             session.tables.alter(identifier, session.read(old).copy(merged), expected=old)
