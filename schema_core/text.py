@@ -245,9 +245,10 @@ class Cursor:
     @property
     def found(self) -> str:
         """The current token as messages name it, unless it may be a secret."""
-        return _HIDDEN_VALUE if self._is_hidden(self.token) else self.token.shown
+        return _HIDDEN_VALUE if self.is_hidden(self.token) else self.token.shown
 
-    def _is_hidden(self, token: Token) -> bool:
+    def is_hidden(self, token: Token) -> bool:
+        """Whether a token may be a secret, which no message may repeat."""
         shown = mask_text(self.text)[token.start : token.stop]
         return shown != self.text[token.start : token.stop]
 
@@ -296,9 +297,10 @@ class Cursor:
         from schema_core.errors import ParseError
 
         for token in self.tokens[max(0, self.index - 1) : self.index + 1]:
-            if token.value and self._is_hidden(token):
+            if token.value and self.is_hidden(token):
                 problem = problem.replace(repr(token.value), _HIDDEN_VALUE)
-                hint = None if hint is None or token.value in hint else hint
+                repeated = rf"(?<!\w){re.escape(token.value)}(?!\w)"
+                hint = None if hint is None or re.search(repeated, hint) else hint
         place = span or self.token.span
         return ParseError(problem, code=code, hint=hint, span=place, text=self.text)
 

@@ -124,6 +124,8 @@ def _text(cursor: Cursor, expected: str) -> str | None:
     token = cursor.token
     if "single quotes" not in expected or token.kind not in ("word", "reserved", "name"):
         return None
+    if cursor.is_hidden(token):
+        return "write it in single quotes"
     return f"write '{token.value}'"
 
 
