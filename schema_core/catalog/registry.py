@@ -82,7 +82,7 @@ class CatalogFactory:
         """Check the options of a catalog of this type.
 
         Raises:
-            SchemaError: with every mistake at once; codes `missing-option`, `option-value`,
+            SchemaError: with all errors at once; codes `missing-option`, `option-value`,
                 `catalog-option`.
         """
         found = Gathering()

@@ -132,7 +132,7 @@ def read_view(
 def _with_time_attributes(
     stored: ResolvedSchema, given: Sequence[tuple[str, DataType]]
 ) -> ResolvedSchema:
-    """The stored columns, of which those are time attributes that the query gives as such."""
+    """The stored columns; those are time attributes that are time attributes of the query."""
     types = [type_ for _, type_ in given]
     if len(types) != len(stored.columns):
         types = [column.data_type for column in map(_plain_column, stored.columns)]

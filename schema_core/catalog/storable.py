@@ -40,8 +40,8 @@ def require_storable(
 ) -> None:
     """Refuse a definition whose text does not read back as itself.
 
-    A member that has no text, such as a function without a name, is not looked at: a catalog in
-    memory keeps it as it is, and any other refuses it when it writes the text.
+    A member that has no text, such as a function without a name, is not checked: an in-memory
+    catalog keeps the object, and any other refuses it when it writes the text.
 
     Args:
         table: The definition that is about to be stored.

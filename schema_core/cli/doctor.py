@@ -16,7 +16,7 @@ from schema_core.extras import EXTRAS, missing
 from schema_core.pipeline.hive import hive_support
 from schema_core.pipeline.java import find_java
 
-#: What is shown as the version where there is no Java.
+#: The version that is shown where there is no Java.
 NO_JAVA = "none"
 
 

@@ -126,7 +126,7 @@ def _too_many() -> SchemaCoreError:
 
 
 def created(session: Session, statement: Statement) -> set[Names]:
-    """The full path of what the statement would have created, resolved where it stands."""
+    """The full path of what the statement would have created, resolved in the session."""
     match statement:
         case CreateTable() | CreateView() | CreateMaterializedTable():
             return _qualified(session, statement.path.parts)
@@ -150,7 +150,7 @@ def affected(session: Session, statement: Statement) -> set[Names]:
 
 
 def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
-    """The full path that the name of an object or of a database stands for, if it has one."""
+    """The full path of the name of an object or of a database, if it has one."""
     registry = session.registry
     try:
         if of_database:

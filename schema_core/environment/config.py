@@ -215,7 +215,7 @@ class TableConfig:
         self.set(MAX_CODE_LENGTH.key, str(max_generated_code_length))
 
     def get_idle_state_retention(self) -> timedelta:
-        """How long state is kept; 0 stands for ever.
+        """How long state is kept; 0 means forever.
 
         Raises:
             SchemaError: with code `option-value` where the option is not a duration.
@@ -223,7 +223,7 @@ class TableConfig:
         return STATE_RETENTION.of(self._configuration) or timedelta(0)
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
-        """Set how long state is kept, in whole milliseconds.
+        """Set how long state is kept, in milliseconds without a fraction.
 
         Raises:
             SchemaError: with code `wrong-argument` for a negative duration.

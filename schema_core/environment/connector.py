@@ -164,7 +164,7 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     """Check the options of a table: none missing, all readable, none unknown.
 
     Raises:
-        SchemaError: with every mistake at once; codes `missing-option`, `option-value`,
+        SchemaError: with all errors at once; codes `missing-option`, `option-value`,
             `unknown-option`, `watermark-alignment`.
     """
     declared = connector.declared(options)
@@ -236,7 +236,7 @@ def check_metadata(
     a column that is not VIRTUAL: the table can still be read. `unchanged` columns are left out.
 
     Raises:
-        SchemaError: with every mistake at once; codes `unknown-metadata`, `metadata-type`,
+        SchemaError: with all errors at once; codes `unknown-metadata`, `metadata-type`,
             `read-only-metadata`.
     """
     spans: dict[str, Span | None] = {}

@@ -27,7 +27,7 @@ def refused(expected: str, text: str) -> SchemaError:
     return SchemaError(f"expected {expected}, got {show(text)}", code="option-value")
 
 
-# --- numbers and words ---------------------------------------------------------------------------
+# --- numbers and keywords ------------------------------------------------------------------------
 
 
 def boolean(text: str) -> bool:
@@ -36,9 +36,9 @@ def boolean(text: str) -> bool:
     >>> boolean("True")
     True
     """
-    if (word := text.upper()) not in {"TRUE", "FALSE"}:
+    if (keyword := text.upper()) not in {"TRUE", "FALSE"}:
         raise refused("true or false", text)
-    return word == "TRUE"
+    return keyword == "TRUE"
 
 
 def integer(text: str) -> int:
@@ -106,25 +106,25 @@ def _hexadecimal(text: str) -> float:
         return float("inf")
 
 
-def choice(*words: str) -> Callable[[str], str]:
-    """A parser of one of these words in any case, which returns the word as written here.
+def choice(*keywords: str) -> Callable[[str], str]:
+    """A parser of one of these keywords in any case, which returns it as written here.
 
     >>> choice("error", "drop")("DROP")
     'drop'
     """
 
     def parse(text: str) -> str:
-        for word in words:
-            if word.upper() == text.upper():
-                return word
-        raise refused(f"one of {', '.join(words)}", text)
+        for keyword in keywords:
+            if keyword.upper() == text.upper():
+                return keyword
+        raise refused(f"one of {', '.join(keywords)}", text)
 
     return parse
 
 
 # --- quantities ----------------------------------------------------------------------------------
 
-#: Nanoseconds -> the units that stand for so many.
+#: Nanoseconds -> the units of that length.
 _DURATIONS: dict[int, tuple[str, ...]] = {
     86_400_000_000_000: ("d", "day", "days"),
     3_600_000_000_000:  ("h", "hour", "hours"),
@@ -135,7 +135,7 @@ _DURATIONS: dict[int, tuple[str, ...]] = {
     1:                  ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
 }  # fmt: skip
 
-#: Bytes -> the units that stand for so many.
+#: Bytes -> the units of that size.
 _MEMORY: dict[int, tuple[str, ...]] = {
     1:       ("b", "bytes", ""),
     1 << 10: ("k", "kb", "kibibytes"),
@@ -197,7 +197,7 @@ def duration(text: str) -> timedelta:
     """
     microseconds, rest = divmod(nanoseconds(text), 1_000)
     if rest:
-        raise refused("a duration of whole microseconds", text)
+        raise refused("a duration in microseconds without a fraction", text)
     try:
         return timedelta(microseconds=microseconds)
     except OverflowError:
@@ -236,7 +236,7 @@ _FLOW_LIST = re.compile(rf"\[\s*(?:(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*)*)?\]")
 _FLOW_MAP = re.compile(
     rf"\{{\s*(?:(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*)*)?\}}"
 )
-#: Plain words that YAML takes for a null or a boolean.
+#: Unquoted strings that YAML reads as a null or a boolean.
 _YAML_NULLS = frozenset({"null", "Null", "NULL"})
 _YAML_BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 
@@ -315,7 +315,9 @@ def _parts(text: str, separator: str) -> Iterator[str]:
         end = text.find(separator, stop)
         end = len(text) if end < 0 else end
         if stop > len(text) or (stop > begin and text[stop:end].strip(_BLANK)) or end == 0:
-            raise refused(f"parts with {separator!r} between them, quotes around whole parts", text)
+            raise refused(
+                f"parts separated by {separator!r}, each either quoted entirely or not at all", text
+            )
         yield text[begin:end].strip(_BLANK)
         start = end + 1
 

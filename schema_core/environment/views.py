@@ -166,19 +166,19 @@ ALIAS = "EXPR$0"
 def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
     """The rows of a view's query with the types that the view declares.
 
-    A column that is NOT NULL, but for which the query may give NULL by now, fails the job at the
+    A column that is NOT NULL, but for which the query may now return NULL, fails the job at the
     first NULL.
 
     Raises:
-        SchemaError: with code `stale-view` where the query gives another number of columns, or a
+        SchemaError: with code `stale-view` where the query returns another number of columns, or a
             type that SQL does not cast to the declared one.
     """
     given = result_columns(relation)
     if len(given) != len(schema.columns):
         raise SchemaError(
-            f"the view declares {len(schema.columns)} columns, but its query gives {len(given)}",
+            f"the view declares {len(schema.columns)} columns, but its query returns {len(given)}",
             code="stale-view",
-            hint="give the view its query again with ALTER VIEW ... AS",
+            hint="redefine the query with ALTER VIEW ... AS",
         )
     pairs = list(zip(given, schema.columns, strict=True))
     if all(_fits(actual.type, declared.data_type) for actual, declared in pairs):
@@ -191,7 +191,7 @@ def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
 
 
 def _fits(actual: DataType, declared: DataType) -> bool:
-    """Whether every value of the actual type is one of the declared type as it is."""
+    """Whether every value of the actual type is unchanged in the declared type."""
     same = plain(actual).nullable() == plain(declared).nullable()
     return same and (declared.is_nullable or not actual.is_nullable)
 
@@ -205,7 +205,7 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
                 f"column {name!r} of the view is {target.as_summary_string()}, but its query gives "
                 f"{value.type.as_summary_string()}, which does not cast to it",
                 code="stale-view",
-                hint="give the view its query again with ALTER VIEW ... AS",
+                hint="redefine the query with ALTER VIEW ... AS",
             )
         with at(f"column {name!r}"):
             kept = target.with_nullability(value.type.is_nullable)

@@ -94,16 +94,16 @@ class JsonOnNull(Enum):
     ABSENT = "ABSENT ON NULL"
 
 
-#: What a string may be that stands for such a keyword.
+#: The strings that are accepted in place of such a keyword.
 _KEYWORDS = re.compile(r"[A-Za-z_]+( [A-Za-z_]+)*")
 
 
 def word(value: Enum | str, kind: type[Enum]) -> str:
-    """Return the keywords that a member of `kind` stands for, or a string itself.
+    """Return the keywords of a member of `kind`, or a string in upper case.
 
     Raises:
         SchemaError: with code `wrong-argument` for a member of another enumeration, and for a
-            string that is not made of words.
+            string that does not consist of words.
 
     >>> word(JsonOnNull.ABSENT, JsonOnNull), word("year", TimeIntervalUnit)
     ('ABSENT ON NULL', 'YEAR')

@@ -166,7 +166,7 @@ def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
         said = _outside(form, called)
     if has_subquery_in_lambda(said):
         raise unsupported(
-            "a sub-query cannot stand within a function over the elements of a collection",
+            "a sub-query is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
     if len(said) > MAX_SAID:

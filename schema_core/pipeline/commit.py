@@ -32,7 +32,8 @@ from schema_core.pipeline.files import Entry, FileSystem, Release, visible_files
 
 T = TypeVar("T")
 
-#: Every name of ours within the directory of a table; readers skip names that begin with a dot.
+#: Prefix of all names of this library in the directory of a table. Readers skip it: it begins
+#: with a dot.
 PREFIX: Final = ".schema-core-"
 LOCK: Final = f"{PREFIX}lock"
 #: For how many seconds a commit waits for the commit of another writer.
@@ -56,7 +57,7 @@ FORMER_ABANDONED: Final = 86_400.0
 
 
 class Kind(Enum):
-    """What a name of ours stands for."""
+    """What a name of this library refers to."""
 
     STAGE = "stage"
     #: a journal that has no effect
@@ -126,7 +127,7 @@ class Name:
 
     @classmethod
     def parse(cls, name: str) -> Name | None:
-        """What a name stands for, or None if it is not one of ours."""
+        """Parse a name; None if it is not a name of this library."""
         if not (found := _NAME.fullmatch(name)):
             return None
         kind, host, pid, started, id_ = found.groups()

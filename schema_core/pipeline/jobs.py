@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Transaction(Protocol):
-    """What a job does to a table besides writing rows, by Flink's names (``StagedTable``)."""
+    """The transaction of a job on a table, with the method names of Flink's ``StagedTable``."""
 
     @property
     def committed(self) -> bool | None:

@@ -87,7 +87,7 @@ def check_table_hints(hints: Sequence[Hint], name: str, kind: str) -> None:
             hint="hint the tables that it reads",
         )
     if len(found) > 1:
-        raise _invalid(found[1], "OPTIONS is given twice", hint="write one OPTIONS with all keys")
+        raise _invalid(found[1], "duplicate OPTIONS hint", hint="write one OPTIONS with all keys")
 
 
 def hinted_options(hints: Iterable[Hint]) -> dict[str, str]:
@@ -116,7 +116,7 @@ def check_named_sources(hints: Iterable[Hint], aliases: Collection[str]) -> None
 
 
 def sources_of(hint: Hint) -> list[str]:
-    """The names of sources that a hint of a block gives."""
+    """The names of sources in a hint of a block."""
     key = hint.name.upper()
     if key == "LOOKUP":
         return [value for key, value in hint.options if key == "table"]

@@ -1,6 +1,6 @@
-"""Python values converted to a type where nothing is lost, and refused everywhere else.
+"""Lossless conversion of Python values to a type; all other values are refused.
 
-What PyFlink's own classes are for each type stands in `values`; here is what may be given instead:
+`values` lists PyFlink's own class for each type; this module converts what may be given instead:
 an integer for a DOUBLE that holds it exactly, a DECIMAL with fewer digits, scalars of NumPy.
 """
 
@@ -121,7 +121,7 @@ def _text(type_: DataType, value: object) -> Converted:
         try:
             value.encode()
         except UnicodeEncodeError:
-            return _refused(f"{value!r} has half a character, which UTF-8 cannot hold")
+            return _refused(f"{value!r} has a lone surrogate, which UTF-8 cannot encode")
     return _checked(type_, value)
 
 

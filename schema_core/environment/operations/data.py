@@ -79,7 +79,7 @@ def _target(session: Session, statement: Insert) -> BoundTable:
 
 
 def _checked(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
-    """The query of an INSERT and its target; mistakes in the columns are reported at the query."""
+    """The query of an INSERT and its target; errors in the columns are reported at the query."""
     target = _target(session, statement)
     relation = session.query(statement.query, text)
     with placed(statement.query.span):

@@ -2,7 +2,7 @@
 
 Physical columns of the source come first and in order, with their comments. Its table comment is
 never taken. Indexes are taken, and immutable columns together with the primary key that they need:
-Flink 2.3 loses both without a word.
+Flink 2.3 silently loses both.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ _DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE 
 
 
 def _not_for_mysql(text: str) -> Iterator[Span]:
-    """Find what stands between another delimiter and the next semicolon as delimiter."""
+    """Find the text from a DELIMITER statement to the one that restores the semicolon."""
     start: int | None = None
     for found in _DELIMITER.finditer(text):
         if found[1] != ";":

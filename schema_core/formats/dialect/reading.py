@@ -262,7 +262,7 @@ def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
 
 
 def alter_table(cursor: Cursor, found: WrittenTable) -> None:
-    """The actions of an ALTER TABLE, after its path. What changes no schema goes to `beside`."""
+    """Apply the actions of an ALTER TABLE; those that leave the schema unchanged go to `beside`."""
     while True:
         start = cursor.token
         read = ACTIONS.get(cursor.key)

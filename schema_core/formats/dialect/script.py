@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class WrittenScript:
-    """What a script declares; `beside` are the statements that belong to no table of it."""
+    """What a script declares; `beside` are the statements without a table of the script."""
 
     engine: Engine
     tables: list[WrittenTable] = field(default_factory=list)

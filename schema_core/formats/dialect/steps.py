@@ -60,7 +60,7 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Names with dots between; in BigQuery the dots may stand within the quotes."""
+    """Names separated by dots, which in BigQuery may be within the quotes."""
     parts = _names(cursor, engine)
     while cursor.accept("."):
         parts += _names(cursor, engine)
