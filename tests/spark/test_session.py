@@ -14,8 +14,10 @@ import pytest
 
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.user_functions import udf
+from schema_core.pipeline import session as jobs_session
+from schema_core.pipeline.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,6 +115,32 @@ def test_the_session_of_the_user_is_never_changed(tmp_path: Path) -> None:
     )
 
     assert "done" == done.stdout.strip(), done.stderr[-4000:]
+
+
+@pytest.mark.parametrize("setting", ["ignoreCorruptFiles", "ignoreMissingFiles"])
+def test_no_setting_of_the_process_skips_files(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    """Settings that Spark was started with do not make a job skip files that it cannot read."""
+    (tmp_path / "good.json").write_text('{"a": 1}\n')
+    (tmp_path / "rows.json.gz").write_bytes(b"not compressed")
+    process = session.sparkContext._jsc.sc().conf()
+    key = f"spark.sql.files.{setting}"
+    process.set(key, "true")
+    try:
+        assert "true" == session.newSession().conf.get(key)
+        monkeypatch.setattr(jobs_session._CURRENT, "session", None)
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        environment.execute_sql(
+            "CREATE TABLE t (a INT) WITH "
+            f"('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json')"
+        )
+
+        with pytest.raises(ExternalError, match="gzip"):
+            list(environment.execute_sql("SELECT * FROM t").collect())
+        assert "false" == spark_session().conf.get(key)
+    finally:
+        process.remove(key)
 
 
 def test_threads_share_the_session_and_do_not_meet(session: SparkSession) -> None:
