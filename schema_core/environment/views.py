@@ -18,14 +18,14 @@ from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.calls import implicit_cast
 from schema_core.expressions.conversions import sql_casts
-from schema_core.expressions.forms.words import fail
+from schema_core.expressions.literals import constant
 from schema_core.expressions.signatures import Function, declare
 from schema_core.expressions.typed import Apply, Constant, Ref, Target, Typed, Word
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.sql.query_syntax import Query
-from schema_core.sql.syntax import Call
+from schema_core.sql.syntax import Call, Literal, LiteralKind
 from schema_core.text import Span
 from schema_core.types import DataType
 
@@ -215,14 +215,15 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
 
 def _not_null(value: Typed, name: str) -> Typed:
     """The value, which ends the job where it is NULL."""
-    problem = fail(f"column {name!r} of the view is NOT NULL but received NULL")
+    message = f"column {name!r} of the view is NOT NULL but received NULL"
+    problem = constant(Literal(LiteralKind.STRING, message))
     type_ = value.type.not_null()
     (function,) = declare(
         "REQUIRE_NOT_NULL",
-        [([value.type], type_)],
-        spark=lambda _, arguments: f"coalesce({arguments[0]}, {problem})",
+        [([value.type, problem.type], type_)],
+        spark="coalesce({0}, raise_error({1}))",
     )
-    return Apply(function, (value,), type_)
+    return Apply(function, (value, problem), type_)
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
