@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
-from schema_core.expressions import in_words
-from schema_core.expressions.forms import FORMS
+from schema_core.expressions import describe as in_words
 from schema_core.expressions.functions import FAMILIES
 from schema_core.expressions.signatures import Function, Kind, Rules
+from schema_core.spark.compiler.functions import FORMS
 
 #: Whose rules a row follows -> what that means for its arguments.
 ARGUMENTS: dict[Rules, str] = {Rules.SQL: "as they are", Rules.TABLE_API: "cast"}

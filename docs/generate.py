@@ -19,7 +19,7 @@ PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Packages in the order of the layers.
 LAYERS = (
     "", "codes", "types", "sql", "expressions", "schema", "query", "catalog", "formats",
-    "environment", "pipeline", "cli", "testing",
+    "environment", "spark", "catalogs", "cli", "testing",
 )  # fmt: skip
 
 

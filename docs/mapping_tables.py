@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schema_core.formats.arrow import from_arrow, to_arrow
-from schema_core.formats.arrow_kinds import KINDS
-from schema_core.formats.arrow_layout import build
+from schema_core.formats.arrow.kinds import KINDS
+from schema_core.formats.arrow.layout import build
+from schema_core.formats.arrow.types import from_arrow, to_arrow
 from schema_core.formats.loss import LossKind, losses
 from schema_core.formats.loss_targets import TARGETS
-from schema_core.formats.spark import to_spark
-from schema_core.formats.spark_ddl_text import SQL_WORDS
-from schema_core.formats.spark_types import PARAMETERIZED, WORDS
+from schema_core.formats.spark.ddl_text import SQL_WORDS
+from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.formats.spark.types import PARAMETERIZED, WORDS
 from schema_core.types import parse_type
 
 #: One type of every kind, with parameters that show what is carried and what is not.

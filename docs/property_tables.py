@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schema_core.formats import parts
-from schema_core.formats import property_carry as carry
-from schema_core.formats.limits import NO_LIMIT, STORES, Store
-from schema_core.formats.versions import FEATURES
+from schema_core.formats.properties import parts
+from schema_core.formats.properties import sidecar as carry
+from schema_core.formats.properties.limits import NO_LIMIT, STORES, Store
+from schema_core.formats.properties.versions import FEATURES
 
 #: Our own keys, in the order of the page -> what stands there.
 OWN = {

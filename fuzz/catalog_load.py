@@ -29,14 +29,14 @@ from hashlib import sha256
 
 from fuzz.postgres_server import server, why_not
 from schema_core.catalog.objects import CatalogBaseTable
-from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
     NotFoundError,
     SchemaCoreError,
 )
-from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import PLAIN, understood
 

@@ -20,8 +20,8 @@ from fuzz.catalog_load import Address, store
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase
-from schema_core.catalog.sql_catalog import SqlCatalog
-from schema_core.catalog.sql_shelf import Kind, find_database
+from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.catalogs.sql.object_store import Kind, find_database
 from schema_core.errors import NotFoundError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import PLAIN

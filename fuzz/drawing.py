@@ -15,8 +15,8 @@ from itertools import islice
 
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN, FAMILIES
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.type_checker import infer
 from schema_core.sql import forms
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.keywords import KNOWN, RESERVED

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, SchemaCoreError
-from schema_core.pipeline.commit import (
+from schema_core.spark.commit import (
     APPEND,
     PREFIX,
     Definition,
@@ -40,8 +40,7 @@ from schema_core.pipeline.commit import (
     read_consistently,
     recover,
 )
-from schema_core.pipeline.ctas import Mode, TableTransaction
-from schema_core.pipeline.files import (
+from schema_core.spark.files import (
     Entry,
     FileSystem,
     LocalFiles,
@@ -49,7 +48,8 @@ from schema_core.pipeline.files import (
     located,
     visible_files,
 )
-from schema_core.pipeline.jobs import COMMITTED, UNCERTAIN, run_job
+from schema_core.spark.jobs import COMMITTED, UNCERTAIN, run_job
+from schema_core.spark.write_transaction import Mode, TableTransaction
 
 T = TypeVar("T")
 
@@ -467,7 +467,7 @@ def _with(folder: Path) -> str:
 
 def killed_on_spark(folder: Path, statement: str, at: int) -> None:
     """Run a statement on Spark whose process is killed at one operation on files."""
-    from schema_core.pipeline.connectors import filesystem
+    from schema_core.spark.connectors import filesystem
 
     faults = Faults(at, Fault.KILL_AFTER)
 

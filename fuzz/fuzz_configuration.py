@@ -14,8 +14,8 @@ from typing import Any
 from fuzz import driver
 from schema_core.catalog.file_store import IN_FILES, catalog_store
 from schema_core.environment.config import Configuration, TableConfig
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.options import ENVIRONMENT, masked
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment

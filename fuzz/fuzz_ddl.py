@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.dialects import DIALECTS, read_table, read_tables, to_ddl
+from schema_core.formats.dialects.api import DIALECTS, read_table, read_tables, to_ddl
 
 
 def target(text: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from fuzz import driver
+from schema_core.catalogs.hive.types import from_hive, to_hive
 from schema_core.errors import SchemaCoreError
-from schema_core.formats import spark_json
-from schema_core.formats.arrow_layout import build, read_layout
-from schema_core.formats.hive_types import from_hive, to_hive
-from schema_core.formats.notes import read_note
-from schema_core.formats.spark_ddl import parse_ddl, parse_spark_type
-from schema_core.formats.spark_types import from_tree
+from schema_core.formats.arrow.layout import build, read_layout
+from schema_core.formats.exact_types import read_note
+from schema_core.formats.spark import schemas
+from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type
+from schema_core.formats.spark.types import from_tree
 from schema_core.types import DataTypes
 from schema_core.types.legacy import read_information, since
 
@@ -35,8 +35,8 @@ READERS: tuple[Callable[[str], object], ...] = (
     layout,
     parse_ddl,
     lambda text: from_tree(parse_spark_type(text)),
-    spark_json.from_ddl,
-    spark_json.from_json,
+    schemas.from_ddl,
+    schemas.from_json,
     DataTypes.of,
     lambda text: since(read_information(text)),
     read_note,

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.legacy_map import BARE
-from schema_core.formats.limits import STORES
-from schema_core.formats.parts import is_cut, pack, unpack
-from schema_core.formats.property_keys import Properties
-from schema_core.formats.stored_map import MapKind, StoredMap, read_map, upgrade
-from schema_core.formats.verify import verify
+from schema_core.formats.properties.keys import Properties
+from schema_core.formats.properties.legacy import BARE
+from schema_core.formats.properties.limits import STORES
+from schema_core.formats.properties.parts import is_cut, pack, unpack
+from schema_core.formats.properties.stored import MapKind, StoredMap, read_map, upgrade
+from schema_core.formats.properties.verify import verify
 
 KINDS, NAMES = tuple(MapKind), tuple(STORES)
 

@@ -18,12 +18,12 @@ from schema_core.catalog.file_store import SUFFIX, FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.rehearsal import Rehearsal
+from schema_core.catalogs.codec import make_sql_catalog
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.catalog_codec import make_sql_catalog
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema

@@ -15,15 +15,15 @@ from functools import cache
 from rich.console import Console
 
 from fuzz import driver
+from schema_core.catalogs.codec import PropertyMaps
 from schema_core.cli.resolve import Form, check
-from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.catalog_codec import PropertyMaps
-from schema_core.query.spark import query_text
+from schema_core.spark.compiler.query import query_text
 from schema_core.sql.statement import parse_statement, read_statements
 from schema_core.sql.statement_syntax import SelectStatement, Statement
 

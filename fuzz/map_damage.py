@@ -31,11 +31,11 @@ from schema_core.catalog.materialized import (
 )
 from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.limits import STORES
-from schema_core.formats.parts import pack
-from schema_core.formats.property_keys import Properties
-from schema_core.formats.stored_map import SHAPES, Kept, MapKind, read_map
-from schema_core.formats.verify import verify
+from schema_core.formats.properties.keys import Properties
+from schema_core.formats.properties.limits import STORES
+from schema_core.formats.properties.parts import pack
+from schema_core.formats.properties.stored import SHAPES, Kept, MapKind, read_map
+from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 
 RESOLVER = SchemaResolver()

@@ -23,15 +23,15 @@ from properties.answers.query import Told
 from properties.answers.schema import NoTables
 from properties.recorded import Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.expressions.forms.words import quote
-from schema_core.expressions.infer import infer, scalar
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.spark import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import Select
-from schema_core.formats.spark import to_spark_sql
+from schema_core.formats.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan
 from schema_core.query.resolve import resolve_query
-from schema_core.query.spark import Writer, query_text
+from schema_core.spark.compiler.expression import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.spark.compiler.query import Writer, query_text
+from schema_core.spark.compiler.sql_builder import quote
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.query import parse_query
 from schema_core.sql.query_syntax import Query
@@ -148,7 +148,7 @@ def analyse(session: SparkSession, questions: Iterable[Question]) -> Report:
 
 def main() -> None:
     """Analyse recorded files and print what fails; exit with 1 if anything does."""
-    from schema_core.pipeline.session import spark_session
+    from schema_core.spark.session import spark_session
 
     parser = argparse.ArgumentParser(description="Analyse all recorded SQL on Spark.")
     parser.add_argument("--files", default="query,expr,expr_batch,values")

@@ -12,11 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow import from_field, layout_of, read_schema, to_field
-from schema_core.formats.arrow_kinds import KINDS
-from schema_core.formats.arrow_layout import build
+from schema_core.formats.arrow.kinds import KINDS
+from schema_core.formats.arrow.layout import build
+from schema_core.formats.arrow.types import from_field, layout_of, read_schema, to_field
+from schema_core.formats.exact_types import COMMENT, DEFINITIONS, LAYOUT, NOTE, notes_of
 from schema_core.formats.loss import LossKind, carried, losses
-from schema_core.formats.notes import COMMENT, DEFINITIONS, LAYOUT, NOTE, notes_of
 from schema_core.testing.strategies import atomic_types, comments, names, types, user_defined_types
 from schema_core.testing.strategies import nested as nested_types
 from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast

@@ -17,18 +17,18 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.limits import STORES, misfits
-from schema_core.formats.parts import PART, damage, is_part, pack, unpack
-from schema_core.formats.property_map import (
+from schema_core.formats.properties.limits import STORES, misfits
+from schema_core.formats.properties.materialized import (
+    decode_materialized_table,
+    encode_materialized_table,
+)
+from schema_core.formats.properties.parts import PART, damage, is_part, pack, unpack
+from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     encode_model,
     encode_table,
     ignored_keys,
-)
-from schema_core.formats.property_map_materialized import (
-    decode_materialized_table,
-    encode_materialized_table,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.schemas import materialized_tables, models, tables

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.dialect.engines import ENGINES
-from schema_core.formats.dialect.expressions import OPERATORS
-from schema_core.formats.dialects import DIALECTS, ddl_losses, read_table, to_ddl
+from schema_core.formats.dialects.api import DIALECTS, ddl_losses, read_table, to_ddl
+from schema_core.formats.dialects.engines import ENGINES
+from schema_core.formats.dialects.expressions import OPERATORS
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SqlExpression, UnresolvedComputedColumn

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.fluent import Expression, col
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.infer import check, infer
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.type_checker import check, infer
 from schema_core.expressions.typed import Apply, Typed, walk
 from schema_core.sql import syntax
 from schema_core.sql.expression import parse_expression

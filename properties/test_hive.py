@@ -5,18 +5,18 @@ from __future__ import annotations
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from schema_core.catalog.metastore import HiveColumn, HiveStorage, HiveTable
 from schema_core.catalog.objects import CatalogTable, CatalogView, ResolvedCatalogTable
 from schema_core.catalog.partitions import CatalogPartition
 from schema_core.catalog.temporary import ResolvedTable
+from schema_core.catalogs.hive import storage as hive_storage
+from schema_core.catalogs.hive import thrift
+from schema_core.catalogs.hive.metastore import HiveColumn, HiveStorage, HiveTable
+from schema_core.catalogs.hive.objects import HiveObjects, split_name
+from schema_core.catalogs.hive.tables import CONNECTOR, HIVE
+from schema_core.catalogs.hive.types import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
+from schema_core.catalogs.hive.types import WORDS as WORDS_OF_TYPES
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats import hive_storage
-from schema_core.formats.hive_objects import HiveObjects, split_name
-from schema_core.formats.hive_tables import CONNECTOR, HIVE
-from schema_core.formats.hive_types import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
-from schema_core.formats.hive_types import WORDS as WORDS_OF_TYPES
-from schema_core.formats.limits import STORES
-from schema_core.pipeline import thrift
+from schema_core.formats.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_samples import understood
 from schema_core.testing.schemas import tables

@@ -17,16 +17,16 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.property_map import (
+from schema_core.formats.properties.materialized import (
+    decode_materialized_table,
+    encode_materialized_table,
+)
+from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     encode_model,
     encode_table,
     ignored_keys,
-)
-from schema_core.formats.property_map_materialized import (
-    decode_materialized_table,
-    encode_materialized_table,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.schemas import materialized_tables, models, tables

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.type_checker import infer
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.expression import parse_expression

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
         ResolvedCatalogTable,
         TableDistribution,
     )
-    from schema_core.catalog.sql_catalog import (
-        SqlCatalog,
-    )
     from schema_core.catalog.store import (
         CatalogDescriptor,
         CatalogStore,
+    )
+    from schema_core.catalogs.codec import (
+        PropertyMaps,
+    )
+    from schema_core.catalogs.sql.catalog import (
+        SqlCatalog,
     )
     from schema_core.environment.config import (
         TableConfig,
@@ -92,11 +95,8 @@ if TYPE_CHECKING:
         with_columns,
         without_columns,
     )
-    from schema_core.formats.catalog_codec import (
-        PropertyMaps,
-    )
-    from schema_core.formats.dialects import from_ddl, to_ddl
-    from schema_core.formats.property_map import (
+    from schema_core.formats.dialects.api import from_ddl, to_ddl
+    from schema_core.formats.properties.tables import (
         decode_table,
         encode_table,
     )
@@ -154,15 +154,15 @@ _HOMES = {
     "schema.constraints": "UniqueConstraint WatermarkSpec",
     "catalog.api": "Capability Catalog",
     "catalog.file_store": "FileCatalogStore",
-    "catalog.sql_catalog": "SqlCatalog",
+    "catalogs.sql.catalog": "SqlCatalog",
     "catalog.memory": "InMemoryCatalog",
     "catalog.store": "CatalogDescriptor CatalogStore",
     "catalog.objects": (
         "CatalogDatabase CatalogTable CatalogView ResolvedCatalogTable TableDistribution"
     ),
-    "formats.catalog_codec": "PropertyMaps",
-    "formats.dialects": "from_ddl to_ddl",
-    "formats.property_map": "decode_table encode_table",
+    "catalogs.codec": "PropertyMaps",
+    "formats.dialects.api": "from_ddl to_ddl",
+    "formats.properties.tables": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
     "environment.config": "TableConfig",
     "environment.descriptor": "FormatDescriptor ModelDescriptor TableDescriptor",

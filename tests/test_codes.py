@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import pytest
 
 from schema_core.catalog.manager import NOUNS
-from schema_core.catalog.sql_shelf import Kind
+from schema_core.catalogs.sql.object_store import Kind
 from schema_core.codes.pages import codes, page, summary
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError

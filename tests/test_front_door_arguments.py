@@ -35,7 +35,7 @@ from schema_core import (
 )
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.resolve import resolve_table
-from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.errors import SchemaCoreError, SchemaError
 
 NAMES = [line for line in (Path(__file__).parent / "front_door.txt").read_text().split() if line]

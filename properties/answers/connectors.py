@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.environment.connector import IMPLICIT_OPTIONS
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier

@@ -6,9 +6,9 @@ from properties.answers.attempt import Operation
 from properties.answers.schema import NoTables
 from properties.recorded import Answer, Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import flink_sql
+from schema_core.expressions.type_checker import infer
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.expression import parse_expression

@@ -25,16 +25,16 @@ from schema_core.catalog.resolve import (
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
-from schema_core.formats.property_map import (
+from schema_core.formats.properties.materialized import (
+    decode_materialized_table,
+    encode_materialized_table,
+)
+from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     encode_model,
     encode_table,
     encode_view,
-)
-from schema_core.formats.property_map_materialized import (
-    decode_materialized_table,
-    encode_materialized_table,
 )
 from schema_core.types import DataType
 

@@ -19,11 +19,11 @@ from typing import Any
 from properties.answers.attempt import Operation
 from properties.answers.told import TABLES
 from properties.recorded import Answer, Question
-from schema_core.expressions.forms.words import quote, sql_type, string
-from schema_core.expressions.infer import ColumnScope, infer
-from schema_core.expressions.spark import Speaker, to_spark
-from schema_core.pipeline.jobs import spark_errors
-from schema_core.pipeline.session import spark_session
+from schema_core.expressions.type_checker import ColumnScope, infer
+from schema_core.spark.compiler.expression import Speaker, to_spark
+from schema_core.spark.compiler.sql_builder import quote, sql_type, string
+from schema_core.spark.jobs import spark_errors
+from schema_core.spark.session import spark_session
 from schema_core.sql.expression import parse_expression
 from schema_core.types import (
     AnyTimestampType,

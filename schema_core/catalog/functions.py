@@ -12,9 +12,9 @@ from enum import Enum
 from typing import TypeAlias
 
 from schema_core.catalog.modules import CORE, Modules
+from schema_core.catalog.object_store import Shelf
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.shelf import Shelf
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.functions.definitions import DEFINITIONS

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import TypeAlias
 
-from schema_core.catalog import matrix
+from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
-from schema_core.catalog.matrix import There, decide
+from schema_core.catalog.ddl_semantics import There, decide
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
@@ -161,7 +161,7 @@ class CatalogManager:
         return True
 
     def _may_create(self, kind: TableKind, identifier: ObjectIdentifier, ignore: bool) -> bool:
-        cell = matrix.CREATE_PERMANENT[self._permanent(kind, identifier)]
+        cell = ddl_semantics.CREATE_PERMANENT[self._permanent(kind, identifier)]
         return decide(cell, ignore, NOUNS[kind], identifier)
 
     def create_temporary(
@@ -176,7 +176,7 @@ class CatalogManager:
         self._check(resolved, None)
         with self._lock:
             there = There.of(kind, self.temporary.kind(identifier))
-            cell = matrix.CREATE_TEMPORARY[there]
+            cell = ddl_semantics.CREATE_TEMPORARY[there]
             new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
             if new:
                 self.temporary.tables.create(identifier, resolved, ignore_if_exists=False)
@@ -193,7 +193,7 @@ class CatalogManager:
                 exists at the path, also with `if_exists` (FLIP-64).
         """
         temporary = There.of(kind, self.temporary.kind(identifier))
-        cell = matrix.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
+        cell = ddl_semantics.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
         if not decide(cell, if_exists, NOUNS[kind], identifier):
             return False
         return self._drop_permanent(identifier, if_exists)
@@ -209,7 +209,9 @@ class CatalogManager:
                 at the path, also with `if_exists` (FLIP-64).
         """
         temporary = self.temporary.kind(identifier)
-        cell = matrix.DROP_BY_METHOD[temporary is not None, self._permanent(kind, identifier)]
+        cell = ddl_semantics.DROP_BY_METHOD[
+            temporary is not None, self._permanent(kind, identifier)
+        ]
         hider = NOUNS[temporary] if temporary is not None else None
         if not decide(cell, if_exists, NOUNS[kind], identifier, hidden_by=hider):
             return False
@@ -234,7 +236,7 @@ class CatalogManager:
             NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
         """
         with self._lock:
-            cell = matrix.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
+            cell = ddl_semantics.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
             if not decide(cell, if_exists, f"temporary {NOUNS[kind]}", identifier):
                 return False
             return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
@@ -250,7 +252,7 @@ class CatalogManager:
             NotFoundError: with code `table-not-found`, `view-not-found`, ...
         """
         hidden = self.temporary.kind(identifier) is not None
-        cell = matrix.ALTER[hidden, self._permanent(kind, identifier)]
+        cell = ddl_semantics.ALTER[hidden, self._permanent(kind, identifier)]
         if not decide(cell, if_exists, NOUNS[kind], identifier):
             return None
         return self._catalog(identifier).get_table(identifier.to_object_path())

@@ -9,8 +9,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.arguments import checked, require_names
-from schema_core.catalog.conflicts import require_expected
 from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.object_store import Shelf, Shelves
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -20,13 +20,13 @@ from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     TableKind,
 )
+from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.resolve import (
     origin,
     require_resolved_model,
     require_resolved_table,
 )
-from schema_core.catalog.shelf import Shelf, Shelves
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError

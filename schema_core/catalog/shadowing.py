@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from schema_core.catalog.functions import FunctionCatalog
+from schema_core.catalog.object_store import Shelf
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.temporary import TemporaryObjects
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import BUILT_IN

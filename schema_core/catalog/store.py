@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from schema_core.catalog.shelf import Shelf
+from schema_core.catalog.object_store import Shelf
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.arguments import an_instance
 from schema_core.secrets import mask

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
+from schema_core.catalog.object_store import Shelf
 from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.types import CatalogType
 from schema_core.paths import ObjectIdentifier
 

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from schema_core.catalog.registry import FACTORIES
+from schema_core.catalogs.hive.spark_client import hive_support
 from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.errors import SchemaCoreError
 from schema_core.extras import EXTRAS, missing
-from schema_core.pipeline.hive import hive_support
-from schema_core.pipeline.java import find_java
+from schema_core.spark.java import find_java
 
 #: The version that is shown where there is no Java.
 NO_JAVA = "none"

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from schema_core.cli import script
 from schema_core.cli.main import WRONG
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.drop import TABLES
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import (

@@ -15,6 +15,7 @@ from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.model_manager import ModelManager
 from schema_core.catalog.modules import Modules
+from schema_core.catalog.object_store import Shelf
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogModel,
@@ -33,7 +34,6 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.shadowing import Shadowing
-from schema_core.catalog.shelf import Shelf
 from schema_core.catalog.storable import require_storable
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager

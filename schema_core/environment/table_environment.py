@@ -14,9 +14,9 @@ from schema_core.environment.arguments import require, takes
 from schema_core.environment.catalog_methods import CatalogMethods
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, TableConfig
+from schema_core.environment.deprecated_methods import FormerMethods
 from schema_core.environment.description import Description, describe
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.former_methods import FormerMethods
 from schema_core.environment.function_methods import FunctionMethods
 from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.expressions.calls import implicit_cast
 from schema_core.expressions.conversions import sql_casts
 from schema_core.expressions.literals import constant
+from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function, declare
 from schema_core.expressions.typed import Apply, Constant, Ref, Target, Typed, Word
 from schema_core.paths import ObjectIdentifier

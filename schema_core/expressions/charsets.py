@@ -31,7 +31,7 @@ KEEPING = {
 def charset(tree: Typed) -> str:
     """The character set of a text.
 
-    >>> from schema_core.expressions.infer import ColumnScope, infer
+    >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.expression import parse_expression
     >>> charset(infer(ColumnScope({}), parse_expression("UPPER(_UTF8'a')")))
     'utf-8'

@@ -235,7 +235,7 @@ def _declared(
     spark: Spark,
 ) -> Function:
     """The row of one signature."""
-    from schema_core.expressions.vocabulary import exactly, explicit
+    from schema_core.expressions.signature_dsl import exactly, explicit
 
     takes, gives = signature
     return Function(

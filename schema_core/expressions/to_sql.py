@@ -26,9 +26,9 @@ from schema_core.expressions.typed import (
     Word,
 )
 from schema_core.sql import syntax
+from schema_core.sql.identifiers import close_up, plain_digits
 from schema_core.sql.printer import print_expression
 from schema_core.sql.rewrite import rewrite
-from schema_core.sql.spelling import close_up, plain_digits
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -40,7 +40,7 @@ def to_sql(typed: Typed) -> str:
     Raises:
         UnsupportedError: for a part that SQL has no text for.
 
-    >>> from schema_core.expressions.infer import ColumnScope, infer
+    >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.expression import parse_expression
     >>> from schema_core.types import DataTypes as T
     >>> scope = ColumnScope({"a": T.INT(), "b": T.BIGINT()})
@@ -56,7 +56,7 @@ def flink_sql(typed: Typed) -> str:
     Raises:
         UnsupportedError: as `to_sql`.
 
-    >>> from schema_core.expressions.infer import ColumnScope, infer
+    >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.expression import parse_expression
     >>> half = infer(ColumnScope({}), parse_expression(".5"))
     >>> to_sql(half), flink_sql(half)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from schema_core.chains import Chain
+from schema_core.left_deep import Chain
 from schema_core.sql import syntax
 from schema_core.sql.syntax import NOWHERE
 from schema_core.text import Span

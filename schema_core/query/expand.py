@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.infer import cast_target
 from schema_core.expressions.scope import Functions
+from schema_core.expressions.type_checker import cast_target
 from schema_core.query.relation import Tables
 from schema_core.query.resolve import common_table
 from schema_core.query.scope import Block, Models, Origin, Place, World

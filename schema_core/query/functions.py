@@ -7,9 +7,9 @@ from functools import partial
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions.constructors import multiset
+from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import Arg, Function, Given, Kind
 from schema_core.expressions.typed import Apply, Select, Typed, walk
-from schema_core.expressions.vocabulary import ANY, exactly, never
 from schema_core.types import DataType, RowType, TimestampKind
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import reduce
 
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import Inferred
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns

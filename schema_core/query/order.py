@@ -12,8 +12,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.infer import infer
 from schema_core.expressions.signatures import Kind
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Apply, Ref, Typed, children
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import refuse_grouping

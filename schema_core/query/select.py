@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at, similar
-from schema_core.expressions.infer import infer
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, at
-from schema_core.expressions.infer import infer
 from schema_core.expressions.signatures import Kind
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import process_tables
 from schema_core.query import relation as rel

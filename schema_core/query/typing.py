@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.infer import infer, scalar
 from schema_core.expressions.signatures import Kind
+from schema_core.expressions.type_checker import infer, scalar
 from schema_core.expressions.typed import Apply, Select, Typed, Word, walk
 from schema_core.query.aggregates import refuse_aggregates
 from schema_core.query.scope import Block

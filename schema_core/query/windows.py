@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.infer import infer
 from schema_core.expressions.over import check_declared, extended
+from schema_core.expressions.type_checker import infer
 from schema_core.query.scope import Block
 from schema_core.query.typing import Merged, unmerged_window
 from schema_core.sql.syntax import Window

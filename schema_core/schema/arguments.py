@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.expression import SqlExpression
-from schema_core.schema.members import Written, WrittenType
+from schema_core.schema.unresolved_parts import Written, WrittenType
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call
 from schema_core.text import is_blank, show

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
-from schema_core.schema import listing
+from schema_core.schema import formatting
 from schema_core.schema.arguments import a_data_type, a_flag, a_name, a_text, an_instance
 from schema_core.schema.expression import ResolvedExpression
-from schema_core.schema.members import UnresolvedColumn
+from schema_core.schema.unresolved_parts import UnresolvedColumn
 from schema_core.text import quote_identifier
 from schema_core.types import DataType
 
@@ -105,7 +105,7 @@ class Column(ABC):
         """Name, type, extras and comment as a listing shows them."""
         extras = self.explain_extras()
         shown = f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}"
-        return f"{shown}{f' {extras}' if extras else ''}{listing.remark(self.comment)}"
+        return f"{shown}{f' {extras}' if extras else ''}{formatting.remark(self.comment)}"
 
     def __str__(self) -> str:
         return self.as_summary_string()
@@ -170,7 +170,7 @@ class MetadataColumn(Column):
         return not self.virtual
 
     def explain_extras(self) -> str | None:
-        return listing.metadata(self.metadata_key, virtual=self.virtual)
+        return formatting.metadata(self.metadata_key, virtual=self.virtual)
 
 
 AnyColumn: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from schema_core.schema import listing
+from schema_core.schema import formatting
 from schema_core.schema.arguments import a_name, an_instance, some_names
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
@@ -114,7 +114,7 @@ class UniqueConstraint(Constraint):
         return Constraint.ConstraintType.PRIMARY_KEY
 
     def as_summary_string(self) -> str:
-        return listing.primary_key(self.name, self.columns)
+        return formatting.primary_key(self.name, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class ImmutableColumns(Constraint):
         return Constraint.ConstraintType.IMMUTABLE_COLUMNS
 
     def as_summary_string(self) -> str:
-        return listing.immutable_columns(self.name, self.columns)
+        return formatting.immutable_columns(self.name, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Index:
 
     def as_summary_string(self) -> str:
         """The index as a listing shows it."""
-        return listing.index(self.name, self.columns)
+        return formatting.index(self.name, self.columns)
 
     def __str__(self) -> str:
         return self.as_summary_string()

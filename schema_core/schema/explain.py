@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from schema_core.expressions import in_words
+from schema_core.expressions import describe as in_words
 from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Typed, Word
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn
 from schema_core.schema.explanation import (
@@ -21,17 +21,17 @@ from schema_core.schema.explanation import (
     WatermarkExplanation,
     name_of,
 )
-from schema_core.schema.members import UnresolvedComputedColumn, UnresolvedPhysicalColumn
 from schema_core.schema.resolved import plain
 from schema_core.schema.rules import KIND_NAMES
+from schema_core.schema.unresolved_parts import UnresolvedComputedColumn, UnresolvedPhysicalColumn
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Over
     from schema_core.schema.constraints import WatermarkSpec
     from schema_core.schema.expression import ResolvedExpression
-    from schema_core.schema.members import UnresolvedMetadataColumn, WrittenType
     from schema_core.schema.resolved import ResolvedSchema
+    from schema_core.schema.unresolved_parts import UnresolvedMetadataColumn, WrittenType
 
 
 def explain(schema: ResolvedSchema) -> Explanation:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.markup import code, items, table, text
-from schema_core.schema import listing
+from schema_core.schema import formatting
 from schema_core.schema.columns import AnyColumn
 from schema_core.schema.explanation import ColumnExplanation, Explanation, WatermarkExplanation
-from schema_core.schema.members import (
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -36,7 +36,7 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
         case UnresolvedComputedColumn(expression=expression):
             return "", code(f"AS {expression}")
         case UnresolvedMetadataColumn(data_type=type_, metadata_key=key, virtual=virtual):
-            return code(type_), code(listing.metadata(key, virtual=virtual))
+            return code(type_), code(formatting.metadata(key, virtual=virtual))
         case _:
             assert_never(column)
 

@@ -12,22 +12,13 @@ from typing import TYPE_CHECKING
 
 from schema_core.caching import cached
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Apply, Ref, walk
 from schema_core.schema.arguments import an_instance
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
-from schema_core.schema.members import (
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedWatermarkSpec,
-    Written,
-    WrittenType,
-)
 from schema_core.schema.resolved import ResolvedSchema, plain
 from schema_core.schema.rules import (
     FOLLOWS,
@@ -46,6 +37,15 @@ from schema_core.schema.rules import (
     resolve_primary_key,
 )
 from schema_core.schema.unresolved import Schema
+from schema_core.schema.unresolved_parts import (
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+    Written,
+    WrittenType,
+)
 from schema_core.sql.expression import parse_expression
 from schema_core.types import (
     AnyTimestampType,

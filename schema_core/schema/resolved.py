@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schema_core.errors import SchemaError
-from schema_core.schema import listing
+from schema_core.schema import formatting
 from schema_core.schema.arguments import an_instance, several
 from schema_core.schema.columns import (
     AnyColumn,
@@ -216,7 +216,7 @@ class ResolvedSchema:
         key = () if self.primary_key is None else (self.primary_key,)
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return listing.listing(members)
+        return formatting.listing(members)
 
 
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:

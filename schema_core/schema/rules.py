@@ -13,7 +13,7 @@ from typing import TypeAlias
 from schema_core.errors import Gathering, SchemaError, at, similar
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import ImmutableColumns, Index, UniqueConstraint
-from schema_core.schema.members import (
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedImmutableColumns,
     UnresolvedIndex,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, assert_never, get_args
 
 from schema_core.errors import SchemaError
-from schema_core.schema import listing
+from schema_core.schema import formatting
 from schema_core.schema.arguments import (
     Given,
     a_flag,
@@ -27,7 +27,14 @@ from schema_core.schema.arguments import (
 from schema_core.schema.arguments import column_names as name_columns
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.foreign import DeclaredElsewhere
-from schema_core.schema.members import (
+from schema_core.schema.resolved import (
+    AnyColumn,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedSchema,
+)
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedImmutableColumns,
@@ -37,13 +44,6 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
     WrittenType,
-)
-from schema_core.schema.resolved import (
-    AnyColumn,
-    ComputedColumn,
-    MetadataColumn,
-    PhysicalColumn,
-    ResolvedSchema,
 )
 from schema_core.text import show
 from schema_core.types import DataType, RowType
@@ -384,7 +384,7 @@ class Schema(DeclaredElsewhere):
         key = () if self.primary_key is None else (self.primary_key,)
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return listing.listing(members)
+        return formatting.listing(members)
 
 
 def made_up(prefix: str, columns: Iterable[str]) -> str:

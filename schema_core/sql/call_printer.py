@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from schema_core.sql import printer
+from schema_core.sql.identifiers import print_path, print_type
 from schema_core.sql.keywords import NILADIC
 from schema_core.sql.query_syntax import ExplicitTable, TableArgument
-from schema_core.sql.spelling import print_path, print_type
 from schema_core.sql.syntax import Call, Named, SortKey, Subquery, Symbol, TypeName, Window
 from schema_core.text import quote_identifier
 

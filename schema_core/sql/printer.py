@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from schema_core.sql import call_printer
 from schema_core.sql.expression import TESTS
-from schema_core.sql.spelling import print_interval, print_literal, print_path, print_type
+from schema_core.sql.identifiers import print_interval, print_literal, print_path, print_type
 from schema_core.sql.syntax import (
     Call,
     Interval,

@@ -1,7 +1,7 @@
 """Queries read: SELECT, VALUES, WITH, set operations, ORDER BY and LIMIT.
 
 ``parse_query(print_query(query)) == query``. The grammar is that of Flink 2.3 (Flink documentation,
-"Queries"); what follows FROM is in `schema_core.sql.source`.
+"Queries"); what follows FROM is in `schema_core.sql.from_clause`.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ def _row(written: Expression) -> tuple[Expression, ...]:
 
 
 def _select(cursor: Cursor) -> Select:
-    from schema_core.sql.source import hints, source
+    from schema_core.sql.from_clause import hints, source
 
     start = cursor.expect("SELECT").start
     found_hints = hints(cursor)

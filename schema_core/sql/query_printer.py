@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from schema_core.sql.call_printer import print_sort_keys, print_window
+from schema_core.sql.identifiers import print_path
 from schema_core.sql.printer import print_expression
 from schema_core.sql.query_syntax import (
     Aliased,
@@ -35,7 +36,6 @@ from schema_core.sql.query_syntax import (
     Values,
     With,
 )
-from schema_core.sql.spelling import print_path
 from schema_core.sql.syntax import Call, Expression, Literal, Subquery, Symbol
 from schema_core.text import quote_identifier, quote_string
 

@@ -22,9 +22,9 @@ from schema_core.sql.clauses import (
 )
 from schema_core.sql.create import create, drop, replace
 from schema_core.sql.expression import expression
+from schema_core.sql.from_clause import hints
 from schema_core.sql.query import OPENING, path_name, query, simple_name
 from schema_core.sql.show import describe, show
-from schema_core.sql.source import hints
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import definition_syntax, query_syntax, syntax
+from schema_core.sql.identifiers import print_type
 from schema_core.sql.masking import mask_query
 from schema_core.sql.printer import print_expression
 from schema_core.sql.query_printer import print_query
-from schema_core.sql.spelling import print_type
 from schema_core.text import quote_identifier
 
 QUERIES = get_args(query_syntax.Query)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from schema_core.chains import Chain
+from schema_core.left_deep import Chain
 from schema_core.text import Span
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions.calls import choose, takes_count
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.infer import infer
+from schema_core.expressions.overloads import choose, takes_count
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.signatures import Arg, Given, Kind
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Target, Typed, Word
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.printer import print_expression

@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from schema_core.expressions.infer import ColumnScope, infer
 from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.expression import parse_expression

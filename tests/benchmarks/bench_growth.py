@@ -29,23 +29,23 @@ from functools import partial
 from operator import add, mod, mul
 
 from schema_core.catalog.flat_yaml import read as read_yaml
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.planner import Rows
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import col, concat, row
-from schema_core.expressions.infer import ColumnScope, infer
-from schema_core.expressions.spark import to_spark
 from schema_core.expressions.to_sql import to_sql
-from schema_core.formats.dialects import from_ddl
-from schema_core.formats.property_map import decode_table
+from schema_core.expressions.type_checker import ColumnScope, infer
+from schema_core.formats.dialects.api import from_ddl
+from schema_core.formats.properties.tables import decode_table
 from schema_core.paths import parse_path
 from schema_core.query.relation import Relation
-from schema_core.query.spark import query_text
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask_text
+from schema_core.spark.compiler.expression import to_spark
+from schema_core.spark.compiler.query import query_text
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.statement import parse_statements, read_statements
 from schema_core.types import parse_type

@@ -19,9 +19,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from schema_core.formats.arrow import to_schema
-from schema_core.formats.notes import NOTE
-from schema_core.formats.spark import to_struct_type
+from schema_core.formats.arrow.types import to_schema
+from schema_core.formats.exact_types import NOTE
+from schema_core.formats.spark.pyspark_types import to_struct_type
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import parse_type
 from schema_core.types.syntax import parse
@@ -139,7 +139,7 @@ def arrow_through_pyspark(schema: ResolvedSchema) -> None:
     except (ImportError, AttributeError) as error:
         print(f"PySpark's mapper: left out ({error})")
         return
-    from schema_core.formats.arrow_spark import to_schema as ours
+    from schema_core.formats.arrow.spark import to_schema as ours
 
     struct = to_struct_type(schema)
     heading("100 columns from Spark to Arrow")

@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from fuzz.postgres_server import Server
-from schema_core.catalog.sql_catalog import SqlCatalog
-from schema_core.formats.catalog_codec import PropertyMaps
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.catalog import SqlCatalog
 
 
 def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:

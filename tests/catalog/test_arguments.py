@@ -11,13 +11,13 @@ import pytest
 
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.arguments import KINDS
-from schema_core.catalog.hive_catalog import HiveCatalog
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.metastore import Connection
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
-from schema_core.catalog.sql_catalog import SqlCatalog
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.hive.catalog import HiveCatalog
+from schema_core.catalogs.hive.metastore import Connection
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
-from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_samples import PARTITIONED

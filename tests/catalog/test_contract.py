@@ -9,8 +9,8 @@ import pytest
 from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.sql_catalog import SqlCatalog
-from schema_core.formats.catalog_codec import PropertyMaps
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.testing.catalog_contract import CatalogContract
 from tests.catalog.postgresql import postgres_catalog
 

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from schema_core.catalog import matrix
+from schema_core.catalog import ddl_semantics
+from schema_core.catalog.ddl_semantics import Outcome, There
 from schema_core.catalog.manager import CatalogManager
-from schema_core.catalog.matrix import Outcome, There
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     ResolvedCatalogTable,
@@ -148,21 +148,21 @@ def test_altering(
 
 
 def test_the_tables_of_outcomes_are_total() -> None:
-    assert set(There) == set(matrix.CREATE_PERMANENT)
-    assert set(There) == set(matrix.CREATE_TEMPORARY)
-    assert set(There) == set(matrix.DROP_TEMPORARY)
-    assert set(product(There, There)) == set(matrix.DROP_PERMANENT)
-    assert set(product((False, True), There)) == set(matrix.DROP_BY_METHOD)
-    assert set(product((False, True), There)) == set(matrix.ALTER)
+    assert set(There) == set(ddl_semantics.CREATE_PERMANENT)
+    assert set(There) == set(ddl_semantics.CREATE_TEMPORARY)
+    assert set(There) == set(ddl_semantics.DROP_TEMPORARY)
+    assert set(product(There, There)) == set(ddl_semantics.DROP_PERMANENT)
+    assert set(product((False, True), There)) == set(ddl_semantics.DROP_BY_METHOD)
+    assert set(product((False, True), There)) == set(ddl_semantics.ALTER)
     assert set(Outcome) == {
         outcome
         for table in (
-            matrix.CREATE_PERMANENT,
-            matrix.CREATE_TEMPORARY,
-            matrix.DROP_TEMPORARY,
-            matrix.DROP_PERMANENT,
-            matrix.DROP_BY_METHOD,
-            matrix.ALTER,
+            ddl_semantics.CREATE_PERMANENT,
+            ddl_semantics.CREATE_TEMPORARY,
+            ddl_semantics.DROP_TEMPORARY,
+            ddl_semantics.DROP_PERMANENT,
+            ddl_semantics.DROP_BY_METHOD,
+            ddl_semantics.ALTER,
         )
         for cell in table.values()
         for outcome in cell

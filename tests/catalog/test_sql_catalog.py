@@ -15,9 +15,10 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.sql_catalog import SqlCatalog
-from schema_core.catalog.sql_shelf import find_database
 from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.catalogs.sql.object_store import find_database
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -26,7 +27,6 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
-from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import PARTITION
 from schema_core.testing.catalog_samples import PLAIN
@@ -72,7 +72,7 @@ def waits(one: SqlCatalog, other: SqlCatalog) -> str:
 
 
 def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schema_core.catalog.sql.PATIENCE", 0.3)
+    monkeypatch.setattr("schema_core.catalogs.sql.entries.PATIENCE", 0.3)
     one, other = (SqlCatalog("c", f"sqlite:///{file}", PropertyMaps()) for _ in range(2))
 
     assert "database is locked" in waits(one, other)
@@ -81,7 +81,7 @@ def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyP
 def test_a_writer_does_not_wait_for_ever_for_postgresql(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schema_core.catalog.sql.PATIENCE", 0.3)
+    monkeypatch.setattr("schema_core.catalogs.sql.entries.PATIENCE", 0.3)
     one, other = (postgres_catalog(postgres, tmp_path) for _ in range(2))
 
     assert "lock timeout" in waits(one, other)

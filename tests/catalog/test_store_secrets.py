@@ -16,10 +16,10 @@ from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog.file_store import FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.sql_catalog import SqlCatalog
 from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.catalog_codec import PropertyMaps
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import PLAIN
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from schema_core.catalog.conflicts import require_expected
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.errors import ConflictError, NotFoundError
 from schema_core.paths import ObjectPath

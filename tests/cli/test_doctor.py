@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.catalogs.hive import spark_client as hive
+from schema_core.catalogs.hive.spark_client import hive_support
 from schema_core.cli import doctor
 from schema_core.cli.main import GOOD, application
 from schema_core.errors import NotFoundError
-from schema_core.pipeline import hive
-from schema_core.pipeline.hive import hive_support
 
 
 def test_it_names_versions_extras_planners_and_connectors() -> None:

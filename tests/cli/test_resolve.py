@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
 from schema_core.cli.resolve import check
-from schema_core.environment.rehearsal import Rehearsal
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import MAX_ERRORS

@@ -12,9 +12,9 @@ import pytest
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalogs.codec import PropertyMaps
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.catalog_codec import PropertyMaps
-from schema_core.formats.dialects import DIALECTS, ddl_losses
+from schema_core.formats.dialects.api import DIALECTS, ddl_losses
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import SchemaBuilder, unresolve

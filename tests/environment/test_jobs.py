@@ -9,8 +9,8 @@ import pytest
 
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError

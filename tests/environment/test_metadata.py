@@ -13,8 +13,8 @@ from schema_core.cli.main import WRONG, application
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Ability, Connector, opened
 from schema_core.environment.descriptor import TableDescriptor
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.options import ConfigOption
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.planner import Job, Rows
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.expressions.infer import infer
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Apply, Typed, walk
 from schema_core.sql.expression import parse_expression
 from schema_core.types import parse_type

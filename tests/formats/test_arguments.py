@@ -9,7 +9,13 @@ import pyarrow as pa
 import pytest
 
 from schema_core.errors import SchemaCoreError
-from schema_core.formats import arrow, arrow_spark, dialects, loss, spark, spark_ddl, spark_json
+from schema_core.formats import loss
+from schema_core.formats.arrow import spark as arrow_spark
+from schema_core.formats.arrow import types as arrow
+from schema_core.formats.dialects import api as dialects
+from schema_core.formats.spark import ddl as spark_ddl
+from schema_core.formats.spark import pyspark_types as spark
+from schema_core.formats.spark import schemas
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataTypes
@@ -45,7 +51,7 @@ CALLS: list[Callable[[Any], object]] = [
     arrow_spark.to_schema,
     arrow_spark.for_spark,
     spark_ddl.parse_ddl,
-    spark_json.parse_json,
+    schemas.parse_json,
     dialects.from_ddl,
     lambda one: dialects.from_ddl(DDL, one),
     dialects.to_ddl,

@@ -13,7 +13,8 @@ import pytest
 
 from schema_core import types
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.arrow import (
+from schema_core.formats.arrow.physical import TO_ARROW
+from schema_core.formats.arrow.types import (
     from_arrow,
     from_field,
     from_schema,
@@ -22,8 +23,7 @@ from schema_core.formats.arrow import (
     to_field,
     to_schema,
 )
-from schema_core.formats.arrow_carriers import TO_ARROW
-from schema_core.formats.notes import NOTE
+from schema_core.formats.exact_types import NOTE
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.text import MAX_DEPTH
 from schema_core.types import ArrayType, DataType, IntType, parse_type

@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow import from_field, to_field
-from schema_core.formats.arrow_spark import (
+from schema_core.formats.arrow.spark import (
     arrow_losses,
     for_spark,
     to_schema,
     to_struct_type,
 )
+from schema_core.formats.arrow.types import from_field, to_field
+from schema_core.formats.exact_types import NOTE
 from schema_core.formats.loss import LossKind
-from schema_core.formats.notes import NOTE
-from schema_core.formats.spark import from_struct_field
+from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.types import parse_type
 from tests.formats.test_arrow import FIFTY_ONE, OTHERS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.dialects import ddl_losses, to_ddl
+from schema_core.formats.dialects.api import ddl_losses, to_ddl
 from schema_core.schema.unresolved import Schema
 
 GENERATED = Schema.new_builder().column_by_expression("b", "1 + 1").build()

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from schema_core.errors import NotFoundError, ParseError, UnsupportedError
-from schema_core.formats.dialect.engines import ALIASES, ENGINES, engine
-from schema_core.formats.dialect.types import KINDS
-from schema_core.formats.dialects import (
+from schema_core.formats.dialects.api import (
     DIALECTS,
     ddl_losses,
     from_ddl,
     read_table,
     to_ddl,
 )
+from schema_core.formats.dialects.engines import ALIASES, ENGINES, engine
+from schema_core.formats.dialects.types import KINDS
 from schema_core.formats.loss import Loss
 from schema_core.schema.unresolved import Schema, SqlExpression
 from schema_core.types import DataType, parse_type

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schema_core.errors import ParseError, SchemaCoreError, UnsupportedError
-from schema_core.formats.dialects import ForeignScript, ForeignTable, read_table, read_tables
+from schema_core.formats.dialects.api import ForeignScript, ForeignTable, read_table, read_tables
 
 #: Written by pg_dump 15: COPY blocks whose lines hold quotes, dollars, comments and statements.
 PG_DUMP = (Path(__file__).parent / "dumps" / "pg_dump.sql").read_text(encoding="utf-8")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.limits import (
+from schema_core.formats.properties.limits import (
     STORES,
     check_names,
     misfits,
     require_names,
     store_named,
 )
-from schema_core.formats.parts import MOVED, damage, pack, unpack
-from schema_core.formats.property_map import decode_table
+from schema_core.formats.properties.parts import MOVED, damage, pack, unpack
+from schema_core.formats.properties.tables import decode_table
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataTypes

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.arrow import from_field, to_field
-from schema_core.formats.notes import DEFINITIONS, NOTE, noted, notes_of
+from schema_core.formats.arrow.types import from_field, to_field
+from schema_core.formats.exact_types import DEFINITIONS, NOTE, noted, notes_of
 from schema_core.types import (
     DataType,
     DataTypes,

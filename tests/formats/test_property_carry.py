@@ -17,17 +17,17 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.property_map import (
+from schema_core.formats.properties.materialized import (
+    decode_materialized_table,
+    encode_materialized_table,
+)
+from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     decode_view,
     encode_model,
     encode_table,
     encode_view,
-)
-from schema_core.formats.property_map_materialized import (
-    decode_materialized_table,
-    encode_materialized_table,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema

@@ -8,9 +8,10 @@ import pytest
 from pyspark.sql import types as spark
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.arrow_carriers import TO_ARROW
-from schema_core.formats.notes import LAYOUT, NOTE
-from schema_core.formats.spark import (
+from schema_core.formats.arrow.physical import TO_ARROW
+from schema_core.formats.exact_types import LAYOUT, NOTE
+from schema_core.formats.spark.physical import TO_SPARK
+from schema_core.formats.spark.pyspark_types import (
     from_spark,
     from_struct_field,
     from_struct_type,
@@ -18,7 +19,6 @@ from schema_core.formats.spark import (
     to_struct_field,
     to_struct_type,
 )
-from schema_core.formats.spark_carriers import TO_SPARK
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH
 from schema_core.types import parse_type

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableDistribution
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.spark_properties import (
+from schema_core.formats.properties.stored import read_map
+from schema_core.formats.properties.verify import verify
+from schema_core.formats.spark.table_properties import (
     PARTS,
     SCHEMA,
     read_spark_table,
@@ -23,8 +25,6 @@ from schema_core.formats.spark_properties import (
     spark_damage,
     write_spark_table,
 )
-from schema_core.formats.stored_map import read_map
-from schema_core.formats.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 

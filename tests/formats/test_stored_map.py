@@ -6,9 +6,9 @@ import pytest
 
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.legacy_map import is_hive_table
-from schema_core.formats.stored_map import MapKind, read_map, upgrade
-from schema_core.formats.verify import verify
+from schema_core.formats.properties.legacy import is_hive_table
+from schema_core.formats.properties.stored import MapKind, read_map, upgrade
+from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 
 

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from schema_core.formats.limits import STORES
-from schema_core.formats.parts import pack
-from schema_core.formats.spark_properties import PARTS, SCHEMA
-from schema_core.formats.stored_map import MapKind
-from schema_core.formats.verify import verify
+from schema_core.formats.properties.limits import STORES
+from schema_core.formats.properties.parts import pack
+from schema_core.formats.properties.stored import MapKind
+from schema_core.formats.properties.verify import verify
+from schema_core.formats.spark.table_properties import PARTS, SCHEMA
 
 SOUND = {
     "schema.0.name": "id",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.environment.dry_run import Rehearsal
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.rehearsal import Rehearsal
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
-from schema_core.formats.dialects import from_ddl
+from schema_core.formats.dialects.api import from_ddl
 from schema_core.schema.explanation import Cause, ColumnExplanation, Explanation, Read
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema

@@ -26,13 +26,13 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.pipeline.ctas import Stage
+    from schema_core.spark.write_transaction import Stage
 
 
 @pytest.fixture(scope="session")
 def session(spark: SparkSession) -> SparkSession:
     """A session with the settings that keep Flink's meaning."""
-    from schema_core.pipeline.session import spark_session
+    from schema_core.spark.session import spark_session
 
     assert spark is not None
     return spark_session()

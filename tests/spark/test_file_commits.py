@@ -13,11 +13,11 @@ from fuzz.file_commits import SCENARIOS, Fault, Faults, FaultyFiles, operations,
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
-from schema_core.pipeline import files
-from schema_core.pipeline.commit import PREFIX, Directory
-from schema_core.pipeline.connectors import filesystem
-from schema_core.pipeline.files import FileSystem, HadoopFiles, LocalFiles, located
-from schema_core.pipeline.jobs import COMMITTED
+from schema_core.spark import files
+from schema_core.spark.commit import PREFIX, Directory
+from schema_core.spark.connectors import filesystem
+from schema_core.spark.files import FileSystem, HadoopFiles, LocalFiles, located
+from schema_core.spark.jobs import COMMITTED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,10 +16,10 @@ from schema_core.environment.planner import BoundTable
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
-from schema_core.formats.spark import from_struct_field
-from schema_core.pipeline.connectors.filesystem import FilesystemConnector
-from schema_core.pipeline.jobs import spark_errors
+from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
+from schema_core.spark.connectors.filesystem import FilesystemConnector
+from schema_core.spark.jobs import spark_errors
 from schema_core.types import DataTypes as T
 
 if TYPE_CHECKING:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from schema_core.catalog.hive_catalog import HiveCatalog
-from schema_core.catalog.metastore import HiveTable
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -23,11 +21,13 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.resolve import origin, resolve_table
+from schema_core.catalogs.hive.catalog import HiveCatalog
+from schema_core.catalogs.hive.metastore import HiveTable
+from schema_core.catalogs.hive.spark_client import connection
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.paths import ObjectPath
-from schema_core.pipeline.hive import connection
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.catalog_samples import PLAIN, TABLES, columns, understood
 

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.errors import UnsupportedError
+from schema_core.formats.exact_types import NOTE
 from schema_core.formats.loss import carried, losses
-from schema_core.formats.notes import NOTE
-from schema_core.formats.spark import from_struct_field, read_struct_type, to_struct_type
+from schema_core.formats.spark.pyspark_types import (
+    from_struct_field,
+    read_struct_type,
+    to_struct_type,
+)
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataType, RowField, RowType, StructuredType, parse_type
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.expressions.forms.printing import printed
-from schema_core.expressions.infer import ColumnScope, infer
-from schema_core.expressions.spark import Speaker, to_spark
-from schema_core.pipeline.jobs import spark_errors
+from schema_core.expressions.type_checker import ColumnScope, infer
+from schema_core.spark.compiler.expression import Speaker, to_spark
+from schema_core.spark.compiler.functions.strings_of_values import printed
+from schema_core.spark.jobs import spark_errors
 from schema_core.sql.expression import parse_expression
 from tests.support import cases
 

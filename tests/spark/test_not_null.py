@@ -17,11 +17,11 @@ from fuzz.drawing import Drawing
 from properties import recorded
 from properties.answers import told, values
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.signature_dsl import EQUAL, ORDERED
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.spark import to_spark
+from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import Apply, Typed, walk
-from schema_core.expressions.vocabulary import EQUAL, ORDERED
+from schema_core.spark.compiler.expression import to_spark
 from schema_core.sql.expression import parse_expression
 from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
 

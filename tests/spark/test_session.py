@@ -16,8 +16,8 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.user_functions import udf
-from schema_core.pipeline import session as jobs_session
-from schema_core.pipeline.session import spark_session
+from schema_core.spark import session as jobs_session
+from schema_core.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import ParseError, SchemaError, within
-from schema_core.expressions.infer import ColumnScope, infer
+from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.statement import parse_statements
 from tests.support import cases

@@ -10,7 +10,7 @@ from schema_core.environment.planner import BoundTable, Job
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError, UnsupportedError, similar
-from schema_core.expressions.calls import implicit_cast
+from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.hints import check_table_hints

@@ -13,7 +13,9 @@ from typing import Any
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
 from schema_core.schema.expression import SqlExpression
-from schema_core.schema.members import (
+from schema_core.schema.rules import WRONG
+from schema_core.schema.unresolved import Schema
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -21,8 +23,6 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
-from schema_core.schema.rules import WRONG
-from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
 from schema_core.sql.definition_syntax import (
     Column,

@@ -21,7 +21,8 @@ from schema_core.environment.operations.definitions import (
 )
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError, at
-from schema_core.schema.members import (
+from schema_core.schema.unresolved import Schema
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -29,7 +30,6 @@ from schema_core.schema.members import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
-from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import Like
 from schema_core.sql.statement_syntax import CreateTable
 

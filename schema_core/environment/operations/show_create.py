@@ -18,13 +18,13 @@ from schema_core.environment.views import QueryView
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.expression import ResolvedExpression
-from schema_core.schema.members import (
+from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     Written,
 )
-from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
 from schema_core.secrets import mask
 from schema_core.sql.masking import mask_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate

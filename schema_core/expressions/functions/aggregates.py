@@ -7,8 +7,7 @@ from functools import partial
 from schema_core.expressions.coercion import as_kind, as_type
 from schema_core.expressions.comparable import sql_comparable
 from schema_core.expressions.functions.numbers import MAX_INT, known_up_to
-from schema_core.expressions.signatures import Arg, Empty, Function, Given, Kind
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ANY,
     CHARACTER,
     NUMBER,
@@ -26,6 +25,7 @@ from schema_core.expressions.vocabulary import (
     text_of,
     word,
 )
+from schema_core.expressions.signatures import Arg, Empty, Function, Given, Kind
 from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     BITMAP,
     BYTES,
     INT,

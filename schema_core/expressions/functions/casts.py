@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from schema_core.expressions.charsets import UNICODE, charset
 from schema_core.expressions.conversions import sql_cast_type, sql_casts
+from schema_core.expressions.signature_dsl import ANY, NUMERIC, always, operation
 from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.expressions.typed import Apply, Constant, Target
-from schema_core.expressions.vocabulary import ANY, NUMERIC, always, operation
 from schema_core.types import DataType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:

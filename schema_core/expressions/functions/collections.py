@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schema_core.expressions.signatures import Function, Given
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ARRAY,
     DICTIONARY,
     FLAG,
@@ -29,6 +28,7 @@ from schema_core.expressions.vocabulary import (
     map_,
     said,
 )
+from schema_core.expressions.signatures import Function, Given
 from schema_core.types import ArrayType, DataType, RowField, RowType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeRoot as R

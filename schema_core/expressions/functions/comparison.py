@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.comparable import sql_comparable
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, walk
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ALIKE,
     ANY,
     CHARACTER,
@@ -21,6 +19,8 @@ from schema_core.expressions.vocabulary import (
     of_one_charset,
     operation,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, walk
 from schema_core.types import DataType, RowType, StructuredType, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signatures import Arg, Function, Given, Rules
-from schema_core.expressions.typed import Apply
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     BINARY,
     BOOLEAN,
     CHARACTER,
@@ -22,6 +20,8 @@ from schema_core.expressions.vocabulary import (
     like,
     operation,
 )
+from schema_core.expressions.signatures import Arg, Function, Given, Rules
+from schema_core.expressions.typed import Apply
 from schema_core.sql import syntax
 from schema_core.sql.operands import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot

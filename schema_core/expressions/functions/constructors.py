@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from schema_core.errors import SchemaError
 from schema_core.expressions.comparable import FAMILIES
 from schema_core.expressions.functions.numbers import known_number
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Constant, Ref, Target, walk
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ANY,
     array,
     least,
@@ -18,6 +16,8 @@ from schema_core.expressions.vocabulary import (
     operation,
     text_of,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, Constant, Ref, Target, walk
 from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (
     ArrayType,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.signatures import Function
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     BOOLEAN,
     CHARACTER,
     DATE,
@@ -14,6 +13,7 @@ from schema_core.expressions.vocabulary import (
     TIMESTAMP,
     exactly,
 )
+from schema_core.expressions.signatures import Function
 from schema_core.types import DataTypes as T
 
 FUNCTIONS = (

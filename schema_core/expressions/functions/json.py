@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Target, Word
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ANY,
     CHARACTER,
     TEXT,
@@ -18,6 +16,8 @@ from schema_core.expressions.vocabulary import (
     never,
     word,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, Target, Word
 from schema_core.types import ArrayType, DataType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.vocabulary import BOOLEAN, exactly, never, operation
+from schema_core.expressions.signature_dsl import BOOLEAN, exactly, never, operation
 from schema_core.types import DataTypes as T
 
 TRUTH = exactly(T.BOOLEAN())

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Constant
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     CHARACTER,
     DATE,
     EXACT,
@@ -22,6 +20,8 @@ from schema_core.expressions.vocabulary import (
     never,
     operation,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Apply, Constant
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataTypes as T
 from schema_core.types import DecimalType, TypeFamily

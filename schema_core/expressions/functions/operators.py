@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.functions.numbers import remainder
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ALIKE,
     BINARY,
     CHARACTER,
@@ -21,6 +20,7 @@ from schema_core.expressions.vocabulary import (
     of,
     operation,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Word
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ALIKE,
     BINARY,
     BYTES,
@@ -26,7 +24,9 @@ from schema_core.expressions.vocabulary import (
     varying_like,
     word,
 )
-from schema_core.expressions.vocabulary import ANY as ANYTHING
+from schema_core.expressions.signature_dsl import ANY as ANYTHING
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Word
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import DataType
 from schema_core.types import DataTypes as T

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.expressions.signatures import Function
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ANY,
     BOOLEAN,
     always,
@@ -12,6 +11,7 @@ from schema_core.expressions.vocabulary import (
     literal,
     never,
 )
+from schema_core.expressions.signatures import Function
 from schema_core.types import DataTypes as T
 
 FUNCTIONS = (

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions.numbers import MAX_INT, known_number, known_up_to
 from schema_core.expressions.patterns import pattern_problem, zone_problem
-from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Word
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     CHARACTER,
     DATETIME,
     INTEGER,
@@ -29,6 +27,8 @@ from schema_core.expressions.vocabulary import (
     operation,
     text_of,
 )
+from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.typed import Word
 from schema_core.sql import syntax
 from schema_core.types import (
     AnyTimestampType,

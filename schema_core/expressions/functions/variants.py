@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.signatures import Given
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     ANY,
     CHARACTER,
     FLAG,
@@ -16,6 +15,7 @@ from schema_core.expressions.vocabulary import (
     literal,
     text_of,
 )
+from schema_core.expressions.signatures import Given
 from schema_core.types import DataType, RowField, StructuredType
 from schema_core.types import DataTypes as T
 

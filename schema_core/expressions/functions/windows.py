@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from schema_core.expressions.signatures import Function
-from schema_core.expressions.vocabulary import (
+from schema_core.expressions.signature_dsl import (
     DATETIME,
     INTERVAL,
     TIME,
@@ -14,6 +13,7 @@ from schema_core.expressions.vocabulary import (
     never,
     word,
 )
+from schema_core.expressions.signatures import Function
 from schema_core.types import DataTypes as T
 
 #: Window -> what it takes behind the time: its sizes.

@@ -1,0 +1,1 @@
+"""A catalog in a Hive metastore, compatible with Flink's HiveCatalog."""

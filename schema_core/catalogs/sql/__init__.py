@@ -1,0 +1,1 @@
+"""A catalog in a SQL database, through SQLAlchemy."""

@@ -1,0 +1,1 @@
+"""Map Flink's types and schemas to Arrow's, and back."""

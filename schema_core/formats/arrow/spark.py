@@ -1,0 +1,221 @@
+"""Arrow's schemas as Spark's and back, by way of Flink's types, with nothing silently different.
+
+Types and layouts travel as notes: under our keys in Spark's metadata, and in Arrow under ours and
+under `SPARK::metadata::json`, where Spark itself keeps the metadata of its fields. PySpark's own
+mapping is internal, changes 19 of 51 types without a word and refuses 18; here a type comes back
+equal, or the column is refused by a code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from schema_core.caching import cached
+from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.extras import needs
+from schema_core.formats.arguments import require
+from schema_core.formats.arrow.kinds import EXTENSION_METADATA, EXTENSION_NAME
+from schema_core.formats.arrow.physical import EXTENSIONS
+from schema_core.formats.arrow.types import (
+    from_field,
+    layout_losses,
+    layout_of,
+    spark_metadata,
+    to_field,
+    told,
+)
+from schema_core.formats.exact_types import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA
+from schema_core.formats.loss import Loss, Policy, losses
+from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
+from schema_core.types import DataType, TimeType, VariantType
+from schema_core.types.base import node_count
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructField, StructType
+
+#: Where Spark tells the digits of a TIME, whose values it hands to Arrow in nanoseconds.
+SPARK_TIME = b"SPARK::time::precision"
+
+
+@needs("pyarrow", "pyspark.sql")
+def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructType:
+    """The Spark schema of an Arrow schema: the one to give to ``createDataFrame(table, schema=)``.
+
+    Raises:
+        UnsupportedError: with code `lossy` where values would change (nanoseconds) and `on_loss`
+            is `error`; with other codes for columns that nothing stands for.
+
+    >>> import pyarrow as pa
+    >>> to_struct_type(pa.schema([("id", pa.uint8()), ("name", pa.large_string())]))
+    StructType([StructField('id', ShortType(), True), StructField('name', StringType(), True)])
+    """
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    require(schema, pa.Schema, "a schema of Arrow")
+    return StructType([to_spark_field(field, on_loss=on_loss) for field in schema])
+
+
+@needs("pyarrow", "pyspark.sql")
+def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField:
+    """The Spark field of one of Arrow's, with its type, its layout and what Spark kept in it."""
+    type_ = from_field(field)
+    layout = layout_of(field) if on_loss != "accept" else None
+    comment = told(field).get(COMMENT)
+    found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
+    kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA.encode(), b"{}"))
+    found.metadata = _without_notes(kept) | found.metadata
+    return found
+
+
+def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in metadata.items() if key not in (NOTE, DEFINITIONS)}
+
+
+@needs("pyarrow", "pyspark.sql")
+def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
+    """The Arrow schema that holds the rows of a Spark schema.
+
+    With `layouts` a column that came from Arrow gets the very type it had there; without, every
+    column has the type that Spark takes and gives.
+
+    >>> import pyarrow as pa
+    >>> there = to_struct_type(pa.schema([("name", pa.large_string())]))
+    >>> to_schema(there).types, to_schema(there, layouts=True).types
+    ([DataType(string)], [DataType(large_string)])
+    """
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    require(struct, StructType, "a schema of Spark")
+    return pa.schema([to_arrow_field(field, layouts=layouts) for field in struct.fields])
+
+
+@needs("pyarrow", "pyspark.sql")
+def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
+    """The Arrow field of one of Spark's, with all of its metadata under Spark's key as well."""
+    import pyarrow as pa
+
+    type_, comment = from_struct_field(field), field.metadata.get(COMMENT)
+    layout = field.metadata.get(LAYOUT) if layouts else None
+    if isinstance(layout, str):
+        try:
+            return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
+        except SchemaCoreError:
+            pass  # the type has changed since, so the hint is void
+    usual = _usual(type_, layouts)
+    metadata = {**usual.metadata, SPARK_METADATA.encode(): json.dumps(field.metadata).encode()}
+    if comment is not None:
+        metadata[COMMENT.encode()] = comment.encode()
+    return pa.field(field.name, usual.type, type_.is_nullable, metadata)
+
+
+@cached(node_count)
+def _usual(type_: DataType, is_ours: bool) -> pa.Field:
+    """What all fields of a type have in common, in our forms or in Spark's own."""
+    ours = to_field("", type_)
+    return _tagged(ours if is_ours else _as_spark_has_it(ours), {})
+
+
+@needs("pyarrow", "pyspark.sql")
+def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
+    """What an Arrow schema loses towards Spark: layouts, time zones, digits of a second."""
+    found: list[Loss] = []
+    for field in schema:
+        type_ = from_field(field)
+        found += layout_losses(field, type_)
+        for one in losses(type_, "spark:4.3"):
+            path = (field.name, *one.path)
+            found.append(Loss(path, one.kind, one.source, one.target, one.reversible))
+    return tuple(found)
+
+
+@needs("pyarrow", "pyspark.sql")
+def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
+    """The rows of a table in the types that ``createDataFrame(table, schema=)`` takes.
+
+    Raises:
+        UnsupportedError: as `to_struct_type`, and with code `no-arrow-cast` for a column whose
+            values cannot be laid out so.
+    """
+    import pyarrow as pa
+
+    require(table, pa.Table, "a table of Arrow")
+    schema = to_schema(to_struct_type(table.schema, on_loss=on_loss))
+    columns = [
+        _cast(column, field, exact=on_loss == "error")
+        for column, field in zip(table.columns, schema, strict=True)
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.ChunkedArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with at(f"field {field.name!r}"):
+        if hasattr(column.type, "storage_type"):
+            column = pa.chunked_array(
+                [chunk.storage for chunk in column.chunks], column.type.storage_type
+            )
+        if pa.types.is_run_end_encoded(column.type):
+            column = pc.run_end_decode(column)
+        try:
+            return column.cast(field.type, safe=exact)
+        except pa.ArrowException as error:
+            raise UnsupportedError(str(error), code="no-arrow-cast") from error
+
+
+# --- Spark's key in Arrow's metadata -------------------------------------------------------------
+
+
+def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
+    """The field with metadata as Spark writes it, at every level."""
+    told_spark = {SPARK_METADATA.encode(): json.dumps(metadata).encode()}
+    type_ = from_field(field)
+    if isinstance(type_, TimeType):
+        told_spark[SPARK_TIME] = str(type_.precision).encode()
+    is_variant = isinstance(type_, VariantType)
+    inner = field.type if is_variant else _with_inner(field.type, _tagged_inner)
+    return field.with_type(inner).with_metadata({**(field.metadata or {}), **told_spark})
+
+
+def _tagged_inner(field: pa.Field) -> pa.Field:
+    own = told(field)
+    return _tagged(field, {key: own[key] for key in (NOTE, DEFINITIONS, COMMENT) if key in own})
+
+
+def _as_spark_has_it(field: pa.Field) -> pa.Field:
+    """The field in Spark's own forms: microseconds, no fixed sizes, a VARIANT turned round."""
+    import pyarrow as pa
+
+    arrow = _with_inner(field.type, _as_spark_has_it)
+    if pa.types.is_timestamp(arrow):
+        arrow = pa.timestamp("us", tz=arrow.tz)
+    elif pa.types.is_duration(arrow):
+        arrow = pa.duration("us")
+    elif pa.types.is_fixed_size_binary(arrow):
+        arrow = pa.binary()
+    metadata = dict(field.metadata or {})
+    if metadata.get(EXTENSION_NAME) == EXTENSIONS[VariantType]:
+        mark = {b"variant": b"true"}
+        value = pa.field("value", pa.binary(), nullable=False)
+        arrow = pa.struct([value, pa.field("metadata", pa.binary(), False, mark)])
+        del metadata[EXTENSION_NAME], metadata[EXTENSION_METADATA]
+    return pa.field(field.name, arrow, field.nullable, metadata or None)
+
+
+def _with_inner(arrow: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> pa.DataType:
+    """A type with other fields in it; layouts that Spark never sees stay as they are."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(arrow):
+        return pa.struct([change(one) for one in arrow.fields])
+    if pa.types.is_list(arrow):
+        return pa.list_(change(arrow.value_field))
+    if pa.types.is_map(arrow):
+        return pa.map_(change(arrow.key_field), change(arrow.item_field), arrow.keys_sorted)
+    return arrow

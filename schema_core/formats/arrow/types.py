@@ -1,0 +1,288 @@
+"""Flink's types as Arrow's and back, with the exact type as a note in every field.
+
+The physical half of a field is right for readers who know nothing of the note (Arrow's columnar
+format specification, "Data Types"). A note is believed only while the physical type still fits it,
+so a field that somebody changed is read by its physical type. Layouts (large, view, dictionary,
+other units of time) are no other types: they are told beside the type and may be asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import partial
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.extras import needs
+from schema_core.formats.arguments import require
+from schema_core.formats.arrow.kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
+from schema_core.formats.arrow.layout import Node, build, read_layout, tags, write_layout
+from schema_core.formats.arrow.physical import carrier_of, extension_of, field_of, laid_out
+from schema_core.formats.exact_types import (
+    COMMENT,
+    DEFINITIONS,
+    LAYOUT,
+    NOTE,
+    SPARK_METADATA,
+    noted,
+)
+from schema_core.formats.foreign_schema import Reading, gather, raise_refused
+from schema_core.formats.loss import Loss, LossKind, Policy, enforce, plain
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.types import DataType, NullType, RowField, VariantType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# --- to Arrow ------------------------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def to_field(
+    name: str,
+    type_: DataType,
+    comment: str | None = None,
+    *,
+    layout: str | None = None,
+    on_loss: Policy = "error",
+) -> pa.Field:
+    """The Arrow field of a column: physical type, nullability, the exact type as a note.
+
+    `layout` is what `layout_of` told about a field that held such values; it is honoured.
+
+    Raises:
+        UnsupportedError: with code `no-arrow-type` for types whose values never leave Flink
+            (symbols, descriptors, unresolved names).
+        SchemaError: with code `layout` for a layout that is none or that cannot hold the type.
+
+    >>> from schema_core.types import parse_type
+    >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
+    pyarrow.Field<total: decimal128(12, 2) not null>
+    """
+    enforce((), on_loss)
+    require(name, str, "a name")
+    require(type_, DataType, "a type")
+    require(comment, (str, NoneType), "a comment")
+    with at(f"field {name!r}"):
+        field, notes = RowField(name, type_, comment), on_loss != "accept"
+        if layout is None:
+            return field_of(field, notes=notes)
+        return laid_out(field, _fitting(layout, field), notes=notes)
+
+
+@needs("pyarrow")
+def to_arrow(type_: DataType) -> pa.DataType:
+    """The Arrow type that holds the values of a type; nested fields carry their own notes."""
+    require(type_, DataType, "a type")
+    return carrier_of(type_, True)
+
+
+@needs("pyarrow")
+def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema:
+    """The Arrow schema of all columns of a table, as a reader of the table sees them."""
+    import pyarrow as pa
+
+    require(schema, ResolvedSchema, "a resolved schema")
+    return pa.schema(
+        [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
+    )
+
+
+def _fitting(layout: str, field: RowField) -> Node:
+    """The layout, if it can hold the type of the field."""
+    import pyarrow as pa
+
+    node = read_layout(layout)
+    bare = pa.field(field.name, build(node), metadata=tags(node) or None)
+    check_arrow(bare.type)
+    physical = _physical(bare, notes=False)
+    if not plain(field.data_type, physical.data_type, "arrow", exactly_null=False):
+        raise SchemaError(f"the layout {layout} cannot hold {field.data_type}", code="layout")
+    return node
+
+
+# --- from Arrow ----------------------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def from_field(field: pa.Field) -> DataType:
+    """The noted type while the field still fits it, else the nearest type to the physical one.
+
+    Nullability is always that of the field. Notes that came through Spark are understood.
+
+    Raises:
+        UnsupportedError: with code `no-flink-type` for an Arrow type that no type can stand for,
+            `too-deep` or `too-wide` beyond the budget.
+    """
+    import pyarrow as pa
+
+    require(field, pa.Field, "a field of Arrow")
+    with at(f"field {field.name!r}"):
+        check_arrow(field.type)
+        return _read(field).data_type
+
+
+@needs("pyarrow")
+def from_arrow(arrow: pa.DataType) -> DataType:
+    """The nearest type to an Arrow type, nullable.
+
+    >>> import pyarrow as pa
+    >>> print(from_arrow(pa.list_(pa.field("element", pa.uint32(), nullable=False))))
+    ARRAY<BIGINT NOT NULL>
+    """
+    import pyarrow as pa
+
+    require(arrow, pa.DataType, "a type of Arrow")
+    check_arrow(arrow)
+    return read_type(arrow, _read)
+
+
+def type_of(description: object) -> DataType:
+    """What `DataTypes.of` makes of an Arrow type or field.
+
+    Raises:
+        SchemaError: with code `no-data-type` for anything else of Arrow's.
+    """
+    import pyarrow as pa
+
+    if isinstance(description, pa.Field):
+        return from_field(description)
+    if isinstance(description, pa.DataType):
+        return from_arrow(description)
+    kind = type(description).__name__
+    raise SchemaError(f"a {kind} of Arrow stands for no data type", code="no-data-type")
+
+
+@needs("pyarrow")
+def from_schema(schema: pa.Schema) -> Schema:
+    """A schema of physical columns from an Arrow schema, with the comments it carries.
+
+    Raises:
+        UnsupportedError: for columns that no type stands for; all of them at once.
+    """
+    found = read_schema(schema)
+    raise_refused(found.refused)
+    return found.schema
+
+
+@needs("pyarrow")
+def read_schema(schema: pa.Schema) -> Reading:
+    """All columns that can be read, diagnostics of the others, and what is now told otherwise.
+
+    >>> import pyarrow as pa
+    >>> odd = pa.month_day_nano_interval()
+    >>> found = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
+    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
+    (['`id` SMALLINT'], ['no-flink-type'])
+    >>> print(found.losses[0])
+    id: uint8 becomes SMALLINT (another physical layout of the same values)
+    """
+    import pyarrow as pa
+
+    require(schema, pa.Schema, "a schema of Arrow")
+    return gather(schema, _read_column)
+
+
+def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
+    with at(f"field {field.name!r}"):
+        check_arrow(field.type)
+        found = _read(field)
+    return found, (*layout_losses(field, found.data_type),)
+
+
+@needs("pyarrow")
+def layout_of(field: pa.Field) -> str | None:
+    """How a field lays out its values, where that differs from what `to_field` would do."""
+    type_ = from_field(field)
+    return None if _is_usual(field, type_) else write_layout(field)
+
+
+@needs("pyarrow")
+def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
+    """That a layout and a time zone are no part of the type, if the field has one."""
+    if _is_usual(field, type_):
+        return
+    zone = getattr(field.type, "tz", None)
+    kind = LossKind.LAYOUT if zone in (None, "UTC") else LossKind.ZONE
+    yield Loss((field.name,), kind, str(field.type), type_.as_summary_string(), reversible=True)
+
+
+def _is_usual(field: pa.Field, type_: DataType) -> bool:
+    extension = (field.metadata or {}).get(EXTENSION_NAME)
+    return bool(extension == extension_of(type_) and carrier_of(type_, True).equals(field.type))
+
+
+def _read(field: pa.Field) -> RowField:
+    """Name, type and comment of a field at any level."""
+    metadata = told(field)
+    type_ = _believed(field, metadata)
+    if type_ is None:
+        return _physical(field, notes=True)
+    if not isinstance(type_, NullType):
+        type_ = type_.with_nullability(field.nullable)
+    return RowField(field.name, type_, metadata.get(COMMENT))
+
+
+def _believed(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
+    """What the note says, if there is one, it can be read and the field still fits it."""
+    type_ = noted(metadata)
+    if type_ is None:
+        return None
+    try:
+        if carrier_of(type_, True).equals(field.type):
+            return type_
+        physical = _physical(field, notes=False).data_type
+    except SchemaCoreError:
+        return None
+    return type_ if plain(type_, physical, "arrow", exactly_null=True) else None
+
+
+def _physical(field: pa.Field, *, notes: bool) -> RowField:
+    """What the physical type of a field says, with or without the notes of the fields in it."""
+    metadata = field.metadata or {}
+    name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
+    type_ = read_tagged(name, field.type) or _variant_of_spark(field.type)
+    if type_ is None:
+        type_ = read_type(field.type, _read if notes else partial(_physical, notes=False))
+    if not isinstance(type_, NullType):
+        type_ = type_.with_nullability(field.nullable)
+    return RowField(field.name, type_, told(field).get(COMMENT))
+
+
+def _variant_of_spark(arrow: Any) -> DataType | None:
+    """Spark marks the struct of a VARIANT in the metadata of its field `metadata`."""
+    import pyarrow as pa
+
+    if not pa.types.is_struct(arrow) or arrow.num_fields != 2:
+        return None
+    marks = (field.metadata or {} for field in arrow.fields if field.name == "metadata")
+    return VariantType() if any(mark.get(b"variant") == b"true" for mark in marks) else None
+
+
+@needs("pyarrow")
+def told(field: pa.Field) -> dict[str, str]:
+    """Our note, layout and comment in a field's metadata, or in Spark's share of it."""
+    metadata = field.metadata
+    if not metadata:
+        return {}
+    found = {
+        key: metadata[key.encode()].decode("utf-8", "replace")
+        for key in (NOTE, DEFINITIONS, LAYOUT, COMMENT)
+        if key.encode() in metadata
+    }
+    if (spark := metadata.get(SPARK_METADATA.encode())) is None:
+        return found
+    return {key: one for key, one in spark_metadata(spark).items() if isinstance(one, str)} | found
+
+
+def spark_metadata(text: bytes) -> dict[str, Any]:
+    """What Spark keeps in a field; nothing where it cannot be read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,176 @@
+"""What a script declares of a table, made into a schema; every mistake is told at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
+from schema_core.expressions.scope import ColumnScope
+from schema_core.expressions.type_checker import infer
+from schema_core.formats.dialects.types import Foreign, Losses, lost, read_part, write_type
+from schema_core.formats.dialects.writing import split_note
+from schema_core.formats.loss import Loss
+from schema_core.schema.expression import SqlExpression
+from schema_core.schema.unresolved import (
+    Schema,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.sql.expression import parse_expression
+from schema_core.types import DataType, NullType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schema_core.formats.dialects.columns import WrittenColumn
+    from schema_core.formats.dialects.engines import Engine
+    from schema_core.formats.dialects.reading import WrittenTable
+    from schema_core.formats.dialects.user_types import UserTypes
+    from schema_core.text import Span
+
+
+def assemble(
+    written: WrittenTable,
+    types: UserTypes,
+    *,
+    expression: Callable[[Span], str],
+    type_text: Callable[[str], Foreign],
+) -> tuple[Schema, tuple[Loss, ...]]:
+    """The schema and what got lost on the way.
+
+    `expression` gives Flink's SQL for a part of the text, `type_text` reads a type that we wrote.
+
+    Raises:
+        SchemaCoreError: the first column that cannot be read, with all others behind it.
+    """
+    losses: Losses = []
+    gathering = Gathering()
+    key = written.key or tuple(one.name for one in written.columns if one.is_key)
+    stored: list[UnresolvedPhysicalColumn] = []
+    for one in written.columns:
+        with gathering.catching(), at(f"column {one.name!r}", one.span):
+            stored.append(_column(one, written, types, key, losses, type_text))
+    gathering.raise_all()
+    scope = _scope(stored, written)
+    columns: list[UnresolvedColumn] = []
+    for one, plain in zip(written.columns, stored, strict=True):
+        if one.expression is None:
+            columns.append(plain)
+            continue
+        with at(f"column {one.name!r}", one.span):
+            text = partial(expression, one.expression)
+            columns.append(_generated(one, plain, scope, losses, text))
+    losses += [lost(("table",), "member", rest, "") for rest in written.beside]
+    return _with_key(columns, written, key), tuple(losses)
+
+
+def _column(
+    column: WrittenColumn,
+    written: WrittenTable,
+    types: UserTypes,
+    key: tuple[str, ...],
+    losses: Losses,
+    type_text: Callable[[str], Foreign],
+) -> UnresolvedPhysicalColumn:
+    """The column as a stored one, with the exact type where its comment notes one."""
+    found: Losses = []
+    engine, place = written.engine, (column.name,)
+    declared = types.spelled_out(column.type)
+    foreign = declared.type
+    if column.nullable is not None:
+        foreign = replace(foreign, nullable=column.nullable)
+    if column.expression is not None and foreign == Foreign(""):
+        type_: DataType = NullType()  # the expression will tell
+    else:
+        type_ = read_part(foreign, "column", engine, place, found)
+    type_, comment = _noted(type_, column, engine, type_text)
+    if column.comment == comment:
+        losses += found
+    losses += [lost(place, "member", text, "") for text in (*declared.beside, *column.beside)]
+    if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
+        return UnresolvedPhysicalColumn(column.name, type_, comment)
+    return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
+
+
+def _noted(
+    type_: DataType, column: WrittenColumn, engine: Engine, type_text: Callable[[str], Foreign]
+) -> tuple[DataType, str | None]:
+    """The type that the comment notes, while it still fits the one beside it; the plain comment."""
+    comment, exact = split_note(column.comment)
+    if exact is None:
+        return type_, column.comment
+    try:
+        again = type_text(write_type(exact, engine, (), []))
+        twin = read_part(again, "column", engine, (), [])
+    except SchemaCoreError:
+        return type_, column.comment
+    if twin.nullable() != type_.nullable():
+        return type_, column.comment
+    return exact, comment
+
+
+# --- generated columns ---------------------------------------------------------------------------
+
+
+def _generated(
+    column: WrittenColumn,
+    plain: UnresolvedPhysicalColumn,
+    scope: ColumnScope | None,
+    losses: Losses,
+    text: Callable[[], str],
+) -> UnresolvedColumn:
+    """The column as a computed one, or the stored one where Flink would not compute the same."""
+    try:
+        if scope is None:
+            raise UnsupportedError("Flink computes nothing beside these types", code="no-generated")
+        return UnresolvedComputedColumn(
+            column.name, SqlExpression(_as_declared(text(), plain, scope)), plain.comment
+        )
+    except SchemaCoreError as error:
+        if isinstance(plain.data_type, NullType):
+            raise
+        reason = f"an ordinary column: {error.problem}"
+        losses.append(lost((column.name,), "member", "a generated column", reason))
+        return plain
+
+
+def _as_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
+    """The expression, with a cast where the declared type is another one.
+
+    Raises:
+        SchemaError: for an expression that Flink refuses beside these columns.
+    """
+    declared = plain.data_type
+    found = infer(scope, parse_expression(text)).type
+    if isinstance(declared, str | NullType) or found.nullable() == declared.nullable():
+        return text
+    cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
+    infer(scope, parse_expression(cast))
+    return cast
+
+
+def _scope(columns: list[UnresolvedPhysicalColumn], written: WrittenTable) -> ColumnScope | None:
+    """What expressions may name: the stored columns, where Flink's SQL knows all their types."""
+    stored = {
+        one.name: one.data_type
+        for one, declared in zip(columns, written.columns, strict=True)
+        if declared.expression is None and isinstance(one.data_type, DataType)
+    }
+    try:
+        return ColumnScope(stored)
+    except SchemaCoreError:
+        return None
+
+
+def _with_key(
+    columns: list[UnresolvedColumn], written: WrittenTable, key: tuple[str, ...]
+) -> Schema:
+    builder = Schema.new_builder().from_columns(columns)
+    if key and written.key_name is not None:
+        builder.primary_key_named(written.key_name, *key)
+    elif key:
+        builder.primary_key(*key)
+    return builder.build()

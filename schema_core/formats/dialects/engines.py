@@ -1,0 +1,227 @@
+"""Engines: how each spells names, texts, collections, comments, keys and generated columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from schema_core.errors import NotFoundError, UnsupportedError, similar
+from schema_core.formats.arguments import require
+from schema_core.formats.dialects import analytical, relational
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schema_core.formats.dialects.rows import Row
+
+#: Text to text inside quotes. Line breaks are escaped where a raw one may end a literal.
+DOUBLED = {"'": "''"}
+BACKSLASHED = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+
+#: Where a type stands; "column" is the top.
+POSITIONS = frozenset({"column", "element", "key", "value", "field"})
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine: its types as rows, its grammar as templates.
+
+    `says_not_null` are the places where NOT NULL can be written, `never_null` those where the
+    engine refuses NULL anyway. `folds` says what becomes of a name that is not quoted, and
+    `folds_quoted` of one that is.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+
+    quote: str = '"'
+    name_escapes: Mapping[str, str] | None = None  # None: the quote is doubled
+    refused_in_names: str = ""
+    texts: Mapping[str, str] | None = None  # None: quotes are doubled
+    folds: str | None = None  # "lower", "upper"
+    folds_quoted: str | None = None
+    tells_case: bool = False  # whether `a` and `A` are two columns
+
+    array: str | None = None
+    map: str | None = None
+    struct: str | None = None
+    field: str = "{name} {type}"
+    field_comment: str | None = None
+
+    says_not_null: frozenset[str] = frozenset({"column"})
+    never_null: frozenset[str] = frozenset()
+    wraps_nullable: bool = False  # Nullable(T): everything else is NOT NULL
+    null_arrays: bool = True
+    arrays_of_arrays: bool = True
+    flat_arrays: bool = False  # how deep arrays lie in arrays is not kept
+
+    comment: str | None = " COMMENT {text}"  # behind a column; None: there is none
+    comment_statement: bool = False  # COMMENT ON COLUMN
+    keeps_empty_comments: bool = True
+    key: str | None = "PRIMARY KEY ({columns})"
+    no_key: str | None = None  # types, as a pattern, that no column of a key may have
+    names_key: bool = False  # CONSTRAINT name
+    generated: str | None = None
+    needs_stored: bool = False  # a table has a column that is not generated
+    concat: bool = False  # `||` means OR
+    tail: str = ""
+    key_tail: str = ""
+    free_types: bool = False  # any words name a type
+    quotes_paths: bool = False  # `project.dataset.table` is a path of three names
+
+    def quote_name(self, name: str) -> str:
+        """The name as this engine quotes it: the one function that puts names into its SQL.
+
+        Raises:
+            UnsupportedError: with code `no-foreign-name` for a name that the engine cannot have.
+        """
+        refused = sorted(set(name) & {*self.refused_in_names, "\0"})
+        if refused or not name:
+            raise UnsupportedError(
+                f"{self.name} allows no {refused[0]!r} in a name" if refused else "a name is empty",
+                code="no-foreign-name",
+            )
+        escapes = self.name_escapes or {self.quote: self.quote * 2}
+        return f"{self.quote}{_escaped(name, escapes)}{self.quote}"
+
+    def quote_text(self, text: str) -> str:
+        """The text as this engine quotes it: the one function that puts texts into its SQL.
+
+        Raises:
+            UnsupportedError: with code `no-foreign-text` for a text that holds a NUL character.
+        """
+        if "\0" in text:
+            raise UnsupportedError(
+                f"{self.name} allows no NUL character in a text", code="no-foreign-text"
+            )
+        return f"'{_escaped(text, self.texts or DOUBLED)}'"
+
+    def folded(self, name: str, *, quoted: bool = True) -> str:
+        """The name as the engine keeps it."""
+        match self.folds_quoted if quoted else self.folds:
+            case "lower":
+                return name.lower()
+            case "upper":
+                return name.upper()
+            case _:
+                return name
+
+
+def _escaped(text: str, escapes: Mapping[str, str]) -> str:
+    return "".join(escapes.get(one, one) for one in text)
+
+
+_ALL_BUT_KEYS = POSITIONS - {"key"}
+_STRUCTS = "struct<{}>"
+
+_SPARK = Engine(
+    "spark", analytical.SPARK, quote="`", texts=BACKSLASHED,
+    array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
+    field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
+    never_null=frozenset({"key"}), key=None, generated="{type} GENERATED ALWAYS AS ({expression})",
+)  # fmt: skip
+
+_DATABRICKS = Engine(
+    "databricks", analytical.DATABRICKS, quote="`", texts=BACKSLASHED,
+    array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
+    field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
+    never_null=frozenset({"key"}), names_key=True,
+    generated="{type} GENERATED ALWAYS AS ({expression})",
+)  # fmt: skip
+
+_HIVE = Engine(
+    "hive", analytical.HIVE, quote="`", texts=BACKSLASHED, folds="lower", folds_quoted="lower",
+    array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
+    field_comment=" COMMENT {text}", never_null=frozenset({"key"}),
+    key="PRIMARY KEY ({columns}) DISABLE NOVALIDATE", names_key=True,
+)  # fmt: skip
+
+_TRINO = Engine(
+    "trino", analytical.TRINO, folds="lower", folds_quoted="lower",
+    array="array({})", map="map({}, {})", struct="row({})", never_null=frozenset({"key"}), key=None,
+)  # fmt: skip
+
+_POSTGRES = Engine(
+    "postgres", relational.POSTGRES, folds="lower", tells_case=True, array="{}[]",
+    flat_arrays=True, comment_statement=True, keeps_empty_comments=False, names_key=True,
+    generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
+)  # fmt: skip
+
+_REDSHIFT = Engine(
+    "redshift", relational.REDSHIFT, folds="lower", folds_quoted="lower", texts=BACKSLASHED,
+    comment_statement=True, keeps_empty_comments=False, names_key=True,
+)  # fmt: skip
+
+_MYSQL = Engine(
+    "mysql", relational.MYSQL, quote="`", texts=BACKSLASHED, concat=True,
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
+)  # fmt: skip
+
+_SQLITE = Engine(
+    "sqlite", relational.SQLITE, comment=None, names_key=True, free_types=True,
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
+)  # fmt: skip
+
+_DUCKDB = Engine(
+    "duckdb", relational.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
+    struct="struct({})", never_null=frozenset({"key"}), names_key=True,
+    no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
+)  # fmt: skip
+
+_SNOWFLAKE = Engine(
+    "snowflake", analytical.SNOWFLAKE, texts=BACKSLASHED, folds="upper", tells_case=True,
+    array="array({})", map="map({}, {})", struct="object({})", says_not_null=_ALL_BUT_KEYS,
+    never_null=frozenset({"key"}), names_key=True, generated="{type} AS ({expression})",
+)  # fmt: skip
+
+_BIGQUERY = Engine(
+    "bigquery", analytical.BIGQUERY, quote="`", texts=BACKSLASHED,
+    refused_in_names='!"$()*,./;?@[\\]^`{}~\n\r', array="array<{}>", struct=_STRUCTS,
+    comment=" OPTIONS(description={text})", field_comment=" OPTIONS(description={text})",
+    says_not_null=frozenset({"column", "field"}), never_null=frozenset({"element"}),
+    null_arrays=False, arrays_of_arrays=False, key="PRIMARY KEY ({columns}) NOT ENFORCED",
+    quotes_paths=True,
+)  # fmt: skip
+
+_CLICKHOUSE = Engine(
+    "clickhouse", analytical.CLICKHOUSE, quote="`", name_escapes={"\\": "\\\\", "`": "\\`"},
+    texts=BACKSLASHED, tells_case=True, array="Array({})", map="Map({}, {})", struct="Tuple({})",
+    never_null=frozenset({"key"}), wraps_nullable=True, key=None,
+    keeps_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored=True,
+    generated="{type} ALIAS ({expression})", tail=" ENGINE = MergeTree ORDER BY tuple()",
+    key_tail=" ENGINE = MergeTree PRIMARY KEY ({columns})",
+)  # fmt: skip
+
+ENGINES: dict[str, Engine] = {
+    one.name: one
+    for one in (
+        _SPARK, _HIVE, _DATABRICKS, _TRINO, _POSTGRES, _MYSQL, _SQLITE, _DUCKDB, _SNOWFLAKE,
+        _BIGQUERY, _CLICKHOUSE, _REDSHIFT,
+    )
+}  # fmt: skip
+
+#: Other names of engines that speak the same.
+ALIASES = {"postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql"}
+
+
+def engine(name: str) -> Engine:
+    """The engine of that name, in any case.
+
+    Raises:
+        NotFoundError: with code `unknown-dialect`.
+
+    >>> engine("PostgreSQL").name
+    'postgres'
+    """
+    require(name, str, "the name of a dialect")
+    key = name.lower()
+    found = ENGINES.get(ALIASES.get(key, key))
+    if found is None:
+        known = [*ENGINES, *ALIASES]
+        raise NotFoundError(
+            f"there is no dialect {name!r}",
+            code="unknown-dialect",
+            hint=similar(key, known) or f"known are {', '.join(ENGINES)}",
+        )
+    return found

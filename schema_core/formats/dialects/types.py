@@ -1,0 +1,372 @@
+"""Types of an engine as Flink's and back, by its rows; what does not come along is a `Loss`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from schema_core.caching import cached
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.formats.dialects.engines import ENGINES, Engine
+from schema_core.formats.loss import Loss, LossKind
+from schema_core.text import MAX_DIGITS
+from schema_core.types import (
+    ArrayType,
+    DataType,
+    DistinctType,
+    IntType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowField,
+    RowType,
+    StructuredType,
+    VariantType,
+    parse_type,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from schema_core.formats.dialects.rows import Row
+
+Losses: TypeAlias = list[Loss]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A type of another engine as it was written.
+
+    `text` is its name and arguments in one spelling (``decimal(10, 2)``); a type made of others
+    has its bare name there and the others in `parts`. `nullable` is None where nothing was said.
+    """
+
+    text: str
+    parts: tuple[ForeignPart, ...] = ()
+    nullable: bool | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text}({', '.join(map(str, self.parts))})" if self.parts else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPart:
+    """A type inside another one; a field has a name."""
+
+    type: Foreign
+    name: str | None = None
+    comment: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.type) if self.name is None else f"{self.name} {self.type}"
+
+
+#: The word of a kind of loss, as rows have it -> the kind.
+KINDS = {kind.word: kind for kind in LossKind}
+
+
+def lost(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
+    """A loss of the kind with this word; a note may still make it reversible."""
+    return Loss(path, KINDS[word], source, target, reversible=False)
+
+
+# --- patterns ------------------------------------------------------------------------------------
+
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+@lru_cache(maxsize=4096)
+def _pattern(text: str) -> re.Pattern[str]:
+    """The pattern as an expression: numbers where the holes are."""
+    parts = _HOLE.split(text)
+    holes = [
+        ".*" if name == "any" else rf"(?P<{name}>[0-9]{{1,{MAX_DIGITS}}})" for name in parts[1::2]
+    ]
+    fixed = [re.escape(part) for part in parts[::2]]
+    both = [piece for pair in zip(fixed, [*holes, ""], strict=True) for piece in pair]
+    return re.compile("".join(both), re.DOTALL | re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _exact(flink: str) -> str:
+    """The pattern of one of Flink's types in the exact spelling."""
+    if "{" not in flink:
+        return str(parse_type(flink))
+    return re.sub(r"^TIMESTAMP_LTZ(\(.*\))$", r"TIMESTAMP\1 WITH LOCAL TIME ZONE", flink)
+
+
+def _fits(row: Row, values: dict[str, int]) -> bool:
+    """Whether all numbers are within the bounds of the row."""
+    digits = {**values, "whole": values.get("p", 0) - values.get("s", 0)}
+    return all(digits[name] <= most for name, most in row.most.items() if name in digits)
+
+
+def _numbers(match: re.Match[str]) -> dict[str, int]:
+    return {name: int(value) for name, value in match.groupdict().items()}
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+@cached()
+def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
+    """The type that the first fitting row gives, and the kind of its loss."""
+    for row in ENGINES[engine].rows:
+        for spelling in row.foreign.split(" | ") if row.reads else ():
+            match = _pattern(spelling).fullmatch(text)
+            if match is None or not _fits(row, values := _numbers(match)):
+                continue
+            try:
+                return parse_type(row.flink.format(**values)), row.loss
+            except SchemaError:  # a number that Flink does not allow: a later row may be wider
+                continue
+    return None
+
+
+def read_type(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> DataType:
+    """Flink's type beside the foreign one; nullable where the foreign text says nothing.
+
+    Raises:
+        UnsupportedError: with code `no-flink-type` where no row fits.
+    """
+    shape = SHAPES.get(foreign.text) if foreign.parts else None
+    if shape is not None:
+        type_ = shape(foreign, engine, path, losses)
+        return type_.not_null() if _is_whole(type_, engine) else type_
+    found = _read_plain(str(foreign), engine.name)
+    if found is None:
+        raise UnsupportedError(
+            f"no Flink type stands for {engine.name}'s {foreign}",
+            code="no-flink-type",
+            hint="leave the column out, or write a type that is near",
+        )
+    type_, loss = found
+    if loss is not None:
+        losses.append(lost(path, loss, str(foreign), type_.as_summary_string()))
+    return type_
+
+
+def _is_whole(type_: DataType, engine: Engine) -> bool:
+    """Whether the engine has no NULL for values of this type."""
+    return isinstance(type_, ArrayType) and not engine.null_arrays
+
+
+def read_part(
+    foreign: Foreign, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
+    """The type at a place inside another one, or of a column, with its nullability."""
+    type_ = read_type(foreign, engine, path, losses)
+    if isinstance(type_, NullType | VariantType) and engine.wraps_nullable:
+        return type_
+    if isinstance(type_, NullType) or not type_.is_nullable:
+        return type_
+    if position in engine.never_null or (engine.wraps_nullable and not foreign.nullable):
+        return type_.not_null()
+    return type_.with_nullability(foreign.nullable is not False)
+
+
+def _read_array(
+    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
+    (element,) = _parts(foreign, 1)
+    return ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
+
+
+def _read_map(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> DataType:
+    key, value = _parts(foreign, 2)
+    return MapType(
+        read_part(key.type, "key", engine, (*path, "key"), losses),
+        read_part(value.type, "value", engine, (*path, "value"), losses),
+    )
+
+
+def _read_row(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> RowType:
+    fields = []
+    for index, one in enumerate(foreign.parts):
+        name = f"f{index}" if one.name is None else one.name
+        if one.name is None:
+            losses.append(lost((*path, name), "member", "a field without a name", repr(name)))
+        type_ = read_part(one.type, "field", engine, (*path, name), losses)
+        fields.append(RowField(name, type_, one.comment))
+    return RowType(fields)
+
+
+def _read_nested(
+    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
+    row = _read_row(foreign, engine, path, losses)
+    return ArrayType(row.not_null())
+
+
+def _read_wrapped(
+    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
+    (inner,) = _parts(foreign, 1)
+    return read_type(inner.type, engine, path, losses)
+
+
+def _parts(foreign: Foreign, count: int) -> tuple[ForeignPart, ...]:
+    if len(foreign.parts) != count or any(one.name is not None for one in foreign.parts):
+        raise SchemaError(f"{foreign.text} takes {count} types: {foreign}", code="type-parameter")
+    return foreign.parts
+
+
+#: Name of a type that is made of others -> how it is read.
+SHAPES: dict[str, Callable[[Foreign, Engine, tuple[str, ...], Losses], DataType]] = {
+    "array":          _read_array,
+    "list":           _read_array,
+    "map":            _read_map,
+    "struct":         _read_row,
+    "row":            _read_row,
+    "tuple":          _read_row,
+    "object":         _read_row,
+    "nested":         _read_nested,
+    "nullable":       _read_wrapped,
+    "lowcardinality": _read_wrapped,
+}  # fmt: skip
+
+#: Those whose parts are fields.
+STRUCTS = frozenset({"struct", "row", "tuple", "object", "nested"})
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+@cached()
+def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
+    """What the first fitting row writes for Flink's exact text, and the kind of its loss."""
+    for row in ENGINES[engine].rows:
+        match = _pattern(_exact(row.flink)).fullmatch(text) if row.writes else None
+        if match is not None and _fits(row, values := _numbers(match)):
+            return row.foreign.split(" | ")[0].format(**values), row.loss
+    return None
+
+
+def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+    """The engine's text of a type, without its nullability.
+
+    Raises:
+        UnsupportedError: with code `no-foreign-type` where the engine has nothing that holds it.
+    """
+    found = _write_plain(str(type_.nullable()), engine.name)
+    if found is not None:
+        text, loss = found
+        if loss is not None:
+            losses.append(lost(path, loss, type_.as_summary_string(), text))
+        return text
+    if (nested := _write_nested(type_, engine, path, losses)) is not None:
+        return nested
+    for kind, simpler in SIMPLER.items():
+        if isinstance(type_, kind):
+            other = simpler(type_)
+            text = write_type(other, engine, path, losses)
+            losses.append(lost(path, "type", type_.as_summary_string(), text))
+            return text
+    raise UnsupportedError(
+        f"no type of {engine.name} holds {type_.as_summary_string()}", code="no-foreign-type"
+    )
+
+
+def _write_nested(
+    type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> str | None:
+    """The text of a collection, where the engine has such ones."""
+
+    def part(child: DataType, position: str) -> str:
+        return write_part(child, position, engine, (*path, position), losses)
+
+    match type_:
+        case ArrayType(element_type=element) if engine.array is not None:
+            inner = part(element, "element")  # maps and multisets may be written as arrays, too
+            if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
+                return None
+            if engine.flat_arrays and isinstance(element, ArrayType):
+                losses.append(lost(path, "type", type_.as_summary_string(), inner))
+            return engine.array.format(inner)
+        case MapType(key_type=key, value_type=value) if engine.map is not None:
+            return engine.map.format(part(key, "key"), part(value, "value"))
+        case RowType(fields=fields) if engine.struct is not None and fields:
+            require_distinct([one.name for one in fields], engine)
+            written = [_write_field(one, engine, path, losses) for one in fields]
+            return engine.struct.format(", ".join(written))
+        case _:
+            return None
+
+
+def _write_field(one: RowField, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+    place = (*path, one.name)
+    name = write_name(one.name, engine, place, losses)
+    type_ = write_part(one.data_type, "field", engine, place, losses)
+    text = engine.field.format(name=name, type=type_)
+    if one.description is None:
+        return text
+    if engine.field_comment is None:
+        losses.append(lost(place, "member", f"the comment {one.description!r}", ""))
+        return text
+    return text + engine.field_comment.format(text=engine.quote_text(one.description))
+
+
+def write_part(
+    type_: DataType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> str:
+    """The text of a type at a place inside another one, or of a column, with its nullability."""
+    text = write_type(type_, engine, path, losses)
+
+    def less(kind: str) -> str:
+        losses.append(lost(path, kind, type_.as_summary_string(), text))
+        return text
+
+    if position in engine.never_null:
+        return less("null-keys") if type_.is_nullable else text
+    if engine.wraps_nullable:
+        if text == "Dynamic":  # it holds NULL itself
+            return text if type_.is_nullable else less("nullability")
+        if not type_.is_nullable:
+            return text
+        wraps = not isinstance(type_, ArrayType | MapType | RowType | MultisetType | StructuredType)
+        return f"Nullable({text})" if wraps else less("emptied")
+    if text.startswith("array<") and not engine.null_arrays:
+        return less("emptied") if type_.is_nullable else text
+    if type_.is_nullable:
+        return text
+    return f"{text} NOT NULL" if position in engine.says_not_null else less("nullability")
+
+
+def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
+    """The name, quoted; an engine that folds names makes another one of it."""
+    if (kept := engine.folded(name)) != name:
+        losses.append(lost(path, "member", f"the name {name!r}", repr(kept)))
+    return engine.quote_name(kept)
+
+
+def require_distinct(names: list[str], engine: Engine) -> None:
+    """Refuse names that are one to the engine.
+
+    Raises:
+        UnsupportedError: with code `same-name`.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        key = engine.folded(name) if engine.tells_case else name.casefold()
+        if key in seen:
+            raise UnsupportedError(
+                f"{seen[key]!r} and {name!r} are one name in {engine.name}", code="same-name"
+            )
+        seen[key] = name
+
+
+def _entries(type_: MapType) -> ArrayType:
+    """A map as the list of its entries, for engines without maps."""
+    fields = [RowField("key", type_.key_type), RowField("value", type_.value_type)]
+    return ArrayType(RowType(fields, nullable=False), type_.is_nullable)
+
+
+#: Types -> more general ones that hold the same values; tried where the engine has no twin.
+SIMPLER: dict[type[DataType], Callable[[Any], DataType]] = {
+    MultisetType:   lambda one: MapType(one.element_type, IntType(nullable=False)),
+    StructuredType: lambda one: RowType(one.fields),
+    DistinctType:   lambda one: one.source_type,
+    MapType:        _entries,
+}  # fmt: skip

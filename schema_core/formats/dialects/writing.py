@@ -1,0 +1,281 @@
+"""A schema as the CREATE TABLE of an engine, with all that does not come along as losses.
+
+Every name and every text in it passes `Engine.quote_name` and `Engine.quote_text`. Under the policy
+`note` the exact type of a column stands in its comment, where the engine keeps comments.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, assert_never
+
+from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.formats.dialects.expressions import write_expression
+from schema_core.formats.dialects.types import (
+    Losses,
+    lost,
+    require_distinct,
+    write_name,
+    write_part,
+    write_type,
+)
+from schema_core.formats.exact_types import read_note
+from schema_core.formats.loss import Loss
+from schema_core.schema.resolved import (
+    AnyColumn,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedSchema,
+)
+from schema_core.sql.expression import parse_expression
+from schema_core.sql.syntax import Call, Name
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from schema_core.formats.dialects.engines import Engine
+    from schema_core.sql.syntax import Expression
+
+#: Where the note in a comment may begin: the exact type, up to the bracket at the end.
+NOTE = re.compile(r"(?:\A| )\[flink: ")
+
+#: Places in one comment where a note is looked for.
+MAX_NOTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The statements of a table, and what they do not say."""
+
+    text: str
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenColumn:
+    """The line of a column and its comment, for engines that take it in another statement."""
+
+    line: str
+    name: str
+    comment: str | None
+    type_: str = ""  # of one that is stored
+
+
+def write_schema(
+    schema: ResolvedSchema, engine: Engine, path: tuple[str, ...], *, notes: bool
+) -> Written:
+    """The statements that make a table of these columns.
+
+    Raises:
+        UnsupportedError: for a column whose type or name the engine cannot have, or with code
+            `no-columns` where no column is left.
+    """
+    losses: Losses = []
+    columns = [
+        written
+        for column in schema.columns
+        if (written := _column(column, schema, engine, losses, notes=notes)) is not None
+    ]
+    if not any(one.type_ or not engine.needs_stored for one in columns):
+        raise UnsupportedError("the table has no columns", code="no-columns")
+    require_distinct([one.name for one in columns], engine)
+    keyed = _has_key(schema, columns, engine, losses)
+    key = _key(schema, engine, losses) if keyed else None
+    losses += _members(schema)
+    name = ".".join(map(engine.quote_name, path))
+    lines = [one.line for one in columns] + ([] if key is None else [key])
+    body = ",\n".join(f"  {line}" for line in lines)
+    text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
+    return Written("".join((text, *_statements(columns, engine, name))), tuple(losses))
+
+
+def _column(
+    column: AnyColumn, schema: ResolvedSchema, engine: Engine, losses: Losses, *, notes: bool
+) -> WrittenColumn | None:
+    """The column as a line, or None for one that is left out."""
+    with at(f"column {column.name!r}"):
+        place = (column.name,)
+        match column:
+            case PhysicalColumn():
+                pass
+            case MetadataColumn(virtual=True):
+                losses.append(lost(place, "refused", column.as_summary_string(), ""))
+                return None
+            case MetadataColumn():
+                shown = column.as_summary_string()
+                losses.append(lost(place, "member", shown, "an ordinary column"))
+            case ComputedColumn():
+                return _generated(column, schema, engine, losses)
+            case _:
+                assert_never(column)
+        before = len(losses)
+        type_ = write_part(column.data_type, "column", engine, place, losses)
+        comment = column.comment
+        if _needs_note(comment) or (notes and len(losses) > before and _keeps_comments(engine)):
+            note = f"[flink: {column.data_type}]"
+            comment = note if comment is None else f"{comment} {note}"
+            losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
+        name = write_name(column.name, engine, place, losses)
+        line = _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
+        return replace(line, type_=type_)
+
+
+def split_note(comment: str | None) -> tuple[str | None, DataType | None]:
+    """The comment as it was before a note was put behind it, and the type of the note.
+
+    >>> split_note("the key [flink: CHAR(3)]")
+    ('the key', CharType(3))
+    """
+    if comment is not None and comment.endswith("]"):
+        for begin in islice(NOTE.finditer(comment), MAX_NOTES):
+            if (type_ := read_note(comment[begin.end() : -1])) is not None:
+                before = comment[: begin.start()]
+                return before if begin[0].startswith(" ") else None, type_
+    return comment, None
+
+
+def _needs_note(comment: str | None) -> bool:
+    """Whether a comment would itself be taken for a note, were there none behind it."""
+    return comment is not None and NOTE.search(comment) is not None
+
+
+def _keeps_comments(engine: Engine) -> bool:
+    return engine.comment is not None or engine.comment_statement
+
+
+def _with_comment(
+    line: str, name: str, comment: str | None, engine: Engine, losses: Losses
+) -> WrittenColumn:
+    if comment is None:
+        return WrittenColumn(line, name, None)
+    if not comment and not engine.keeps_empty_comments:
+        losses.append(lost((name,), "member", "the empty comment", ""))
+        return WrittenColumn(line, name, None)
+    if engine.comment_statement:
+        return WrittenColumn(line, name, comment)
+    if engine.comment is None:
+        losses.append(lost((name,), "member", f"the comment {comment!r}", ""))
+        return WrittenColumn(line, name, None)
+    text = engine.comment.format(text=engine.quote_text(comment))
+    return WrittenColumn(line + text, name, None)
+
+
+# --- generated columns ---------------------------------------------------------------------------
+
+
+def _generated(
+    column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
+) -> WrittenColumn | None:
+    """The column with its expression; left out where the engine cannot compute the same."""
+    kept: Losses = []
+    try:
+        text = _expression(column, schema, engine)
+        write = partial(write_part, position="column") if engine.wraps_nullable else write_type
+        type_ = write(column.data_type, engine=engine, path=(column.name,), losses=kept)
+    except SchemaCoreError:
+        losses.append(lost((column.name,), "refused", column.as_summary_string(), ""))
+        return None
+    losses += kept
+    name = write_name(column.name, engine, (column.name,), losses)
+    generated = (engine.generated or "").format(type=type_, expression=text)
+    return _with_comment(f"{name} {generated}", column.name, column.comment, engine, losses)
+
+
+def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
+    """The expression, over columns that are in the table."""
+    if engine.generated is None:
+        raise UnsupportedError(f"{engine.name} has no generated columns", code="no-generated")
+    written = column.expression.written
+    tree = parse_expression(written.text) if written.syntax is None else written.syntax
+    stored = {one.name for one in schema.columns if one.is_persisted()}
+    for name in names(tree):
+        if name not in stored:
+            raise UnsupportedError(f"{name!r} is not in the table", code="no-generated")
+    return write_expression(tree, engine)
+
+
+def names(expression: Expression) -> Iterator[str]:
+    """The first parts of all names in an expression."""
+    waiting: list[object] = [expression]
+    while waiting:
+        match waiting.pop():
+            case Name(parts=parts):
+                yield parts[0]
+            case Call(arguments=arguments):
+                waiting += arguments
+
+
+# --- what stands beside the columns --------------------------------------------------------------
+
+
+def default_key_name(columns: tuple[str, ...]) -> str:
+    """The name that Flink gives to a key without one."""
+    return "_".join(("PK", *columns))
+
+
+def _has_key(
+    schema: ResolvedSchema, columns: list[WrittenColumn], engine: Engine, losses: Losses
+) -> bool:
+    """Whether there is a key, and the engine can have it on columns of these types."""
+    key = schema.primary_key
+    if key is None:
+        return False
+    types = {one.name: one.type_ for one in columns}
+    if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
+        losses.append(lost(("primary key",), "member", str(key), ""))
+        return False
+    return True
+
+
+def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
+    """The line of the primary key."""
+    key = schema.primary_key
+    if key is None or engine.key_tail:
+        named = key is not None and key.name != default_key_name(key.columns)
+        if key is not None and named:
+            losses.append(lost(("primary key",), "member", f"the name {key.name!r}", ""))
+        return None
+    if engine.key is None:
+        losses.append(lost(("primary key",), "member", str(key), ""))
+        return None
+    text = engine.key.format(columns=_names(key.columns, engine))
+    if key.name == default_key_name(key.columns):
+        return text
+    if not engine.names_key:
+        losses.append(lost(("primary key",), "member", f"the name {key.name!r}", ""))
+        return text
+    return f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
+
+
+def _names(columns: tuple[str, ...], engine: Engine) -> str:
+    return ", ".join(engine.quote_name(engine.folded(one)) for one in columns)
+
+
+def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
+    if schema.primary_key is None or not keyed or not engine.key_tail:
+        return engine.tail
+    return engine.key_tail.format(columns=_names(schema.primary_key.columns, engine))
+
+
+def _members(schema: ResolvedSchema) -> Iterator[Loss]:
+    """What no engine has a place for."""
+    for watermark in schema.watermark_specs:
+        yield lost(("watermark",), "member", str(watermark), "")
+    for index in schema.indexes:
+        yield lost(("index",), "member", str(index), "")
+    if schema.immutable_columns is not None:
+        yield lost(("immutable columns",), "member", str(schema.immutable_columns), "")
+
+
+def _statements(columns: list[WrittenColumn], engine: Engine, table: str) -> Iterator[str]:
+    """Comments that are statements of their own."""
+    for one in columns:
+        if one.comment is not None:
+            column = engine.quote_name(engine.folded(one.name))
+            comment = engine.quote_text(one.comment)
+            yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"

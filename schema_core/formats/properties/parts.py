@@ -1,0 +1,252 @@
+"""A map cut to the measure of a store: what does not fit stands in numbered parts.
+
+Law: ``unpack(pack(map, store), store) == map``, and a part that was changed, cut, lost or swapped
+is named, never joined. Spark keeps its own schema so (``spark.sql.sources.schema.part.N``); here
+every part has a checksum of its own, and there is one over all of them. What Flink needs to read a
+schema goes together: it refuses the rest of such a map, and never takes a piece for the whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+
+from schema_core.errors import Diagnostic, Gathering, SchemaError
+from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_texts
+from schema_core.formats.properties.limits import Store, misfits
+from schema_core.formats.properties.sidecar import VERSION, own_key, read_texts
+
+#: How many parts there are, the SHA-256 of the text that they make, how their keys begin.
+COUNT, CHECKSUM, PART = own_key("parts"), own_key("checksum"), own_key("part.")
+
+#: Prefixes of the keys that make up a schema; what stands for the name of its first column while
+#: the schema is in the parts, so that Flink misses the type of that column.
+SCHEMAS = ("schema.", "input-schema.", "output-schema.")
+MOVED = "moved-by-schema-core"
+
+#: Checksum and blank before the text of a part.
+HEAD = 9
+
+_PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
+
+
+# --- packing -------------------------------------------------------------------------------------
+
+
+def pack(properties: Mapping[str, str], store: Store) -> Properties:
+    """The map as the store can hold it, under the store's prefix; any map fits any store.
+
+    >>> from schema_core.formats.properties.limits import STORES
+    >>> packed = pack({"connector": "x", "topic": "\u03c4"}, STORES["hive-mysql"])
+    >>> sorted(packed)[:2]
+    ['flink.connector', 'flink.schema.schema-core-1.checksum']
+    >>> unpack(packed, STORES["hive-mysql"])
+    {'connector': 'x', 'topic': 'τ'}
+    """
+    require_texts(properties)
+    whole = joined(properties)
+    moved = {key: whole[key] for key in keys_to_move(whole, store)}
+    kept = {key: value for key, value in whole.items() if key not in moved}
+    for prefix in SCHEMAS:
+        if schema_moves(moved, prefix):
+            kept[f"{prefix}0.name"] = MOVED
+    kept |= cut(moved, store.value)
+    return under_prefix(kept, store)
+
+
+def keys_to_move(properties: Mapping[str, str], store: Store) -> list[str]:
+    """The keys that do not fit, and the rest of a schema of which one does not fit.
+
+    A comment goes alone, since Flink reads the schema without it as well as with it.
+    """
+    unfit = {one.path[0] for one in misfits(properties, store)}
+    broken = tuple(prefix for prefix in SCHEMAS if any(is_vital(key, prefix) for key in unfit))
+    return [
+        key
+        for key in properties
+        if key in unfit or any(is_of_schema(key, prefix) for prefix in broken)
+    ]
+
+
+def is_of_schema(key: str, prefix: str) -> bool:
+    """Whether a key belongs to the schema under a prefix, and is none of our own."""
+    return key.startswith(prefix) and not key.startswith(f"{prefix}{VERSION}.")
+
+
+def is_vital(key: str, prefix: str) -> bool:
+    """Whether Flink would read another schema without this key."""
+    return is_of_schema(key, prefix) and not key.endswith(".comment")
+
+
+def schema_moves(moved: Mapping[str, str], prefix: str) -> bool:
+    """Whether the schema under a prefix is among what was moved."""
+    return any(is_vital(key, prefix) for key in moved)
+
+
+def cut(moved: Mapping[str, str], most: int) -> Properties:
+    """The keys and values as parts of at most so many characters, all of them ASCII."""
+    if not moved:
+        return {}
+    text = json.dumps(moved, sort_keys=True, separators=(",", ":"))
+    step = most - HEAD
+    texts = [text[start : start + step] for start in range(0, len(text), step)]
+    parts = {f"{PART}{number}": f"{seal(number, one)} {one}" for number, one in enumerate(texts)}
+    return {COUNT: str(len(texts)), CHECKSUM: sha256(text), **parts}
+
+
+def seal(number: int, text: str) -> str:
+    """The checksum of a part at its place."""
+    return f"{zlib.crc32(f'{number} {text}'.encode()):08x}"
+
+
+def sha256(text: str) -> str:
+    """The checksum of all parts."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def under_prefix(properties: Properties, store: Store) -> Properties:
+    """The map under the prefix of the store.
+
+    Flink's HiveCatalog tells its own tables by their connector, and marks those without one.
+    """
+    if not store.prefix:
+        return properties
+    stored = {store.prefix + key: value for key, value in properties.items()}
+    if "connector" not in properties and "connector.type" not in properties:
+        stored[IS_GENERIC] = "true"
+    return stored
+
+
+# --- unpacking -----------------------------------------------------------------------------------
+
+
+def unpack(stored: Mapping[str, str], store: Store) -> Properties:
+    """The map that was packed; properties of the store itself are left out.
+
+    Raises:
+        SchemaError: for every part that is damaged, with the codes of `damage`.
+    """
+    require_texts(stored)
+    length = len(store.prefix)
+    inner = {key[length:]: one for key, one in stored.items() if key.startswith(store.prefix)}
+    return joined(inner)
+
+
+def joined(properties: Mapping[str, str]) -> Properties:
+    """The map with the keys of its parts, if it has any.
+
+    Raises:
+        SchemaError: as `unpack`.
+    """
+    if not is_cut(properties):
+        return dict(properties)
+    found = Gathering()
+    for one in damage(properties):
+        error = SchemaError(one.message, code=one.code)
+        error.path = one.path
+        found.errors.append(error)
+    found.raise_all()
+    moved = read_texts(CHECKSUM, text_of(properties))
+    kept = {key: value for key, value in properties.items() if not is_part(key)}
+    for prefix in SCHEMAS:
+        if schema_moves(moved, prefix):
+            kept.pop(f"{prefix}0.name")
+    return kept | moved
+
+
+def is_cut(properties: Mapping[str, str]) -> bool:
+    """Whether any key tells of parts."""
+    return COUNT in properties or any(map(is_part, properties))
+
+
+def is_part(key: str) -> bool:
+    """Whether the key is one of the parts, or tells of them."""
+    return key in (COUNT, CHECKSUM) or key.startswith(PART)
+
+
+def text_of(properties: Mapping[str, str]) -> str:
+    """The text that the parts make."""
+    count = int(properties[COUNT])
+    return "".join(properties[f"{PART}{number}"][HEAD:] for number in range(count))
+
+
+# --- damage --------------------------------------------------------------------------------------
+
+
+def damage(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """Every damage of the parts, each with its key: none in a map without parts.
+
+    The codes are `part-count`, `missing-part`, `unexpected-part`, `damaged-part`, `part-checksum`
+    and `duplicate-key`, for a key that stands both in the parts and beside them.
+    """
+    if not is_cut(properties):
+        return ()
+    numbers = part_numbers(properties)
+    count = properties.get(COUNT)
+    if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
+        problem = f"the key {COUNT!r} does not tell how many parts there are, but {count!r}"
+        return (Diagnostic("part-count", problem, path=(COUNT,)),)
+    found = [*part_damage(properties, int(count), numbers)]
+    return tuple(found or whole_damage(properties))
+
+
+def part_numbers(properties: Mapping[str, str]) -> set[str]:
+    """What stands behind the beginning of the keys of parts."""
+    return {key[len(PART) :] for key in properties if key.startswith(PART)}
+
+
+def part_damage(
+    properties: Mapping[str, str], count: int, numbers: set[str]
+) -> Iterator[Diagnostic]:
+    """Parts that are not there, should not be there, or are not what was written."""
+    most = min(count, len(properties))  # never count up to a number of the map
+    for number in range(most):
+        key = f"{PART}{number}"
+        part = properties.get(key)
+        if part is None:
+            yield Diagnostic("missing-part", f"part {number} of {count} is missing", path=(key,))
+        elif not is_sealed(number, part):
+            problem = f"part {number} of {count} was cut or changed"
+            yield Diagnostic("damaged-part", problem, path=(key,))
+    if count > most:
+        key = f"{PART}{most}"
+        problem = f"parts {most} to {count - 1} of {count} are missing"
+        yield Diagnostic("missing-part", problem, path=(key,))
+    expected = {str(number) for number in range(most)}
+    for name in sorted(numbers - expected):
+        problem = f"there are {count} parts, and this is none of them"
+        yield Diagnostic("unexpected-part", problem, path=(PART + name,))
+
+
+def is_sealed(number: int, part: str) -> bool:
+    """Whether a part is what was written at its place."""
+    found = _PART.fullmatch(part)
+    return found is not None and found[1] == seal(number, found[2])
+
+
+def whole_damage(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """What is wrong though every part is in order."""
+    text = text_of(properties)
+    if properties.get(CHECKSUM) != sha256(text):
+        problem = "the parts do not belong together: their checksum is another"
+        yield Diagnostic("part-checksum", problem, path=(CHECKSUM,))
+        return
+    try:
+        moved = read_texts(CHECKSUM, text)
+    except SchemaError as error:
+        yield from error.diagnostics
+        return
+    schemas = tuple(prefix for prefix in SCHEMAS if schema_moves(moved, prefix))
+    markers = {f"{prefix}0.name" for prefix in schemas}
+    for key in properties:
+        twice = key in moved or any(is_of_schema(key, prefix) for prefix in schemas)
+        if twice and key not in markers:
+            problem = f"the key {key!r} stands beside the parts that hold it"
+            yield Diagnostic("duplicate-key", problem, path=(key,))
+    for key in sorted(markers):
+        if properties.get(key) != MOVED:
+            problem = f"the key {key!r} does not say {MOVED!r}, though the parts hold the schema"
+            yield Diagnostic("duplicate-key", problem, path=(key,))

@@ -1,0 +1,297 @@
+"""Reading what a store holds, whichever Flink wrote it, and writing it again as of today.
+
+`read_map` tells by the keys what kind of object it is and which versions may have written it;
+`upgrade` writes the map of today and says what could not be known. It is idempotent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable,
+    ResolvedCatalogMaterializedTable,
+)
+from schema_core.catalog.objects import (
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+)
+from schema_core.catalog.resolve import (
+    resolve_materialized_table,
+    resolve_model,
+    resolve_table,
+    resolve_view,
+)
+from schema_core.errors import Diagnostic, SchemaCoreError
+from schema_core.formats.properties.keys import Properties, Reader, require_texts
+from schema_core.formats.properties.legacy import (
+    GENERIC,
+    is_of_hive,
+    modernize,
+    unknown_before,
+    with_keys_of_today,
+)
+from schema_core.formats.properties.materialized import (
+    encode_materialized_table,
+    read_materialized_table,
+)
+from schema_core.formats.properties.sidecar import check_version
+from schema_core.formats.properties.tables import (
+    OnLoss,
+    encode_model,
+    encode_table,
+    encode_view,
+    read_model,
+    read_table,
+    read_view,
+)
+from schema_core.formats.properties.versions import Versions, versions_of
+from schema_core.formats.spark.table_properties import is_of_spark, read_spark_table
+from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
+from schema_core.types import parse_type
+
+Kept: TypeAlias = CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel
+ResolvedKept: TypeAlias = (
+    ResolvedCatalogTable
+    | ResolvedCatalogView
+    | ResolvedCatalogMaterializedTable
+    | ResolvedCatalogModel
+)
+
+
+class MapKind(Enum):
+    """What a map is of.
+
+    That of a view looks like that of a table, unless its queries stand in it as well.
+    """
+
+    TABLE = "table"
+    VIEW = "view"
+    MATERIALIZED_TABLE = "materialized table"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the map of a kind is read, resolved and written."""
+
+    read: Callable[[Reader], Kept]
+    resolve: Callable[[Any, SchemaResolver], ResolvedKept]
+    encode: Callable[[Any, OnLoss], Properties]
+
+
+def read_view_with_queries(reader: Reader) -> CatalogView:
+    """The view of a map that holds its queries too."""
+    return read_view(reader, reader.require(ORIGINAL), reader.require(EXPANDED))
+
+
+def resolve_stored_view(view: CatalogView, resolver: SchemaResolver) -> ResolvedCatalogView:
+    """The view with the types that were stored: what its query reads is not at hand."""
+    return resolve_view(view, resolver, lambda _: ())
+
+
+def encode_view_with_queries(view: ResolvedCatalogView, on_loss: OnLoss) -> Properties:
+    """The map of a view with its queries, under the keys that materialized tables have."""
+    queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
+    return encode_view(view, on_loss) | queries
+
+
+SHAPES: dict[MapKind, Shape] = {
+    MapKind.TABLE: Shape(read_table, resolve_table, encode_table),
+    MapKind.VIEW: Shape(read_view_with_queries, resolve_stored_view, encode_view_with_queries),
+    MapKind.MATERIALIZED_TABLE: Shape(
+        read_materialized_table, resolve_materialized_table, encode_materialized_table
+    ),
+    MapKind.MODEL: Shape(read_model, resolve_model, encode_model),
+}
+
+#: So often expressions are printed at most, until their text stays.
+PRINTINGS = 4
+
+#: The queries of a view or a materialized table, and the keys that materialized tables alone have.
+ORIGINAL, EXPANDED = "original-query", "expanded-query"
+REFRESH = frozenset({
+    "freshness-interval", "freshness-unit", "logical-refresh-mode", "refresh-mode",
+    "refresh-status",
+})  # fmt: skip
+
+
+def kind_of(properties: Mapping[str, str]) -> MapKind:
+    """What a map is of, by its keys: one that is lost does not change it.
+
+    >>> kind_of({"input-schema.0.name": "f", "input-schema.0.data-type": "INT"})
+    <MapKind.MODEL: 'model'>
+    """
+    refresh, queries = REFRESH & properties.keys(), {ORIGINAL, EXPANDED} & properties.keys()
+    if len(refresh) > 1 or (refresh and queries):
+        return MapKind.MATERIALIZED_TABLE
+    if queries:
+        return MapKind.VIEW
+    if any(key.startswith(("input-schema.", "output-schema.")) for key in properties):
+        return MapKind.MODEL
+    return MapKind.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMap:
+    """An object that a store held: what it is, who may have written it, what was not to be known.
+
+    `properties` is the same map with the keys of today, `layers` what was taken off it: "hive",
+    "parts", "spark".
+    """
+
+    object: Kept
+    kind: MapKind
+    properties: Mapping[str, str]
+    layers: tuple[str, ...]
+    versions: Versions
+    notes: tuple[Diagnostic, ...]
+
+
+def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap:
+    r"""The object of a map that any Flink since 1.9, Spark, or this library wrote to any store.
+
+    Without a `kind` the keys decide; a model without columns then looks like a table.
+
+    Raises:
+        SchemaError: with code `hive-table` for a table that only Hive knows; `missing-key`,
+            `key-value` and those of `parts.damage` for a map that is damaged; `legacy-type` for an
+            old type that cannot be read.
+
+    >>> found = read_map(
+    ...     {
+    ...         "schema.0.name": "t",
+    ...         "schema.0.type": "TIMESTAMP",
+    ...         "schema.0.proctime": "true",
+    ...         "connector.type": "kafka",
+    ...     }
+    ... )
+    >>> print(found.versions, found.object.schema, sep="\n")
+    Flink 1.9
+    (
+      `t` AS [PROCTIME()]
+    )
+    """
+    require_texts(stored)
+    if is_of_spark(stored) and not is_of_hive(stored):
+        table, notes = read_spark_table(stored)
+        return StoredMap(table, MapKind.TABLE, stored, ("spark",), versions_of(()), notes)
+    modern = modernize(stored)
+    reader = Reader(modern.properties)
+    check_version(reader)
+    kind = kind or kind_of(modern.properties)
+    found = SHAPES[kind].read(reader)
+    notes = (*modern.notes, *unknown_before(modern.versions), *reader.ignored())
+    return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
+
+
+# --- upgrade -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """The map of today, which versions may have written the old one, what was not to be known."""
+
+    properties: Properties
+    versions: Versions
+    notes: tuple[Diagnostic, ...]
+
+
+def upgrade(
+    stored: Mapping[str, str],
+    resolver: SchemaResolver | None = None,
+    on_loss: OnLoss = "carry",
+    kind: MapKind | None = None,
+) -> Upgraded:
+    """The map of today for what a stored one says.
+
+    The types of computed columns and watermarks are found anew; where they differ from those that
+    were stored, a note says so.
+
+    Raises:
+        SchemaError: as `read_map`, and for a schema that `resolver` refuses: nothing is written.
+        UnsupportedError: as `property_map.encode_table`.
+
+    >>> done = upgrade({"schema.0.name": "d", "schema.0.type": "DECIMAL", "connector.type": "x"})
+    >>> done.properties["schema.0.data-type"], [one.code for one in done.notes][:1]
+    ('DECIMAL(38, 18)', ['type-assumed'])
+    >>> done.properties == upgrade(done.properties).properties
+    True
+    """
+    found = read_map(stored, kind)
+    shape = SHAPES[found.kind]
+    resolved = shape.resolve(found.object, resolver or SchemaResolver())
+    stale = tuple(stale_types(found.properties, resolved))
+    properties = shape.encode(resolved, on_loss)
+    printed = (key for key in properties if key.endswith(".expr"))
+    anew = any(properties[key] != found.properties.get(key) for key in printed)
+    if anew or any(key.startswith(GENERIC) for key in properties):
+        properties = settled(properties, shape, resolver or SchemaResolver(), on_loss)
+    return Upgraded(properties, found.versions, (*found.notes, *stale))
+
+
+def settled(
+    properties: Properties, shape: Shape, resolver: SchemaResolver, on_loss: OnLoss
+) -> Properties:
+    r"""The map as it stays however often it is read and written.
+
+    Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which stays.
+    """
+    for _ in range(PRINTINGS):
+        modern = with_keys_of_today(properties).properties
+        resolved = shape.resolve(shape.read(Reader(modern)), resolver)
+        again = shape.encode(resolved, on_loss)
+        if again == properties:
+            break
+        properties = again
+    return properties
+
+
+def stale_types(properties: Mapping[str, str], resolved: ResolvedKept) -> Iterator[Diagnostic]:
+    """Stored types of computed columns and watermarks that are other ones today."""
+    for prefix, schema in schemas_of(resolved):
+        yield from _stale_columns(properties, prefix, schema)
+        for number, watermark in enumerate(schema.watermark_specs):
+            key = f"{prefix}.watermark.{number}.strategy.data-type"
+            now = watermark.watermark_expression.type.as_serializable_string()
+            yield from _stale(properties, key, now)
+
+
+def schemas_of(resolved: ResolvedKept) -> tuple[tuple[str, ResolvedSchema], ...]:
+    """The schemas of an object, with the prefixes of their keys."""
+    if isinstance(resolved, ResolvedCatalogModel):
+        return (
+            ("input-schema", resolved.resolved_input_schema),
+            ("output-schema", resolved.resolved_output_schema),
+        )
+    return (("schema", resolved.resolved_schema),)
+
+
+def _stale_columns(
+    properties: Mapping[str, str], prefix: str, schema: ResolvedSchema
+) -> Iterator[Diagnostic]:
+    for number, column in enumerate(schema.columns):
+        if isinstance(column, ComputedColumn):
+            now = column.data_type.as_serializable_string()
+            yield from _stale(properties, f"{prefix}.{number}.data-type", now)
+
+
+def _stale(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagnostic]:
+    stored = properties.get(key)
+    if stored is None or stored == now:
+        return
+    try:
+        same = parse_type(stored).as_serializable_string() == now
+    except SchemaCoreError:
+        same = False
+    what = "is written otherwise today" if same else "is not what the expression gives"
+    problem = f"the type {stored[:60]} {what}: {now}"
+    yield Diagnostic("type-spelling" if same else "stale-type", problem, path=(key,))

@@ -1,0 +1,237 @@
+"""Flink's types as PySpark's and back: the trees of `spark_types` as objects of pyspark.
+
+The note stands under one key of our own in the metadata of a StructField; Spark carries it through
+select, temporary views, parquet files and tables (Spark SQL guide, "Data Types").
+"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from schema_core.errors import SchemaError
+from schema_core.extras import needs
+from schema_core.formats.arguments import require
+from schema_core.formats.foreign_schema import Reading, gather, raise_refused
+from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
+from schema_core.formats.spark.ddl import Tree
+from schema_core.formats.spark.physical import TARGET, SparkTarget, to_field_tree, to_tree
+from schema_core.formats.spark.types import from_field_tree, from_tree, read_field_tree
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
+from schema_core.text import MAX_DEPTH, quote_identifier
+from schema_core.types import DataType, RowField
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructField, StructType
+
+
+@needs("pyspark.sql")
+def to_struct_field(
+    name: str,
+    type_: DataType,
+    comment: str | None = None,
+    *,
+    layout: str | None = None,
+    on_loss: Policy = "error",
+    target: SparkTarget = TARGET,
+) -> StructField:
+    """The Spark field of a column: physical type, nullability, the exact type as a note.
+
+    `layout` is a hint of `formats.arrow.layout_of`, kept for the way back to Arrow; the target
+    `hive` is for tables of Hive's own formats, in which nothing is NOT NULL but by its note.
+
+    Raises:
+        UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
+            `no-hive-type` for what no table of Hive's holds, `lossy` where values would change and
+            `on_loss` is `error`.
+
+    >>> from schema_core.types import parse_type
+    >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
+    StructField('code', StringType(), False)
+    >>> to_struct_field("at", parse_type("TIMESTAMP(9)"))
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): values lose the last \
+digits of a second
+      in field 'at'
+      hint: on_loss='note' keeps the exact type as a note, on_loss='accept' forgets it
+    """
+    from pyspark.sql.types import StructField
+
+    require(name, str, "a name")
+    require(type_, DataType, "a type")
+    require(comment, (str, NoneType), "a comment")
+    field = RowField(name, type_, comment)
+    tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
+    return StructField.fromJson(tree)
+
+
+@needs("pyspark.sql")
+def to_spark(type_: DataType) -> SparkType:
+    """The Spark type that holds the values of a type; fields of structs carry their own notes."""
+    from pyspark.sql.types import StructField
+
+    require(type_, DataType, "a type")
+    return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
+
+
+@needs("pyspark.sql")
+def to_spark_sql(type_: DataType) -> str:
+    """Return the Spark type of a type as Spark SQL, every field name quoted.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`.
+
+    >>> from schema_core.types import parse_type
+    >>> to_spark_sql(parse_type("ROW<`a${b}` ARRAY<TIMESTAMP(3)>>"))
+    'STRUCT<`a${b}`: ARRAY<timestamp_ntz>>'
+    """
+    return _sql(to_spark(type_))
+
+
+def _sql(spark: SparkType) -> str:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match spark:
+        case StructType(fields=fields):
+            inner = (f"{quote_identifier(one.name)}: {_sql(one.dataType)}" for one in fields)
+            return f"STRUCT<{', '.join(inner)}>"
+        case ArrayType():
+            return f"ARRAY<{_sql(spark.elementType)}>"
+        case MapType():
+            return f"MAP<{_sql(spark.keyType)}, {_sql(spark.valueType)}>"
+        case _:
+            return str(spark.simpleString())
+
+
+@needs("pyspark.sql")
+def from_struct_field(field: StructField) -> DataType:
+    """The noted type while the field still fits it, else the nearest type to the physical one.
+
+    Raises:
+        UnsupportedError: with code `no-flink-type` for a Spark type that no type can stand for.
+    """
+    from pyspark.sql.types import StructField
+
+    require(field, StructField, "a field of Spark")
+    return from_field_tree(_field_tree(field)).data_type
+
+
+@needs("pyspark.sql")
+def from_spark(spark: SparkType) -> DataType:
+    """The nearest type to a Spark type, nullable.
+
+    >>> from pyspark.sql.types import ArrayType, IntegerType
+    >>> print(from_spark(ArrayType(IntegerType(), containsNull=False)))
+    ARRAY<INT NOT NULL>
+    """
+    from pyspark.sql.types import DataType as SparkType
+
+    require(spark, SparkType, "a type of Spark")
+    check_spark(spark)
+    return from_tree(_tree(spark))
+
+
+def type_of(description: object) -> DataType:
+    """What `DataTypes.of` makes of a Spark type or field.
+
+    Raises:
+        SchemaError: with code `no-data-type` for anything else of Spark's.
+    """
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructField
+
+    if isinstance(description, StructField):
+        return from_struct_field(description)
+    if isinstance(description, SparkType):
+        return from_spark(description)
+    kind = type(description).__name__
+    raise SchemaError(f"a {kind} of Spark stands for no data type", code="no-data-type")
+
+
+@needs("pyspark.sql")
+def to_struct_type(
+    schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
+) -> StructType:
+    """The Spark schema of all columns of a table, as a reader of the table sees them.
+
+    For a table of Hive's own formats (``saveAsTable(name, format="hive")``) the target is `hive`.
+
+    Raises:
+        UnsupportedError: as `to_struct_field`; what Hive cannot hold is told all at once.
+    """
+    from pyspark.sql.types import StructType
+
+    require(schema, ResolvedSchema, "a resolved schema")
+    if target == "hive":
+        refuse(losses(schema, target), "no-hive-type")
+    fields = [
+        to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss, target=target)
+        for one in schema.columns
+    ]
+    return StructType(fields)
+
+
+@needs("pyspark.sql")
+def from_struct_type(struct: StructType) -> Schema:
+    """A schema of physical columns from a Spark schema, with the comments it carries.
+
+    Raises:
+        UnsupportedError: for columns that no type stands for; all of them at once.
+    """
+    found = read_struct_type(struct)
+    raise_refused(found.refused)
+    return found.schema
+
+
+@needs("pyspark.sql")
+def read_struct_type(struct: StructType) -> Reading:
+    """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
+    from pyspark.sql.types import StructType
+
+    require(struct, StructType, "a schema of Spark")
+    return gather(struct.fields, _read_column)
+
+
+def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
+    return read_field_tree(_field_tree(field))
+
+
+def _field_tree(field: StructField) -> dict[str, Any]:
+    """A field as its JSON; only the depth is looked at before."""
+    check_spark(field.dataType)
+    found = field.jsonValue()
+    return {**found, "type": _plain_tree(found["type"])}
+
+
+def _tree(spark: SparkType) -> Tree:
+    return _plain_tree(spark.jsonValue())
+
+
+def _plain_tree(tree: Any) -> Tree:
+    """The JSON, where types that are no word and no dict of ours stay a word to refuse."""
+    return tree if isinstance(tree, dict) else str(tree)
+
+
+@needs("pyspark.sql")
+def check_spark(spark: SparkType) -> None:
+    """Refuse a Spark type nested deeper than `MAX_DEPTH`, before pyspark meets it by recursion.
+
+    Raises:
+        UnsupportedError: with code `too-deep`.
+    """
+    level: list[Any] = [spark]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        level = [inner for one in level for inner in _below(one)]
+
+
+def _below(spark: Any) -> list[Any]:
+    inner = [field.dataType for field in getattr(spark, "fields", ())]
+    names = ("elementType", "keyType", "valueType")
+    return inner + [getattr(spark, name) for name in names if hasattr(spark, name)]

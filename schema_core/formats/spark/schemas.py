@@ -1,0 +1,167 @@
+"""StructType JSON and DDL of Spark as schemas, and schemas as these texts, without a JVM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from schema_core.errors import ParseError, SchemaError, at
+from schema_core.formats.foreign_schema import Reading, gather
+from schema_core.formats.loss import Policy, too_deep
+from schema_core.formats.spark.ddl import Tree, parse_ddl
+from schema_core.formats.spark.ddl_text import print_ddl
+from schema_core.formats.spark.physical import to_field_tree
+from schema_core.formats.spark.types import read_field_tree
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.text import MAX_DEPTH, Span, check_size
+from schema_core.types import RowField
+
+#: What a dict of Spark's JSON must hold, and what it may hold, by its type.
+KEYS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "struct": (frozenset({"type", "fields"}), frozenset()),
+    "array":  (frozenset({"type", "elementType", "containsNull"}), frozenset()),
+    "map":    (frozenset({"type", "keyType", "valueType", "valueContainsNull"}), frozenset()),
+    "udt":    (frozenset({"type", "sqlType"}), frozenset({"class", "pyClass", "serializedClass"})),
+}  # fmt: skip
+FIELD = (frozenset({"name", "type", "nullable"}), frozenset({"metadata"}))
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def from_json(text: str) -> Reading:
+    """The columns that a StructType's JSON describes, those refused, and what is told otherwise.
+
+    Raises:
+        ParseError: for a text that is no JSON.
+        SchemaError: with code `spark-json` for JSON that is no StructType, with the place.
+
+    >>> found = from_json('''{"type": "struct", "fields": [
+    ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
+    ...     {"name": "at", "type": "interval", "nullable": true, "metadata": {}}]}''')
+    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
+    (['`id` BIGINT NOT NULL'], ['no-flink-type'])
+    """
+    return gather(parse_json(text)["fields"], read_field_tree)
+
+
+def to_json(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
+    """The JSON of the StructType of a schema, with notes, as ``StructType.json()`` writes it."""
+    return print_json(_struct(schema, on_loss))
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """The tree of a StructType's JSON, every key of which is accounted for.
+
+    Raises:
+        ParseError: for a text that is no JSON, or one of more than 1,000,000 characters.
+        SchemaError: with code `spark-json` for JSON that is no StructType, with the place.
+        UnsupportedError: with code `too-deep` beyond `MAX_DEPTH` levels.
+    """
+    check_size(text)
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        span = Span(error.pos, error.pos + 1)
+        raise ParseError(f"no JSON: {error.msg}", span=span, text=text) from None
+    except RecursionError:
+        raise too_deep() from None
+    if not isinstance(found, dict) or found.get("type") != "struct":
+        raise _wrong("expected a struct")
+    return _checked_dict(found, 1)
+
+
+def print_json(tree: Mapping[str, Any]) -> str:
+    """A tree as Spark's own JSON: keys in order, no white space."""
+    return json.dumps(tree, separators=(",", ":"), sort_keys=True)
+
+
+def _wrong(problem: str) -> SchemaError:
+    return SchemaError(problem, code="spark-json")
+
+
+def _checked(tree: Any, depth: int) -> Tree:
+    """The tree, if Spark could have written it."""
+    if depth > MAX_DEPTH:
+        raise too_deep()
+    if isinstance(tree, str):
+        return tree
+    if not isinstance(tree, dict):
+        raise _wrong(f"expected a type, found {str(tree)[:60]}")
+    return _checked_dict(tree, depth)
+
+
+def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
+    kind = tree.get("type")
+    if not isinstance(kind, str) or kind not in KEYS:
+        raise _wrong(f"expected one of {', '.join(KEYS)}, found {str(kind)[:60]}")
+    _check_keys(tree, *KEYS[kind])
+    found = dict(tree)
+    for name in ("elementType", "keyType", "valueType"):
+        if name in found:
+            with at(name.removesuffix("Type")):
+                found[name] = _checked(found[name], depth + 1)
+    for name in ("containsNull", "valueContainsNull"):
+        if not isinstance(found.get(name, True), bool):
+            raise _wrong(f"{name} is neither true nor false")
+    if kind == "struct":
+        if not isinstance(found["fields"], list):
+            raise _wrong("fields is no list")
+        found["fields"] = [_checked_field(one, depth) for one in found["fields"]]
+    return found
+
+
+def _checked_field(field: Any, depth: int) -> dict[str, Any]:
+    if not isinstance(field, dict):
+        raise _wrong(f"expected a field, found {str(field)[:60]}")
+    name = field.get("name")
+    with at(f"field {name!r}"):
+        _check_keys(field, *FIELD)
+        metadata = field.get("metadata") or {}
+        if not isinstance(name, str):
+            raise _wrong("the name is no text")
+        if not isinstance(field["nullable"], bool):
+            raise _wrong("nullable is neither true nor false")
+        if not isinstance(metadata, dict):
+            raise _wrong("the metadata is no object")
+        return {**field, "type": _checked(field["type"], depth + 1), "metadata": metadata}
+
+
+def _check_keys(found: dict[str, Any], needed: frozenset[str], allowed: frozenset[str]) -> None:
+    missing, unknown = needed - set(found), set(found) - needed - allowed
+    if missing or unknown:
+        what = "is missing" if missing else "is unknown"
+        raise _wrong(f"the key {min(missing or unknown)!r} {what}")
+
+
+# --- DDL -----------------------------------------------------------------------------------------
+
+
+def from_ddl(text: str, *, timestamp: str = "timestamp") -> Reading:
+    """The columns that a DDL text of Spark describes, those refused, what is told otherwise.
+
+    Raises:
+        ParseError: as `formats.spark_ddl.parse_ddl`.
+
+    >>> print(from_ddl("id BIGINT NOT NULL COMMENT 'key', tags ARRAY<VARCHAR(5)>").schema)
+    (
+      `id` BIGINT NOT NULL COMMENT 'key',
+      `tags` ARRAY<VARCHAR(5)>
+    )
+    """
+    return gather(parse_ddl(text, timestamp=timestamp)["fields"], read_field_tree)
+
+
+def to_ddl(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
+    """The DDL text of a schema, which has no room for notes.
+
+    Raises:
+        UnsupportedError: with code `lossy` where values would change and `on_loss` is `error`.
+    """
+    return print_ddl(_struct(schema, on_loss))
+
+
+def _struct(schema: ResolvedSchema, on_loss: Policy) -> dict[str, Any]:
+    fields = [RowField(one.name, one.data_type, one.comment) for one in schema.columns]
+    return {"type": "struct", "fields": [to_field_tree(one, on_loss=on_loss) for one in fields]}

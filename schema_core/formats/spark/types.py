@@ -1,0 +1,294 @@
+"""Spark's types as Flink's, from the JSON that Spark writes of its types: no JVM, no pyspark.
+
+A type of Spark is a *tree*: a word such as ``"decimal(10,2)"``, or a dict for arrays, maps and
+structs (the JSON of StructType). The exact type is a note in the metadata of a field, believed only
+while the physical type still fits it. Nullability below a note is not compared, since files and
+tables forget it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.formats.exact_types import COMMENT, noted
+from schema_core.formats.loss import (
+    Loss,
+    LossKind,
+    plain,
+    too_deep,
+)
+from schema_core.formats.loss_targets import BYTES, STRING, without_null
+from schema_core.formats.spark.ddl import Tree, parse_spark_type
+from schema_core.formats.spark.physical import TARGET, usual_tree
+from schema_core.text import MAX_DEPTH
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DayTimeResolution,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    NullType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarCharType,
+    VariantType,
+    YearMonthIntervalType,
+    YearMonthResolution,
+)
+
+#: Keys of Spark's own in the metadata of a field.
+CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
+COLLATIONS = "__COLLATIONS"
+
+
+# --- from Spark ----------------------------------------------------------------------------------
+
+
+def from_field_tree(field: Mapping[str, Any]) -> RowField:
+    """Name, type and comment of a field: the noted type while the field still fits it.
+
+    A field that is not nullable gives NOT NULL; one that is may still be NOT NULL by its note,
+    since Spark forgets it in files. What Spark itself notes of CHAR and VARCHAR is understood.
+
+    Raises:
+        UnsupportedError: with code `no-flink-type` for a Spark type that no type can stand for.
+    """
+    with at(f"field {field['name']!r}"):
+        check_tree(field["type"])
+        return _read(field)
+
+
+def read_field_tree(field: Mapping[str, Any]) -> tuple[RowField, tuple[Loss, ...]]:
+    """The same, with the collations that no type of Flink has."""
+    found = from_field_tree(field)
+    return found, tuple(_collations(field, ()))
+
+
+def from_tree(tree: Tree) -> DataType:
+    """The nearest type to the tree of a Spark type, nullable.
+
+    >>> print(from_tree({"type": "array", "elementType": "integer", "containsNull": False}))
+    ARRAY<INT NOT NULL>
+    """
+    check_tree(tree)
+    return _type(tree, _read)
+
+
+ReadField: TypeAlias = "Callable[[Mapping[str, Any]], RowField]"
+
+
+def _read(field: Mapping[str, Any]) -> RowField:
+    type_ = _believed(field)
+    if type_ is None:
+        return _physical(field, _read)
+    if not field["nullable"]:
+        type_ = without_null(type_)
+    return RowField(field["name"], type_, comment_of(field))
+
+
+def _believed(field: Mapping[str, Any]) -> DataType | None:
+    """What the note says, if there is one, it can be read and the field still fits it."""
+    type_ = noted(field["metadata"])
+    if type_ is None:
+        return None
+    try:
+        if field["type"] == usual_tree(type_):
+            return type_
+        physical = _physical(field, _read_bare).data_type
+    except SchemaCoreError:
+        return None
+    return type_ if plain(type_, physical, TARGET, exactly_null=False) else None
+
+
+def _read_bare(field: Mapping[str, Any]) -> RowField:
+    """What a field says without notes."""
+    type_ = _type(field["type"], _read_bare)
+    nullable = field["nullable"]
+    return RowField(field["name"], type_ if nullable else without_null(type_), comment_of(field))
+
+
+def _physical(field: Mapping[str, Any], read: ReadField) -> RowField:
+    """What the physical type says, with Spark's own note of CHAR and VARCHAR where it fits."""
+    tree = field["type"]
+    if read is not _read_bare and (told := _char_varchar(field)) is not None:
+        tree = told
+    type_ = _type(tree, read)
+    type_ = type_ if field["nullable"] else without_null(type_)
+    return RowField(field["name"], type_, comment_of(field))
+
+
+def _char_varchar(field: Mapping[str, Any]) -> Tree | None:
+    """The tree that Spark notes for a column with CHAR or VARCHAR in it, if it still fits."""
+    told = field["metadata"].get(CHAR_VARCHAR)
+    if not isinstance(told, str):
+        return None
+    try:
+        tree = parse_spark_type(told)
+    except SchemaCoreError:
+        return None
+    return tree if shape(tree) == shape(field["type"]) else None
+
+
+def shape(tree: Tree) -> Tree:
+    """A tree without nullability, metadata and lengths of strings."""
+    match tree:
+        case str():
+            return "string" if tree.startswith(("char(", "varchar(", "string")) else tree
+        case {"type": "struct", "fields": fields}:
+            return {one["name"]: shape(one["type"]) for one in fields}
+        case _:
+            inner = ("type", "elementType", "keyType", "valueType")
+            return {name: shape(tree[name]) for name in inner if name in tree}
+
+
+def comment_of(field: Mapping[str, Any]) -> str | None:
+    """The comment that Spark keeps in a field's metadata."""
+    comment = field["metadata"].get(COMMENT)
+    return comment if isinstance(comment, str) else None
+
+
+def _collations(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Loss]:
+    """Every collation in a field; Spark tells it in the metadata of the nearest field above."""
+    path = (*path, field["name"])
+    told = field["metadata"].get(COLLATIONS)
+    for place, name in (told if isinstance(told, dict) else {}).items():
+        steps = str(place).removeprefix(field["name"]).strip(".")
+        source = f"STRING COLLATE {str(name).partition('.')[2]}"
+        inner = (*path, *steps.split(".")) if steps else path
+        yield Loss(inner, LossKind.COLLATION, source, "STRING", reversible=False)
+    for below, step in _fields_within(field["type"], ()):
+        yield from _collations(below, (*path, *step))
+
+
+def _fields_within(
+    tree: Tree, path: tuple[str, ...]
+) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]]]:
+    """The nearest fields below, with the steps to the struct that they are in."""
+    if isinstance(tree, str):
+        return
+    for one in tree.get("fields", ()):
+        yield one, path
+    for name, step in (("elementType", "element"), ("keyType", "key"), ("valueType", "value")):
+        if name in tree:
+            yield from _fields_within(tree[name], (*path, step))
+
+
+_PARAMETERS = re.compile(r"(\w+)\((-?\d{1,10})(?:,\s*(-?\d{1,10}))?\)")
+
+
+def _type(tree: Tree, read: ReadField) -> DataType:
+    match tree:
+        case str():
+            return _word(tree)
+        case {"type": "array", "elementType": element, "containsNull": nullable}:
+            inner = _type(element, read)
+            return ArrayType(inner if nullable else without_null(inner))
+        case {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": nullable}:
+            inner = _type(value, read)
+            return MapType(
+                without_null(_type(key, read)), inner if nullable else without_null(inner)
+            )
+        case {"type": "struct", "fields": fields}:
+            return RowType([read(one) for one in fields])
+        case _:
+            raise _nothing_for(str(tree.get("type")))
+
+
+def _word(word: str) -> DataType:
+    if (type_ := WORDS.get(word)) is not None:
+        return type_
+    match = _PARAMETERS.fullmatch(word)
+    if match is None or match[1] not in PARAMETERIZED:
+        raise _nothing_for(word)
+    return PARAMETERIZED[match[1]](*(int(one) for one in match.groups()[1:] if one is not None))
+
+
+def _nothing_for(word: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"no Flink type stands for Spark's {word[:100]}",
+        code="no-flink-type",
+        hint="cast the column to a plain type, or leave it out",
+    )
+
+
+def _day_time(resolution: DayTimeResolution) -> DataType:
+    """The interval with as many days as Flink has."""
+    days = 6 if resolution.value.startswith("DAY") else DayTimeIntervalType.DEFAULT_DAY_PRECISION
+    return DayTimeIntervalType(resolution, days)
+
+
+def _year_month(resolution: YearMonthResolution) -> DataType:
+    has_years = resolution is not YearMonthResolution.MONTH
+    return YearMonthIntervalType(resolution, 4 if has_years else 2)
+
+
+#: Word of Spark's JSON -> the type.
+WORDS: dict[str, DataType] = {
+    "void":          NullType(),
+    "boolean":       BooleanType(),
+    "byte":          TinyIntType(),
+    "short":         SmallIntType(),
+    "integer":       IntType(),
+    "long":          BigIntType(),
+    "float":         FloatType(),
+    "double":        DoubleType(),
+    "decimal":       DecimalType(10, 0),
+    "string":        STRING,
+    "binary":        BYTES,
+    "date":          DateType(),
+    "timestamp_ntz": TimestampType(6),
+    "timestamp":     LocalZonedTimestampType(6),
+    "variant":       VariantType(),
+    **{f"interval {one.value.lower()}": _day_time(one) for one in DayTimeResolution},
+    **{f"interval {one.value.lower()}": _year_month(one) for one in YearMonthResolution},
+}  # fmt: skip
+
+#: Word before parentheses -> the type with these parameters; Spark allows a decimal of no digits.
+PARAMETERIZED: dict[str, Callable[..., DataType]] = {
+    "decimal":       lambda precision, scale=0: DecimalType(max(1, precision), scale),
+    "char":          CharType,
+    "varchar":       VarCharType,
+    "time":          TimeType,
+    "timestamp_ntz": TimestampType,
+    "timestamp_ltz": LocalZonedTimestampType,
+}  # fmt: skip
+
+
+# --- budget --------------------------------------------------------------------------------------
+
+
+def check_tree(tree: Tree) -> None:
+    """Refuse a tree nested deeper than `MAX_DEPTH`, before anything recursive meets it.
+
+    Raises:
+        UnsupportedError: with code `too-deep`.
+    """
+    level, depth = [tree], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        level = [inner for one in level for inner in _below(one)]
+
+
+def _below(tree: Tree) -> list[Tree]:
+    if isinstance(tree, str):
+        return []
+    inner = [one["type"] for one in tree.get("fields", ())]
+    return inner + [tree[name] for name in ("elementType", "keyType", "valueType") if name in tree]

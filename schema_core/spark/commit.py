@@ -1,0 +1,656 @@
+"""The commit of files: a job's new files become visible and the old ones go, both or neither.
+
+A job writes into a staging directory that readers skip. Its commit takes the lock of the table's
+directory and writes a journal that lists the files to move in and the files to delete; renaming
+the journal to its final name is the commit point. Then the new files are moved, each checked, the
+old files are deleted, and the staging directory and the journal go last.
+
+Killed before the commit point, a job leaves a staging directory, which the next write recognises
+by its name and removes. Killed after it, a job leaves a journal, which the next write or read
+carries out: each of its steps may be repeated, also by several processes at once. See
+``docs/decisions/0013-files-are-committed-by-a-journal.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.spark.files import Entry, FileSystem, Release, visible_files
+
+T = TypeVar("T")
+
+#: Prefix of all names of this library in the directory of a table. Readers skip it: it begins
+#: with a dot.
+PREFIX: Final = ".schema-core-"
+LOCK: Final = f"{PREFIX}lock"
+#: For how many seconds a commit waits for the commit of another writer.
+PATIENCE: Final = 600.0
+#: Between two attempts to take the lock, in seconds.
+PAUSE: Final = 0.02
+#: After how many seconds what a process of another host left is regarded as abandoned.
+ABANDONED: Final = 7 * 86_400.0
+#: How often a step that fails after the commit point is tried.
+ATTEMPTS: Final = 3
+#: How often the files of a read are listed, because a commit changed them meanwhile.
+READ_ATTEMPTS: Final = 20
+#: How often they are listed before the read takes the lock, so that commits wait for it.
+UNLOCKED_ATTEMPTS: Final = 5
+#: For how many seconds a read waits for the lock; it can do without.
+READ_PATIENCE: Final = 10.0
+#: Staging directories of versions before the journal; their names contain no owner.
+FORMER_PREFIX: Final = ".staging-"
+FORMER_STAGE: Final = re.compile(r"\.staging-[0-9a-f]{32}")
+FORMER_ABANDONED: Final = 86_400.0
+
+
+class Kind(Enum):
+    """What a name of this library refers to."""
+
+    STAGE = "stage"
+    #: a journal that has no effect
+    DRAFT = "draft"
+    #: a journal that has effect once the catalog holds the definition it names
+    PENDING = "pending"
+    #: a journal that has effect: its job has committed
+    COMMIT = "commit"
+
+
+# --- owners --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process: its host, its number there, and when it started, since numbers are used again."""
+
+    host: str
+    pid: int
+    started: int
+
+    @classmethod
+    def this(cls) -> Owner:
+        """The running process."""
+        pid = os.getpid()
+        return cls(_host(), pid, _process(pid)[1])
+
+    def is_dead(self, age: float) -> bool:
+        """Whether the process has ended, judged by age if it belongs to another host."""
+        if self.host != _host() or os.name != "posix":
+            return age > ABANDONED
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            pass
+        state, started = _process(self.pid)
+        return state in ("Z", "X") or (0 not in (started, self.started) and started != self.started)
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9.]", "_", socket.gethostname())[:100] or "localhost"
+
+
+def _process(pid: int) -> tuple[str, int]:
+    """State and start time of a process where Linux shows them, else an empty state and 0."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "", 0
+    state, *rest = fields.rpartition(")")[2].split()
+    return state, int(rest[18])
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of ours within the directory of a table, with the process that owns it."""
+
+    kind: Kind
+    owner: Owner
+    id: str
+
+    def __str__(self) -> str:
+        one = self.owner
+        return f"{PREFIX}{self.kind.value}-{one.host}-{one.pid}-{one.started}-{self.id}"
+
+    @classmethod
+    def parse(cls, name: str) -> Name | None:
+        """Parse a name; None if it is not a name of this library."""
+        if not (found := _NAME.fullmatch(name)):
+            return None
+        kind, host, pid, started, id_ = found.groups()
+        return cls(Kind(kind), Owner(host, int(pid), int(started)), id_)
+
+    def of(self, kind: Kind) -> Name:
+        """The name of something else of the same job."""
+        return Name(kind, self.owner, self.id)
+
+
+_NAME = re.compile(
+    rf"{re.escape(PREFIX)}({'|'.join(one.value for one in Kind)})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})"
+)
+#: The jobs of this process that may still commit, by the id of their names.
+_RUNNING: set[str] = set()
+
+
+# --- the journal ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that a catalog holds: the identifier of the table, and a digest of the rest."""
+
+    table: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a commit does: which files move in, with their sizes, and which are deleted.
+
+    Paths are below the table's directory, and below `stage` for the new files. With `definition`
+    the commit belongs to a change of the catalog: it has effect once the catalog holds that.
+    """
+
+    stage: str
+    add: tuple[tuple[str, int], ...]
+    remove: tuple[str, ...]
+    definition: Definition | None = None
+
+    def encode(self) -> bytes:
+        return json.dumps({"version": 1, **asdict(self)}).encode()
+
+    @classmethod
+    def decode(cls, content: bytes) -> Journal:
+        fields: dict[str, Any] = json.loads(content)
+        if fields.pop("version") != 1:
+            raise ExternalError(
+                "the journal of a commit has an unknown version",
+                code="commit-unfinished",
+                hint="read the table with the version of schema_core that wrote it",
+            )
+        definition = fields.pop("definition")
+        return cls(
+            fields["stage"],
+            tuple((path, size) for path, size in fields["add"]),
+            tuple(fields["remove"]),
+            Definition(**definition) if definition else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """The directory of a table, with every operation on it checked.
+
+    What the file system raises, and what it reports by returning False, becomes an `ExternalError`
+    with code `file-system`.
+    """
+
+    system: FileSystem
+    root: str
+
+    def path(self, name: object) -> str:
+        """The path of an entry; the empty name is that of the directory."""
+        return f"{self.root}/{name}" if name else self.root
+
+    def call(self, action: str, operation: Callable[[], T]) -> T:
+        try:
+            return operation()
+        except SchemaCoreError:
+            raise
+        except Exception as error:
+            raise _failed(action, _first_line(error)) from error
+
+    def status(self, name: object) -> Entry | None:
+        path = self.path(name)
+        return self.call(f"look at {path!r}", lambda: self.system.status(path))
+
+    def entries(self, prefix: str) -> list[Entry]:
+        """The entries of the directory with this prefix; none if it is a file or does not exist."""
+        here = self.call(f"look at {self.root!r}", lambda: self.system.status(self.root))
+        if here is None or not here.is_directory:
+            return []
+        return self.call(f"list {self.root!r}", lambda: self.system.list(self.root, prefix))
+
+    def files(self, name: object | None = None) -> list[tuple[str, int]]:
+        """The visible files below a directory within, or below this one."""
+        root = self.root if name is None else self.path(name)
+        return self.call(f"list {root!r}", lambda: sorted(visible_files(self.system, root)))
+
+    def read(self, name: object) -> bytes | None:
+        """The content of a file; None if it was removed meanwhile."""
+        try:
+            return self.call(f"read {self.path(name)!r}", lambda: self.system.read(self.path(name)))
+        except ExternalError:
+            if self.status(name) is None:
+                return None
+            raise
+
+    def create(self, name: object, content: bytes) -> None:
+        path = self.path(name)
+        self.call(f"write {path!r}", lambda: self.system.create(path, content))
+
+    def mkdirs(self, name: str) -> None:
+        path = self.path(name)
+        if not self.call(f"create {path!r}", lambda: self.system.mkdirs(path)):
+            raise _failed(f"create {path!r}", "the file system refused")
+
+    def rename(self, source: object, target: object) -> None:
+        action = f"rename {self.path(source)!r} to {self.path(target)!r}"
+        paths = self.path(source), self.path(target)
+        if not self.call(action, lambda: self.system.rename(*paths)):
+            raise _failed(action, "the file system refused")
+
+    def delete(self, name: object) -> bool:
+        """Delete a file or directory; return whether this call deleted it."""
+        path = self.path(name)
+        deleted = self.call(f"delete {path!r}", lambda: self.system.delete(path))
+        if not deleted and self.status(name) is not None:
+            raise _failed(f"delete {path!r}", "the file system refused")
+        return deleted
+
+    def named(self, *kinds: Kind) -> Iterator[tuple[Name, Entry]]:
+        """The entries of these kinds in the directory."""
+        for entry in self.entries(PREFIX):
+            name = Name.parse(entry.name)
+            if name is not None and name.kind in kinds:
+                yield name, entry
+
+
+def _first_line(error: BaseException) -> str:
+    cause = getattr(error, "java_exception", None)
+    text = str(cause.toString()) if cause is not None else f"{type(error).__name__}: {error}"
+    return text.strip().splitlines()[0]
+
+
+def _failed(action: str, reason: str) -> ExternalError:
+    return ExternalError(f"cannot {action}: {reason}", code="file-system")
+
+
+# --- carrying a journal out ----------------------------------------------------------------------
+
+
+def finish(directory: Directory, name: Name) -> None:
+    """Carry out a committed journal. Every step is idempotent, also under concurrent recovery.
+
+    Raises:
+        ExternalError: with code `commit-unfinished`; the rows are committed nevertheless.
+    """
+    content = directory.read(name)
+    if content is None:
+        return
+    journal = Journal.decode(content)
+    try:
+        for parent in sorted({path.rpartition("/")[0] for path, _ in journal.add}):
+            _repeated(partial(directory.mkdirs, parent))
+        for path, size in journal.add:
+            _repeated(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
+        for path in journal.remove:
+            _repeated(partial(_remove, directory, name, path))
+        _repeated(partial(directory.delete, journal.stage))
+        _repeated(partial(directory.delete, name))
+    except ExternalError as error:
+        if directory.status(name) is None:
+            return
+        raise ExternalError(
+            f"the rows are committed, but moving their files failed: {error.problem}",
+            code="commit-unfinished",
+            hint="do not run the statement again: "
+            "the next read or write of the table completes the commit",
+        ) from error
+
+
+def _repeated(step: Callable[[], object]) -> None:
+    """Retry a step that fails: there is no rollback after the commit point."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            step()
+        except ExternalError:
+            if attempt == ATTEMPTS:
+                raise
+        else:
+            return
+
+
+def _move(directory: Directory, name: Name, source: str, path: str, size: int) -> None:
+    """Move one new file to its place and check that it is there as it was written."""
+    try:
+        directory.rename(source, path)
+    except ExternalError:
+        target = directory.status(path)
+        if _is_complete(target, size) or directory.status(name) is None:
+            return  # moved before, by this process or by another one
+        if target is not None:
+            # a rename that copies was cut short; names of files are unique, so this one is ours
+            directory.delete(path)
+        raise
+    if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
+        raise _failed(f"move {directory.path(source)!r}", "the file at the target is not complete")
+
+
+def _is_complete(entry: Entry | None, size: int) -> bool:
+    return entry is not None and not entry.is_directory and entry.size == size
+
+
+def _remove(directory: Directory, name: Name, path: str) -> None:
+    """Delete one old file, unless another process has completed the commit."""
+    if directory.status(name) is not None:
+        directory.delete(path)
+
+
+def recover(directory: Directory, held: Definition | None) -> None:
+    """Complete every commit whose job ended before it was complete.
+
+    `held` is the definition of the table as its catalog holds it: a journal that waits for just
+    this definition has effect.
+
+    Raises:
+        ExternalError: with code `commit-unfinished` or `file-system`.
+    """
+    for name, _ in list(directory.named(Kind.PENDING, Kind.COMMIT)):
+        if name.kind is Kind.PENDING:
+            content = directory.read(name)
+            if held is None or content is None or Journal.decode(content).definition != held:
+                continue
+            try:
+                directory.rename(name, name.of(Kind.COMMIT))
+            except ExternalError:
+                if directory.status(name) is not None:
+                    raise
+        finish(directory, name.of(Kind.COMMIT))
+
+
+def remove_leftovers(directory: Directory) -> None:
+    """Remove the files of jobs that ended before their commit point. The caller holds the lock."""
+    now = time.time()
+    for name, entry in list(directory.named(Kind.DRAFT, Kind.PENDING)):
+        if _is_abandoned(name, now - entry.modified):
+            directory.delete(name)
+    # a journal that took effect meanwhile, or still may, keeps its stage
+    kept = {name.id for name, _ in directory.named(Kind.DRAFT, Kind.PENDING, Kind.COMMIT)}
+    for name, entry in list(directory.named(Kind.STAGE)):
+        if name.id not in kept and _is_abandoned(name, now - entry.modified):
+            directory.delete(name)
+    for entry in directory.entries(FORMER_PREFIX):
+        if FORMER_STAGE.fullmatch(entry.name) and now - entry.modified > FORMER_ABANDONED:
+            directory.delete(entry.name)
+
+
+def _is_abandoned(name: Name, age: float) -> bool:
+    if name.owner == Owner.this():
+        return name.id not in _RUNNING
+    return name.owner.is_dead(age)
+
+
+def read_consistently(directory: Directory, held: Definition | None, load: Callable[[], T]) -> T:
+    """Load the files of a table so that every commit is seen whole or not at all.
+
+    A concurrent commit makes `load` run again; after a few attempts commits wait for it.
+
+    Raises:
+        ExternalError: with code `concurrent-writes` if the files change every time, which needs
+            writers that ignore the lock, or a directory in which the reader cannot create it.
+    """
+    for attempt in range(READ_ATTEMPTS):
+        with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
+            recover(directory, held)
+            before = _snapshot(directory)
+            loaded = load()
+            if not any(directory.named(Kind.COMMIT)) and _snapshot(directory) == before:
+                return loaded
+    raise ExternalError(
+        f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
+        code="concurrent-writes",
+        hint="read the table again when fewer jobs write to it",
+    )
+
+
+@contextmanager
+def _lock_if_possible(directory: Directory) -> Iterator[None]:
+    """Hold the lock of a directory, unless it is held for too long or cannot be created."""
+    release: Release | None = None
+    with suppress(ExternalError):
+        release = take_lock(directory, READ_PATIENCE)
+    try:
+        yield
+    finally:
+        if release is not None:
+            directory.call("release the lock", release)
+
+
+def _snapshot(directory: Directory) -> object:
+    system, root = directory.system, directory.root
+    here = directory.call(f"look at {root!r}", lambda: system.status(root))
+    if here is None or not here.is_directory:
+        return here
+    try:
+        return system.snapshot(root)
+    except Exception:  # noqa: BLE001 - a directory vanished while it was listed: it changed
+        return object()
+
+
+def take_lock(directory: Directory, patience: float = PATIENCE) -> Release:
+    """Wait for the lock of a table's directory and take it.
+
+    Raises:
+        ExternalError: with code `write-locked` if another writer holds it for too long.
+    """
+    path = directory.path(LOCK)
+    directory.mkdirs("")
+    deadline = time.monotonic() + patience
+    while True:
+        release = directory.call(f"lock {directory.root!r}", lambda: directory.system.lock(path))
+        if release is not None:
+            return release
+        if time.monotonic() > deadline:
+            raise ExternalError(
+                f"another writer holds the lock {path!r} for more than {patience:g} seconds",
+                code="write-locked",
+                hint="run the statement again when that writer is done; "
+                "if there is none, delete the lock file",
+            )
+        time.sleep(PAUSE)
+
+
+# --- a stage -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which files of the table a commit replaces.
+
+    `everything` replaces all of them; `partitions` is the number of partition directories in a
+    path: partitions that get files are replaced, and `fixed`, the values of one partition, is
+    replaced also if it gets none. `empty` requires that there is no file to replace.
+    """
+
+    everything: bool = False
+    partitions: int = 0
+    fixed: tuple[str, ...] | None = None
+    empty: bool = False
+
+    def replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
+        """The `old` files that are deleted when the `new` ones are committed."""
+        if self.everything:
+            return tuple(old)
+        if not self.partitions:
+            return ()
+        touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
+        touched.discard(None)
+        return tuple(path for path in old if partition_of(path, self.partitions) in touched)
+
+
+_ESCAPED = re.compile("%([0-9A-Fa-f]{2})")
+
+
+def partition_of(path: str, count: int) -> tuple[str, ...] | None:
+    """The values in the first `count` directories ``key=value`` of a path; None if it has fewer."""
+    *folders, _ = path.split("/")
+    if len(folders) < count or not all("=" in one for one in folders[:count]):
+        return None
+    values = (one.partition("=")[2] for one in folders[:count])
+    return tuple(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), one) for one in values)
+
+
+APPEND = Scope()
+
+
+class FileStage:
+    """The rows of one job in a hidden directory within that of the table, until the job has ended.
+
+    `held` is the definition of the table that its catalog holds when the job starts, and
+    `definition` the one that it is to hold when the rows become visible, if that is another.
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        scope: Scope = APPEND,
+        *,
+        held: Definition | None = None,
+        definition: Definition | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.directory = directory
+        self.scope = scope
+        self.name = Name(Kind.STAGE, Owner.this(), uuid.uuid4().hex)
+        #: whether the rows are visible, or will be when a process completes the commit; None where
+        #: the file system failed before it could be found out
+        self.committed: bool | None = False
+        self._held = held
+        self._definition = definition
+        self._patience = patience
+        self._release: Release | None = None
+        self._is_new = directory.status("") is None
+        self._marker = self.name.of(Kind.DRAFT)
+        self._is_decided = False
+        _RUNNING.add(self.name.id)
+
+    @property
+    def folder(self) -> str:
+        """The path of the staging directory on its file system."""
+        return self.directory.path(self.name)
+
+    def check(self) -> None:
+        """Check before the job that its rows will be accepted.
+
+        Raises:
+            SchemaError: with code `path-not-empty` or `not-a-directory`.
+            ExternalError: as `recover`.
+        """
+        here = self.directory.status("")
+        if here is not None and not here.is_directory:
+            raise SchemaError(
+                f"{self.directory.root!r} is a file, not a directory",
+                code="not-a-directory",
+                hint="name a directory in the option 'path' to write into the table",
+            )
+        recover(self.directory, self._held)
+        if self.scope.empty:
+            self._require_empty(self._files())
+
+    def prepare(self) -> None:
+        """Do everything that can fail before the rows become visible; holds the table's lock."""
+        self._release = take_lock(self.directory, self._patience)
+        recover(self.directory, self._held)
+        remove_leftovers(self.directory)
+        there = self.directory.status(self.name) is not None
+        new = self.directory.files(self.name) if there else []
+        old = [path for path, _ in self._files()] if self.scope != APPEND else []
+        if self.scope.empty:
+            self._require_empty(old)
+        self._require_free(new)
+        paths = [path for path, _ in new]
+        remove = self.scope.replaced(paths, old)
+        journal = Journal(str(self.name), tuple(new), remove, self._definition)
+        self.directory.create(self._marker, journal.encode())
+        if self.directory.read(self._marker) != journal.encode():
+            raise _failed(f"write {self.directory.path(self._marker)!r}", "the content differs")
+        if self._definition is not None:
+            pending = self.name.of(Kind.PENDING)
+            self._is_decided = True
+            self._marker, draft = pending, self._marker
+            self.directory.rename(draft, pending)
+
+    def commit(self) -> None:
+        """Make the rows visible; call `prepare` before it.
+
+        Raises:
+            ExternalError: with code `file-system` if nothing was committed, and with code
+                `commit-unfinished` if the rows are committed but some files are still to be moved.
+        """
+        if self._release is None:
+            self.prepare()
+        target = self.name.of(Kind.COMMIT)
+        self._is_decided = True
+        try:
+            self.directory.rename(self._marker, target)
+        except ExternalError:
+            if self.directory.status(self._marker) is not None:
+                raise
+        self.committed = True
+        finish(self.directory, target)
+        self._close()
+
+    def abort(self) -> None:
+        """Remove what was written, or complete the commit if it took effect."""
+        try:
+            if not self.committed:
+                self._withdraw()
+            if self.committed:
+                recover(self.directory, self._held)
+            else:
+                self.directory.delete(self.name)
+        finally:
+            self._close()
+        if not self.committed and self._is_new:
+            self._remove_directory()
+
+    def _withdraw(self) -> None:
+        """Delete the journal. If another process has committed it, so are the rows."""
+        self.committed = None if self._is_decided else False
+        withdrawn = self.directory.delete(self.name.of(Kind.DRAFT))
+        withdrawn = self.directory.delete(self.name.of(Kind.PENDING)) or withdrawn
+        self.committed = self._is_decided and not withdrawn
+
+    def _close(self) -> None:
+        release, self._release = self._release, None
+        _RUNNING.discard(self.name.id)
+        if release is not None:
+            self.directory.call("release the lock", release)
+
+    def _remove_directory(self) -> None:
+        """Remove the table's directory if this job created it and it holds nothing."""
+        root, system = self.directory.root, self.directory.system
+        if self.directory.status("") is not None:
+            self.directory.call(f"delete {root!r}", lambda: system.delete_empty(root))
+
+    def _files(self) -> list[tuple[str, int]]:
+        return self.directory.files() if self.directory.status("") is not None else []
+
+    def _require_empty(self, files: Sequence[object]) -> None:
+        if files:
+            raise SchemaError(
+                f"{self.directory.root!r} already holds {len(files)} "
+                f"{'file' if len(files) == 1 else 'files'}",
+                code="path-not-empty",
+                hint="name an empty directory in the option 'path', "
+                "or CREATE TABLE over the existing files and INSERT into it",
+            )
+
+    def _require_free(self, new: Sequence[tuple[str, int]]) -> None:
+        for path, _ in new:
+            if self.directory.status(path) is not None:
+                raise _failed(f"move {path!r}", f"{self.directory.path(path)!r} exists")

@@ -1,0 +1,1 @@
+"""Compile typed expressions and queries to Spark SQL with Flink's semantics."""

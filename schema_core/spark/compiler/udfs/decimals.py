@@ -1,0 +1,64 @@
+"""Decimals reckoned with all their digits, where Spark would cut some off before the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation
+
+from schema_core.spark.compiler.udfs.errors import ComputedError
+
+#: Enough digits for any product of two decimals.
+EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
+#: What a quotient keeps before it is rounded to its type.
+QUOTIENT = Context(prec=38, rounding=ROUND_HALF_UP)
+
+OPERATORS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": EXACT.add,
+    "-": EXACT.subtract,
+    "*": EXACT.multiply,
+    "/": QUOTIENT.divide,
+    "%": EXACT.remainder,
+}
+
+
+def fitted(value: Decimal, precision: int, scale: int) -> str | None:
+    """A decimal rounded half up to the digits of its type; None if it does not fit.
+
+    >>> (
+    ...     fitted(Decimal("1.25"), 3, 1),
+    ...     fitted(Decimal("9.95"), 2, 1),
+    ...     fitted(Decimal("9" * 38), 38, 0),
+    ... )
+    ('1.3', None, '99999999999999999999999999999999999999')
+    """
+    rounded = value.quantize(Decimal(1).scaleb(-scale), context=EXACT)
+    too_great = rounded.copy_abs() >= Decimal(1).scaleb(precision - scale)
+    return None if too_great else f"{rounded:f}"
+
+
+def decimal_arithmetic(
+    operator: str, a: Decimal | None, b: Decimal | None, precision: int, scale: int
+) -> str | None:
+    """An operation on two decimals, as the text of a DECIMAL; None where it overflows.
+
+    >>> decimal_arithmetic("/", Decimal(1), Decimal(3), 38, 6)
+    '0.333333'
+    """
+    if a is None or b is None:
+        return None
+    try:
+        return fitted(OPERATORS[operator](a, b), precision, scale)
+    except (DivisionByZero, InvalidOperation):
+        raise ComputedError("division by zero") from None
+
+
+def decimal_truncated(a: Decimal | None, places: int | None) -> str | None:
+    """A decimal cut after so many places, as text.
+
+    >>> decimal_truncated(Decimal("-1.29"), 1), decimal_truncated(Decimal("129"), -1)
+    ('-1.2', '120')
+    """
+    if a is None or places is None:
+        return None
+    cut = a.quantize(Decimal(1).scaleb(-places), rounding=ROUND_DOWN, context=EXACT)
+    return f"{cut:f}"

@@ -1,0 +1,364 @@
+"""Dates by patterns of java.time: what DATE_FORMAT writes and TO_TIMESTAMP reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from schema_core.spark.compiler.udfs.calendars import (
+    Date,
+    date_of,
+    days_of,
+    java_date_of,
+    java_days_of,
+)
+from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.simple_dates import DAYS, MONTHS, Part
+
+#: Letter -> how often it may stand.
+COUNTS: Mapping[str, range | tuple[int, ...]] = {
+    **dict.fromkeys("GMLEQqe", range(1, 6)),
+    **dict.fromkeys("dHhkKmsw", range(1, 3)),
+    **dict.fromkeys("WFa", range(1, 2)),
+    **dict.fromkeys("uyYAnN", range(1, 20)),
+    "D": range(1, 4),
+    "S": range(1, 10),
+    "c": (1, 3, 4, 5),
+    "B": (1, 4, 5),
+    **dict.fromkeys("xXZ", range(1, 6)),
+    "z": range(1, 5),
+    "V": (2,),
+    "O": (1, 4),
+}
+
+#: Letters of zones, which timestamps do not have.
+ZONES = frozenset("xXZzVO")
+
+
+class PatternError(ComputedError):
+    """A pattern that Java refuses."""
+
+
+@lru_cache(maxsize=1000)
+def parts_of(pattern: str) -> tuple[Part, ...]:
+    """The parts of a pattern; of brackets ``[`` and ``]`` as letters of their own.
+
+    Raises:
+        PatternError: for a pattern that Java refuses.
+    """
+    found: list[Part] = []
+    for match in re.finditer(r"''|'((?:[^']|'')*)'|([A-Za-z])\2*|[\[\]]|.", pattern, re.DOTALL):
+        if match[2]:
+            if len(match[0]) not in COUNTS.get(match[2], ()):
+                raise PatternError(f"the pattern {pattern!r} cannot be used: {match[0]}")
+            found.append(Part(match[2], len(match[0])))
+        elif match[0] in ("'", "{", "}", "#"):
+            raise PatternError(f"the pattern {pattern!r} cannot be read at {match[0]}")
+        elif match[0] in "[]":
+            found.append(Part(match[0]))
+        else:
+            found.append(Part("'", text=_literal(match)))
+    return tuple(found)
+
+
+def _literal(match: re.Match[str]) -> str:
+    if match[0] == "''":
+        return "'"
+    return match[0] if match[1] is None else match[1].replace("''", "'")
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+_QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
+
+
+def _text(names: tuple[str, ...], index: int, count: int) -> str:
+    """A name: three letters, in full, or one letter."""
+    return names[index][: {3: 3, 4: None, 5: 1}.get(count, 3)]
+
+
+def _padded(value: int, count: int) -> str:
+    return f"{'-' if value < 0 else ''}{abs(value):0{count}}"
+
+
+def _year(year: int, count: int) -> str:
+    if count == 2:
+        return f"{year % 100:02}"
+    plus = "+" if count > 3 and year >= 10**count else ""
+    return plus + _padded(year, count)
+
+
+def week_of(day: int, year: int) -> tuple[int, int]:
+    """The week-year and the week of a day, weeks from Sunday; the first holds the 1st of January.
+
+    >>> week_of(days_of(2020, 12, 31), 2020)
+    (2021, 1)
+    """
+    following = days_of(year + 1, 1, 1)
+    if day >= following - (following + 4) % 7:
+        return year + 1, 1
+    first = days_of(year, 1, 1)
+    return year, (day - (first - (first + 4) % 7)) // 7 + 1
+
+
+def _part_of_day(minutes: int, count: int) -> str:
+    if minutes in (0, 720):
+        names = ("midnight", "noon") if count < 5 else ("mi", "n")
+        return names[minutes == 720]
+    hour = minutes // 60
+    for stop, name in ((6, "at night"), (12, "in the morning"), (18, "in the afternoon")):
+        if hour < stop:
+            return name
+    return "in the evening" if hour < 21 else "at night"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A day and the nanoseconds since its midnight."""
+
+    days: int
+    nanos: int
+
+    @property
+    def date(self) -> Date:
+        return date_of(self.days)
+
+    @property
+    def weekday(self) -> int:
+        """0 for Sunday."""
+        return (self.days + 4) % 7
+
+
+def _written(part: Part, moment: Moment) -> str:
+    if part.letter in ZONES:
+        raise ComputedError(f"the pattern letter {part.letter} asks for a zone")
+    (year, month, day), count = moment.date, part.count
+    minutes = moment.nanos // 60_000_000_000
+    hour = minutes // 60
+    match part.letter:
+        case "'":
+            return part.text
+        case "[" | "]":
+            return ""
+        case "u" | "y" | "Y":
+            shown = week_of(moment.days, year)[0] if part.letter == "Y" else year
+            return _year(shown if part.letter != "y" or shown > 0 else 1 - shown, count)
+        case "M" | "L" if count > 2:
+            return _text(MONTHS, month - 1, count)
+        case "E" | "e" | "c" if count > 2 or part.letter == "E":
+            return _text(DAYS, moment.weekday, count)
+        case "Q" | "q" if count > 2:
+            quarter = (month - 1) // 3
+            return {3: f"Q{quarter + 1}", 4: _QUARTERS[quarter], 5: str(quarter + 1)}[count]
+        case "G":
+            names = {4: "Before Christ,Anno Domini", 5: "B,A"}.get(count, "BC,AD")
+            return names.split(",")[year > 0]
+        case "a":
+            return "AM" if hour < 12 else "PM"
+        case "B":
+            return _part_of_day(minutes, count)
+        case "S":
+            return f"{moment.nanos % 1_000_000_000:09}"[:count]
+    start = days_of(year, month, 1)
+    numbers = {
+        "M": month, "L": month, "d": day, "D": moment.days - days_of(year, 1, 1) + 1, "H": hour,
+        "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12, "m": minutes % 60,
+        "s": moment.nanos // 1_000_000_000 % 60, "e": moment.weekday + 1, "c": moment.weekday + 1,
+        "Q": (month + 2) // 3, "q": (month + 2) // 3, "w": week_of(moment.days, year)[1],
+        "W": (moment.days - (start - (start + 4) % 7)) // 7 + 1, "F": (day - 1) % 7 + 1,
+        "A": moment.nanos // 1_000_000, "n": moment.nanos % 1_000_000_000, "N": moment.nanos,
+    }  # fmt: skip
+    return _padded(numbers[part.letter], count)
+
+
+def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> str | None:
+    """DATE_FORMAT of what a clock shows: seconds since 1970 and nanoseconds of the last one.
+
+    >>> date_format(1_583_000_000, 5, "yyyy-MM-dd HH:mm SSSSSSSSS")
+    '2020-02-29 18:13 000000005'
+    """
+    if seconds is None or nanos is None or pattern is None:
+        return None
+    days, rest = divmod(seconds, 86_400)
+    moment = Moment(days, rest * 1_000_000_000 + nanos)
+    return "".join(_written(part, moment) for part in parts_of(pattern))
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+class UnreadError(Exception):
+    """The text is not what the pattern asks for."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """A text, how far it has been read, and what was found."""
+
+    text: str
+    place: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+
+    def take(self, shape: str) -> str:
+        """What stands here of a shape.
+
+        Raises:
+            UnreadError: where something else does.
+        """
+        match = re.compile(shape, re.ASCII).match(self.text, self.place)
+        if match is None:
+            raise UnreadError
+        self.place = match.end()
+        return match[0]
+
+    def keep(self, letter: str, value: int) -> None:
+        if self.found.setdefault(letter, value) != value:
+            raise UnreadError
+
+
+def _shape(part: Part, rest: tuple[Part, ...]) -> str:
+    """The digits of a number; where fixed ones follow at once they are left to these."""
+    count = part.count
+    if part.letter in "uyY" and count == 2:
+        return r"\d{2}"
+    if part.letter == "S":
+        return rf"\d{{{count}}}"
+    wide = part.letter in "uyYAnN" and count != 2
+    if count == 1 or wide:
+        follow = 0
+        for one in rest:
+            if one.letter not in "MdHhkKmsDuyS" or one.count == 1:
+                break
+            if one.letter == "M" and one.count > 2:
+                break
+            follow += one.count
+        ahead = rf"(?=\d{{{follow}}}(?!\d))" if follow else ""
+        if wide and count > 3:
+            signed = rf"|\+\d{{{count + 1},19}}" if not follow else ""
+            return rf"-?\d{{{count}}}{ahead}(?!\d{{{follow + 1}}}){signed}"
+        return rf"-?\d{{{count},19}}{ahead}"
+    return rf"\d{{{count},{max(count, 3 if part.letter == 'D' else 2)}}}"
+
+
+def _read(reading: Reading, part: Part, rest: tuple[Part, ...]) -> None:
+    letter, count = part.letter, part.count
+    if letter == "'":
+        reading.take(re.escape(part.text))
+    elif (letter in "MLEQqec" and count > 2) or letter in "EGa":
+        reading.keep(*_name(reading, letter, count))
+    elif letter in ZONES:
+        reading.take(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?")
+    elif letter in "uyMLdHkKhmsSDAnN":
+        value = reading.take(_shape(part, rest))
+        number = int(value)
+        if letter in "uy" and count == 2:
+            number += 2000
+        if letter == "S":
+            number = int(value.ljust(9, "0"))
+        reading.keep({"L": "M", "y": "u"}.get(letter, letter), number)
+    else:
+        raise ComputedError(f"the pattern letter {letter} is not read here")
+
+
+def _name(reading: Reading, letter: str, count: int) -> tuple[str, int]:
+    """A name as it would be written."""
+    if letter == "a":
+        return "a", int(reading.take("AM|PM") == "PM")
+    if letter == "G":
+        names = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
+        return "G", names.index(reading.take("|".join(names)))
+    if letter not in "MLE" or count == 5:
+        raise ComputedError(f"the pattern letter {letter} is not read here")
+    texts = tuple(
+        _text(MONTHS if letter in "ML" else DAYS, i, count)
+        for i in range(12 if letter in "ML" else 7)
+    )
+    index = texts.index(reading.take("|".join(texts)))
+    return ("M", index + 1) if letter in "ML" else ("E", index)
+
+
+#: Letter -> its least and greatest value.
+RANGES: Mapping[str, tuple[int, int]] = {
+    "M": (1, 12), "d": (1, 31), "D": (1, 366), "H": (0, 24), "k": (1, 24), "K": (0, 11),
+    "h": (1, 12), "m": (0, 59), "s": (0, 59),
+}  # fmt: skip
+
+
+def _moment_of(found: dict[str, int]) -> Moment:
+    """The moment of the fields; what is not said is that of 1970-01-01 00:00.
+
+    A day that its month does not have is its last; a day of the week must be that of the date.
+    """
+    for letter, (least, greatest) in RANGES.items():
+        if letter in found and not least <= found[letter] <= greatest:
+            raise UnreadError
+    year = found.get("u", 1970)
+    month, day = found.get("M", 1), found.get("d", 1)
+    last = days_of(year, month + 1, 1) - days_of(year, month, 1)
+    days = days_of(year, month, min(day, last))
+    if "D" in found and "u" in found and "M" not in found:
+        days = days_of(year, 1, found["D"])
+        if date_of(days).year != year:
+            raise UnreadError
+    if "E" in found and {"u", "M", "d"} <= set(found) and (days + 4) % 7 != found["E"]:
+        raise UnreadError
+    hour = found.get("H", found.get("k", 0) % 24)
+    if "a" in found and ("h" in found or "K" in found):
+        hour = found.get("h", found.get("K", 0)) % 12 + 12 * found["a"]
+    minutes = hour * 60 + found.get("m", 0)
+    nanos = (minutes * 60 + found.get("s", 0)) * 1_000_000_000 + found.get("S", 0)
+    if found.get("H") == 24 and nanos > 86_400_000_000_000:
+        raise UnreadError
+    return Moment(days + nanos // 86_400_000_000_000, nanos % 86_400_000_000_000)
+
+
+def _parsed(text: str, pattern: str) -> Moment:
+    reading, parts = Reading(text), parts_of(pattern)
+    if any(part.letter in "[]" for part in parts):
+        raise ComputedError("optional parts of a pattern are not read here")
+    for place, part in enumerate(parts):
+        _read(reading, part, parts[place + 1 :])
+    if reading.place < len(text):
+        raise UnreadError
+    return _moment_of(reading.found)
+
+
+_PLAIN = re.compile(
+    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?)?\s*", re.ASCII
+)
+
+
+def _plain(text: str) -> Moment | None:
+    """A text of the standard form, read leniently and by Java's calendar."""
+    found = _PLAIN.fullmatch(text)
+    if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
+        return None
+    hour, minute, second = (int(found[group] or 0) for group in (4, 5, 6))
+    days = java_days_of(*(int(found[group]) for group in (1, 2, 3)))
+    carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
+    nanos = seconds * 1_000_000_000 + int((found[7] or "0").ljust(9, "0"))
+    return Moment(days_of(*java_date_of(days + carried)), nanos)
+
+
+def to_timestamp(text: str | None, pattern: str | None) -> int | None:
+    """TO_TIMESTAMP: microseconds since 1970, of whole milliseconds; None for no such text.
+
+    A text that the pattern does not fit is tried in the standard form. NULL for a bad pattern, too.
+
+    >>> to_timestamp("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29) * 86_400_000_000
+    True
+    """
+    if text is None or pattern is None:
+        return None
+    moment: Moment | None
+    try:
+        moment = _parsed(text, pattern)
+    except PatternError:
+        return None
+    except UnreadError:
+        moment = _plain(text)
+    if moment is None:
+        return None
+    return moment.days * 86_400_000_000 + moment.nanos // 1_000_000 * 1000

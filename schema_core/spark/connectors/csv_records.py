@@ -1,0 +1,421 @@
+"""The records of csv files, read as Flink reads them: by the rules of Jackson's csv parser.
+
+Spark's own reader drops empty lines and NUL, and an unclosed quote swallows the rest of a file.
+Here lines come in the order of their file; a record continues over lines while a quote is open. A
+record that cannot be read ends the job with its file and line, or is skipped on request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from schema_core.spark.compiler.sql_builder import quote
+from schema_core.spark.session import MEANING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class UnreadableRecordError(Exception):
+    """A record of a file cannot be read; the message names the file, the line and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the records of a table are written.
+
+    `columns` are the names that a header must have; `skip_errors` skips invalid records.
+    """
+
+    columns: tuple[str, ...]
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    comments: bool = False
+    header: bool = False
+    skip_errors: bool = False
+
+
+#: Additional columns that locate a record: its file and the number of its first line.
+FILE, LINE = "schema_core_file", "schema_core_line"
+
+#: What a letter after the escape character stands for; any other character stands for itself.
+ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@dataclass(slots=True)
+class Scanner:
+    """Splits a record into fields, line by line."""
+
+    dialect: Dialect
+    fields: list[str] = field(default_factory=list)
+    #: The parts of a field whose quote is open.
+    open: list[str] | None = None
+
+    def feed(self, text: str) -> bool:
+        """Read a line without its line end; return whether the record is complete.
+
+        Raises:
+            UnreadableRecordError: for other text after a closing quote.
+        """
+        position = 0
+        while True:
+            if self.open is not None:
+                found = self._quoted(text, position)
+                if found is None:
+                    return False
+                position = found
+            elif self.dialect.quote and text.startswith(self.dialect.quote, position):
+                self.open = []
+                position += 1
+                continue
+            else:
+                position = self._plain(text, position)
+            if position > len(text):
+                return True
+
+    def _plain(self, text: str, position: int) -> int:
+        """Read a field without quotes; return where the next one begins."""
+        delimiter, escape = self.dialect.delimiter, self.dialect.escape
+        if not escape or escape not in text:
+            end = text.find(delimiter, position)
+            end = len(text) if end < 0 else end
+            self.fields.append(text[position:end])
+            return end + 1
+        parts = []
+        while position < len(text) and text[position] != delimiter:
+            if text[position] == escape and position + 1 < len(text):
+                position += 1
+                parts.append(ESCAPED.get(text[position], text[position]))
+            else:
+                parts.append(text[position])
+            position += 1
+        self.fields.append("".join(parts))
+        return position + 1
+
+    def _quoted(self, text: str, position: int) -> int | None:
+        """Continue a quoted field; return where the next one begins, None at the line's end."""
+        quote, escape = self.dialect.quote, self.dialect.escape
+        parts = self.open if self.open is not None else []
+        special = re.compile(f"[{re.escape(quote + escape)}]")
+        while found := special.search(text, position):
+            parts.append(text[position : found.start()])
+            position = found.end()
+            following = text[position : position + 1]
+            if found[0] == escape and escape != quote:
+                parts.append(ESCAPED.get(following, following))
+            elif following == quote:
+                parts.append(quote)
+            else:
+                return self._closed(text, position, parts)
+            position += 1
+        parts.append(text[position:])
+        return None
+
+    def _closed(self, text: str, position: int, parts: list[str]) -> int:
+        """End a quoted field: blanks may follow it, and nothing else."""
+        delimiter = self.dialect.delimiter
+        while position < len(text) and text[position] <= " " and text[position] != delimiter:
+            position += 1
+        if position < len(text) and text[position] != delimiter:
+            raise UnreadableRecordError(
+                f"expected {delimiter!r} or the end of the line after a closing quote, "
+                f"found {text[position]!r}"
+            )
+        self.fields.append("".join(parts))
+        self.open = None
+        return position + 1
+
+
+@dataclass(slots=True)
+class FileReader:
+    """Reads the lines of files, one file after the other, into records."""
+
+    dialect: Dialect
+    file: str | None = None
+    line: int = 0
+    #: The line that the current record began on.
+    start: int = 0
+    is_first: bool = True
+    scanner: Scanner | None = None
+
+    def read(self, file: str, content: bytes) -> Iterator[list[str | None]]:
+        """The records that end on the next line of a file.
+
+        Raises:
+            UnreadableRecordError: as `Scanner.feed`, for a quote that is not closed in its file,
+                for a record with more or fewer fields than columns, and for another header.
+        """
+        if file != self.file:
+            self.finish()
+            self.file, self.line, self.is_first = file, 0, self.dialect.header
+            content = content.removeprefix(b"\xef\xbb\xbf")
+        self.line += 1
+        for text, end in _ended(content.decode("utf-8", "replace")):
+            record = self._record(text, end)
+            if record is not None:
+                yield record
+
+    def is_at_record(self, file: str) -> bool:
+        """Whether the next line of the file begins a record, and is not the first of the file."""
+        return file == self.file and self.scanner is None and not self.is_first
+
+    def finish(self) -> None:
+        """End a file: no quote may be open."""
+        if self.scanner is not None:
+            self.scanner = None
+            self._refuse("a quote is never closed")
+
+    def _record(self, text: str, end: str) -> list[str | None] | None:
+        if self.scanner is None:
+            if self.dialect.comments and text.lstrip().startswith("#"):
+                return None
+            self.start, self.scanner = self.line, Scanner(self.dialect)
+        try:
+            is_complete = self.scanner.feed(text)
+        except UnreadableRecordError as error:
+            self.scanner = None
+            self._refuse(str(error))
+            return None
+        if not is_complete:
+            (self.scanner.open or []).append(end)
+            return None
+        fields, self.scanner = self.scanner.fields, None
+        return self._checked(fields)
+
+    def _checked(self, fields: list[str]) -> list[str | None] | None:
+        width = len(self.dialect.columns)
+        if self.is_first:
+            self.is_first = False
+            if tuple(fields) != self.dialect.columns:
+                problem = f"the header does not conform to the columns {list(self.dialect.columns)}"
+                raise UnreadableRecordError(f"{self._place()}: {problem}, found {fields}")
+            return None
+        if len(fields) == width:
+            return list(fields)
+        self._refuse(f"expected {width} fields, found {len(fields)}")
+        # as in Flink, a row with too few fields has NULL in the others
+        return None if len(fields) > width else [*fields, *[None] * (width - len(fields))]
+
+    def _refuse(self, problem: str) -> None:
+        if not self.dialect.skip_errors:
+            raise UnreadableRecordError(f"{self._place()}: {problem}")
+
+    def _place(self) -> str:
+        return f"file {self.file!r}, line {self.start or self.line}"
+
+
+def _ended(text: str) -> Iterator[tuple[str, str]]:
+    """A line that ended with a line feed, as lines by all three line ends, each with its end."""
+    if "\r" not in text:
+        yield text, "\n"
+        return
+    *others, last = text.split("\r")
+    for other in others[:-1] if not last else others:
+        yield other, "\r"
+    yield (others[-1], "\r\n") if not last else (last, "\n")
+
+
+#: How many lines are split at once: a quote among them makes all of these take the scanner.
+CHUNK = 1024
+
+
+def parse_batches(
+    batches: Iterable[pa.RecordBatch], dialect: Dialect, others: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The records of lines, as batches of Arrow.
+
+    The content of a line and its file come first in a batch. A record has the file, the number of
+    its first line, its fields, and the other columns of its last line, under these names.
+    """
+    import pyarrow as pa
+
+    reader = FileReader(dialect)
+    for batch in batches:
+        records = Records(len(dialect.columns))
+        for first, last in _chunks(batch.column(1)):
+            _parse_lines(reader, batch.slice(first, last - first), first, records)
+        taken = batch.select(range(1, batch.num_columns)).take(records.rows())
+        arrays: list[Any] = [taken.column(0), records.numbers(), *records.fields()]
+        arrays += [taken.column(place) for place in range(1, taken.num_columns)]
+        names = [FILE, LINE, *dialect.columns, *others]
+        yield pa.RecordBatch.from_arrays(arrays, names=names)
+    reader.finish()
+
+
+def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
+    """Ranges of at most `CHUNK` lines of one file each; the first line of a file is separate."""
+    import pyarrow.compute as pc
+
+    count = len(files)
+    others = pc.indices_nonzero(pc.not_equal(files.slice(1), files.slice(0, max(count - 1, 0))))
+    starts = [0, *(int(place) + 1 for place in others.to_pylist())] if count else []
+    for start, end in zip(starts, [*starts[1:], count], strict=True):
+        yield start, start + 1
+        for first in range(start + 1, end, CHUNK):
+            yield first, min(first + CHUNK, end)
+
+
+def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records: Records) -> None:
+    """Add the records that end on these lines of one file; `offset` is the row of the first."""
+    contents, file = lines.column(0), lines.column(1)[0].as_py()
+    columns = split_plain(contents, reader.dialect) if reader.is_at_record(file) else None
+    if columns is not None:
+        records.add_all(columns, offset, reader.line + 1)
+        reader.line += len(contents)
+        return
+    for row, content in enumerate(contents.to_pylist(), offset):
+        for record in reader.read(file, content):
+            records.add(record, row, reader.start)
+
+
+def split_plain(contents: pa.Array, dialect: Dialect) -> list[pa.Array] | None:
+    """The fields of lines, a column each, if each line is a record that needs no scanner.
+
+    None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
+    has more or fewer fields than columns. The fields are those that `Scanner` finds, only faster.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        texts = contents.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    special = [dialect.quote, dialect.escape, "\r", "#" if dialect.comments else ""]
+    for one in filter(None, special):
+        if pc.any(pc.match_substring(texts, one)).as_py():
+            return None
+    fields = pc.split_pattern(texts, dialect.delimiter)
+    width = len(dialect.columns)
+    if pc.any(pc.not_equal(pc.list_value_length(fields), width)).as_py():
+        return None
+    return [pc.list_element(fields, place) for place in range(width)]
+
+
+@dataclass(slots=True)
+class Records:
+    """Records of a batch: fields column by column, the row each is from, its first line."""
+
+    width: int
+    #: Complete parts of each column: the rows, the lines, then the fields.
+    parts: list[list[pa.Array]] = field(init=False)
+    #: Records that came one by one since the last part.
+    single: list[tuple[int, int, list[str | None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parts = [[] for _ in range(self.width + 2)]
+
+    def add(self, record: list[str | None], row: int, line: int) -> None:
+        """Add a record that the scanner read."""
+        self.single.append((row, line, record))
+
+    def add_all(self, columns: Sequence[pa.Array], row: int, line: int) -> None:
+        """Add the records of consecutive lines from `line` on, the first of them from `row`."""
+        import pyarrow as pa
+
+        self._complete()
+        count = len(columns[0])
+        numbers = pa.array(range(row, row + count), pa.int32())
+        lines = pa.array(range(line, line + count), pa.int64())
+        for part, column in zip(self.parts, [numbers, lines, *columns], strict=True):
+            part.append(column)
+
+    def rows(self) -> pa.Array:
+        """The row of the batch that each record ends on."""
+        return self._column(0)
+
+    def numbers(self) -> pa.Array:
+        """The number of the first line of each record."""
+        return self._column(1)
+
+    def fields(self) -> list[pa.Array]:
+        """The fields, a column each."""
+        return [self._column(place) for place in range(2, self.width + 2)]
+
+    def _column(self, place: int) -> pa.Array:
+        import pyarrow as pa
+
+        self._complete()
+        empty = pa.array([], (pa.int32(), pa.int64(), pa.string())[min(place, 2)])
+        return pa.concat_arrays([empty, *self.parts[place]])
+
+    def _complete(self) -> None:
+        """Make a part of the records that came one by one."""
+        import pyarrow as pa
+
+        if not self.single:
+            return
+        rows, lines, records = zip(*self.single, strict=True)
+        self.single.clear()
+        columns = [pa.array(column, pa.string()) for column in zip(*records, strict=True)]
+        arrays = [pa.array(rows, pa.int32()), pa.array(lines, pa.int64()), *columns]
+        for part, array in zip(self.parts, arrays, strict=True):
+            part.append(array)
+
+
+# --- the reader of Spark -----------------------------------------------------------------------
+
+#: Settings of the session that lists lines: no file is divided between tasks, since whether a
+#: quote is open depends on all lines before. Every task has up to 64 files.
+UNDIVIDED = {
+    "spark.sql.files.openCostInBytes": str(1 << 40),
+    "spark.sql.files.maxPartitionBytes": str(1 << 46),
+}
+
+
+def read_csv(
+    session: SparkSession, path: str, dialect: Dialect, partitions: Sequence[str], *, metadata: bool
+) -> DataFrame:
+    """The records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
+
+    With `metadata` there is a struct `_metadata`, which Spark fills for each file.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    lines = session.newSession()
+    for key, value in {**MEANING, **UNDIVIDED}.items():
+        lines.conf.set(key, value)
+    fields = [StructField(name, StringType()) for name in (CONTENT, *partitions)]
+    reader = lines.read.format("text").schema(StructType(fields)).option("lineSep", "\n")
+    reader = reader.option("__globPaths__", "false")
+    if not partitions:
+        reader = reader.option("recursiveFileLookup", "true")
+    given = [f"CAST({CONTENT} AS BINARY) AS {CONTENT}", f"_metadata.file_path AS {FILE}"]
+    # `mapInArrow` does not quote names of columns
+    given += [f"{quote(name)} AS {PARTITION}{place}" for place, name in enumerate(partitions)]
+    given += [f"_metadata.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
+    frame = reader.load(path).selectExpr(*given)
+    texts = [StructField(name, StringType()) for name in dialect.columns]
+    place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
+    names = [*partitions, *(ABOUT.values() if metadata else ())]
+    pairs = zip(names, frame.schema.fields[2:], strict=True)
+    others = [StructField(name, one.dataType) for name, one in pairs]
+    schema = StructType([*place, *texts, *others])
+
+    def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return parse_batches(batches, dialect, names)
+
+    plan = frame.mapInArrow(parse, schema)._jdf.queryExecution().analyzed()  # noqa: SLF001
+    jvm: Any = session._jvm  # noqa: SLF001
+    found = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001
+    parsed = DataFrame(found, session)
+    if not metadata:
+        return parsed
+    about = ", ".join(f"'{key}', {name}" for key, name in {"file_path": FILE, **ABOUT}.items())
+    return parsed.selectExpr("*", f"named_struct({about}) AS _metadata")
+
+
+CONTENT, PARTITION = "schema_core_content", "schema_core_partition"
+
+#: Field of `_metadata` besides the path -> the column that it is in.
+ABOUT = {
+    "file_name": "schema_core_file_name",
+    "file_size": "schema_core_file_size",
+    "file_modification_time": "schema_core_file_time",
+}

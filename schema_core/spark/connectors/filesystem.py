@@ -1,0 +1,514 @@
+"""The connector `filesystem`: files of rows in a directory, as csv, json, parquet or orc.
+
+Options and metadata are those of Flink's connector of that name. Rows are written to a hidden
+folder and moved when the job has finished, so no reader ever sees a part of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from schema_core.environment.connector import Ability
+from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
+from schema_core.environment.discovery import require
+from schema_core.environment.option_values import integer
+from schema_core.environment.options import ConfigOption
+from schema_core.environment.planner import BoundTable, fingerprint
+from schema_core.errors import ExternalError, NotFoundError, SchemaError, at
+from schema_core.formats.spark.pyspark_types import to_struct_field
+from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.spark.commit import (
+    Definition,
+    Directory,
+    FileStage,
+    Scope,
+    read_consistently,
+)
+from schema_core.spark.compiler.expression import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
+from schema_core.spark.connectors.csv_records import CONTENT, read_csv
+from schema_core.spark.connectors.file_formats import (
+    CSV,
+    FORMATS,
+    JSON,
+    JSON_ERRORS,
+    CsvColumn,
+    Format,
+    carrier,
+    csv_line,
+    csv_value,
+    dialect_of,
+    escaped,
+    exact,
+    header_options,
+    is_scalar,
+    parsed,
+    rendered,
+)
+from schema_core.spark.connectors.physical_types import check_files
+from schema_core.spark.files import is_hidden, located
+from schema_core.spark.jobs import HINT
+from schema_core.spark.not_null import required
+from schema_core.types import (
+    MAX_LENGTH,
+    BigIntType,
+    DataType,
+    LocalZonedTimestampType,
+    RowField,
+    RowType,
+    StructuredType,
+    VarCharType,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.types import StructField, StructType
+
+    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.spark.write_transaction import Stage
+
+TEXT = VarCharType(MAX_LENGTH)
+
+PATH = ConfigOption("path", str, None, "the directory, or a file to read", required=True)
+FORMAT = ConfigOption("format", str, None, "csv, json, parquet or orc", required=True)
+DEFAULT_PARTITION = ConfigOption(
+    "partition.default-name",
+    str,
+    "__DEFAULT_PARTITION__",
+    "the directory of a partition whose column is NULL or empty",
+)
+PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
+#: Understood, but about streaming or about the layout of files alone.
+WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
+    ConfigOption(key, str, None, "no effect on a batch job of Spark")
+    for key in (
+        "source.monitor-interval", "source.report-statistics", "auto-compaction",
+        "compaction.file-size", "compaction.parallelism", "sink.shuffle-by-partition.enable",
+        "sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval",
+        "sink.rolling-policy.check-interval", "sink.rolling-policy.inactivity-interval",
+        "sink.partition-commit.trigger", "sink.partition-commit.delay",
+        "sink.partition-commit.watermark-time-zone", "sink.partition-commit.policy.kind",
+        "sink.partition-commit.policy.class", "sink.partition-commit.success-file.name",
+        "partition.time-extractor.kind", "partition.time-extractor.class",
+        "partition.time-extractor.timestamp-pattern",
+    )
+)  # fmt: skip
+
+#: The name of a directory from which Spark reads NULL.
+SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
+#: The end of names that Spark skips, since files bear them while ``hdfs dfs -put`` copies them.
+COPYING = "._COPYING_"
+
+_PLACE = "regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
+
+
+def _decoded(text: str) -> str:
+    """A path without the escapes of a URI."""
+    return f"url_decode(replace({text}, '+', '%2B'))"
+
+
+#: Metadata key -> its type and its text in Spark.
+METADATA: dict[str, tuple[DataType, str]] = {
+    "file.path": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_PLACE)),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded("_metadata.file_name")),
+    "file.size": (BigIntType(nullable=False), "_metadata.file_size"),
+    "file.modification-time": (
+        LocalZonedTimestampType(3, nullable=False),
+        "_metadata.file_modification_time",
+    ),
+}
+
+
+class FilesystemConnector:
+    """Files in a directory; partitions are directories ``key=value`` below it."""
+
+    identifier: Final = "filesystem"
+    requires: Final = ("pyspark",)
+    can_read: Final = True
+    can_write: Final = True
+    abilities: Final = frozenset(Ability)
+    metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
+    writable_metadata: frozenset[str] = frozenset()
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """The options of the connector and those of the format that the table names."""
+        own: tuple[ConfigOption[Any], ...] = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM)
+        own = (*own, *WITHOUT_EFFECT)
+        if "format" not in options:
+            return own
+        return (*own, *format_of(options).options)
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
+        """All columns of a table: those of the files and metadata, then what is computed of them.
+
+        Raises:
+            ExternalError: with code `no-files` where there is no such directory.
+        """
+        layout = Layout(bound)
+        system, root = located(session, layout.path)
+        entry = system.status(root)
+        if entry is None:
+            problem = f"there is no file or directory at {layout.path!r}"
+            raise ExternalError(problem, code="no-files")
+        if not entry.is_directory and is_hidden(entry.name, is_directory=False):
+            raise ExternalError(
+                f"{layout.path!r} is a hidden file, which readers skip",
+                code="no-files",
+                hint="rename it: its name must not begin with '_' or '.'",
+            )
+        frame = read_consistently(
+            Directory(system, root),
+            definition_of(bound),
+            lambda: layout.load(session),
+        )
+        if not layout.form.is_text:
+            check_files(session, frame, layout.form.identifier, layout.stored())
+        columns = bound.table.resolved_schema.columns
+        found = [layout.found(one, zone) for one in columns if not isinstance(one, ComputedColumn)]
+        return frame.selectExpr(*found).selectExpr(*(_computed(one, zone) for one in columns))
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def stage(
+        self,
+        session: SparkSession,
+        bound: BoundTable,
+        *,
+        overwrite: bool,
+        partition: Mapping[str, str] | None = None,
+        creates: bool = False,
+        replaced: ResolvedCatalogTable | None = None,
+    ) -> Stage:
+        """A hidden directory within that of the table, which the commit empties.
+
+        INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
+        ``PartitionLoader`` of Flink 2.3): all files of a table without partitions; else those of
+        each partition that gets rows and, where a PARTITION clause gives a value for every
+        partition key, those of this partition, even if it gets none.
+
+        Raises:
+            SchemaError: with code `path-not-empty` where a new table would take over the files of
+                others, with code `not-a-directory` for a path that is a file.
+            ExternalError: with code `file-system`.
+        """
+        layout = Layout(bound)
+        system, root = located(session, layout.path)
+        new = definition_of(bound)
+        old = definition_of(BoundTable(bound.identifier, replaced)) if replaced else None
+        held = old if creates else new
+        if creates:
+            owns = replaced is not None and _path_of(session, replaced) == root
+            scope = Scope(everything=owns, empty=not owns)
+        else:
+            scope = _scope(session, layout, overwrite, partition or {})
+        changed = new if old not in (None, new) else None
+        stage = FileStage(Directory(system, root), scope, held=held, definition=changed)
+        stage.check()
+        return stage
+
+    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
+        """Write rows into a stage of this connector."""
+        assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes back what `stage` returned
+        layout = Layout(bound)
+        fields = bound.table.resolved_schema.to_sink_row_data_type().fields
+        frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
+        written, settings = layout.form.identifier, layout.form.writing(layout.options)
+        if layout.form is CSV:
+            frame, written, settings = layout.lines(frame, fields)
+        if not layout.form.is_text:
+            frame = _with_notes(frame, [one for one in fields if one.name not in layout.partitions])
+        if (tasks := PARALLELISM.of(layout.options)) is not None:
+            frame = frame.repartition(tasks)
+        writer = frame.write.mode("append").options(**settings)
+        if layout.partitions:
+            writer = writer.partitionBy(*layout.partitions)
+        writer.format(written).save(f"{layout.path}/{stage.name}")
+
+
+def definition_of(bound: BoundTable) -> Definition:
+    """The definition of a table, as the journal of a commit names it."""
+    return Definition(bound.identifier.as_summary_string(), fingerprint(bound.table))
+
+
+def _path_of(session: SparkSession, table: ResolvedCatalogTable) -> str | None:
+    """The absolute path of a table's files; None for a table of another connector."""
+    if table.options.get("connector") != FilesystemConnector.identifier:
+        return None
+    path = PATH.of(table.options)
+    return located(session, path.removeprefix("file://"))[1] if path else None
+
+
+def _scope(
+    session: SparkSession, layout: Layout, overwrite: bool, partition: Mapping[str, str]
+) -> Scope:
+    """The files that an INSERT replaces."""
+    keys = layout.partitions
+    if not overwrite or not keys:
+        return Scope(everything=overwrite)
+    if set(partition) != set(keys):
+        return Scope(partitions=len(keys))
+    types = {one.name: one.data_type for one in layout.schema.columns}
+    given = [
+        f"{to_carrier(convert(string(partition[key]), TEXT, types[key].nullable()), types[key])}"
+        f" AS {quote(key)}"
+        for key in keys
+    ]
+    stored = [layout.written(key, types[key]) for key in keys]
+    row = session.range(1).selectExpr(*given).selectExpr(*stored).first()
+    return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
+
+
+def field_names(type_: DataType) -> Iterator[str]:
+    """The names of all fields of rows within a type."""
+    if isinstance(type_, RowType | StructuredType):
+        yield from (one.name for one in type_.fields)
+    for child in type_.children():
+        yield from field_names(child)
+
+
+def _with_notes(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
+    """The frame with the exact types of these columns in the metadata of its fields."""
+    from pyspark.sql.functions import col
+
+    notes = {
+        one.name: to_struct_field(one.name, one.data_type, one.description, on_loss="note").metadata
+        for one in fields
+    }
+    return frame.select(
+        # `col`, not `frame[...]`: only `select` resolves names by the settings of the session.
+        *(col(quote(name)).alias(name, metadata=notes.get(name, {})) for name in frame.columns)
+    )
+
+
+def format_of(options: Mapping[str, str]) -> Format:
+    """The format that the options of a table name.
+
+    Raises:
+        SchemaError: with code `unknown-format`.
+    """
+    name = FORMAT.of(options) or ""
+    if name in FORMATS:
+        return FORMATS[name]
+    try:
+        offered = require(FORMATS_GROUP, name)
+    except NotFoundError as error:
+        raise SchemaError(
+            error.problem.replace("format", "file format", 1),
+            code="unknown-format",
+            hint=error.hint,
+        ) from None
+    if not isinstance(offered, Format):
+        raise SchemaError(f"the format {name!r} is not one of files", code="unknown-format")
+    return offered
+
+
+class Layout:
+    """How a table lies in its files: path, format, options, and which columns are directories."""
+
+    def __init__(self, bound: BoundTable) -> None:
+        self.options = bound.table.options
+        self.schema = bound.table.resolved_schema
+        self.partitions = tuple(bound.table.partition_keys)
+        self.form = format_of(self.options)
+        self.path = (PATH.of(self.options) or "").removeprefix("file://")
+        self._require_names()
+
+    def _require_names(self) -> None:
+        """Refuse names of columns and fields that the format cannot hold.
+
+        Raises:
+            SchemaError: with code `file-column-name`.
+        """
+        for name in self.partitions:
+            if name.startswith(".") or "\0" in name:
+                raise SchemaError(
+                    f"the name of the partition column {name!r} is not valid in a directory name",
+                    code="file-column-name",
+                    hint="rename the column: readers skip directories that begin with a dot",
+                )
+        for column in self.schema.columns:
+            if not isinstance(column, PhysicalColumn) or column.name in self.partitions:
+                continue
+            for name in (column.name, *field_names(column.data_type)):
+                refused = [one for one in self.form.refused_in_names if one in name]
+                if refused:
+                    raise SchemaError(
+                        f"{self.form.identifier} files cannot hold the name {name!r}, "
+                        f"which contains {refused[0]!r}",
+                        code="file-column-name",
+                        hint="rename it, or use the format 'parquet' or 'json'",
+                    )
+
+    def stored(self) -> StructType:
+        """The columns that the files hold, with their declared types."""
+        from pyspark.sql.types import StructType
+
+        return StructType(
+            [
+                to_struct_field(one.name, one.data_type, on_loss="note")
+                for one in self.schema.columns
+                if isinstance(one, PhysicalColumn) and one.name not in self.partitions
+            ]
+        )
+
+    def load(self, session: SparkSession) -> DataFrame:
+        """The rows of all files, strings where the format holds text."""
+        if self.form is JSON and JSON_ERRORS.of(self.options):
+            return self._objects(session)
+        if self.form is not CSV:
+            return self.reader(session).load(self.path)
+        self._require_scalars()
+        columns = [one.name for one in self.stored().fields]
+        metadata = any(isinstance(one, MetadataColumn) for one in self.schema.columns)
+        dialect = dialect_of(self.options, columns)
+        return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
+
+    def _objects(self, session: SparkSession) -> DataFrame:
+        """The lines of json files that hold an object; all others are skipped, as in Flink."""
+        from pyspark.sql.functions import col, from_json
+        from pyspark.sql.types import StructType
+
+        fields = [to_struct_field(name, TEXT) for name in (CONTENT, *self.partitions)]
+        reader = self._listed(session.read.format("text").schema(StructType(fields)))
+        lines = reader.load(self.path).where(f"json_object_keys({CONTENT}) IS NOT NULL")
+        stored = StructType(self._inner())
+        record = from_json(col(CONTENT), stored, self.form.reading(self.options))
+        others = [col(quote(name)) for name in self.partitions]
+        if any(isinstance(one, MetadataColumn) for one in self.schema.columns):
+            others.append(col("_metadata"))
+        rows = lines.select(record.alias(CONTENT), *others)
+        names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
+        return rows.selectExpr(*names, *map(quote, rows.columns[1:]))
+
+    def lines(
+        self, frame: DataFrame, fields: Sequence[RowField]
+    ) -> tuple[DataFrame, str, dict[str, str]]:
+        """The lines of csv files with the partitions, and Spark's format and options to write them.
+
+        Only Spark's csv writer can begin each file with a header; all fields are then in quotes.
+        """
+        self._require_scalars()
+        inner = [one for one in fields if one.name not in self.partitions]
+        columns = [CsvColumn(one.name, quote(one.name), one.data_type) for one in inner]
+        dialect = dialect_of(self.options, [one.name for one in inner])
+        rest = list(map(quote, self.partitions))
+        if not dialect.header:
+            line = csv_line(columns, dialect, self.options)
+            return frame.selectExpr(f"{line} AS {CONTENT}", *rest), "text", {"lineSep": "\n"}
+        values = [
+            f"{csv_value(one, dialect, self.options)} AS {quote(escaped(one.name, dialect))}"
+            for one in columns
+        ]
+        return frame.selectExpr(*values, *rest), "csv", header_options(dialect)
+
+    def _require_scalars(self) -> None:
+        """Refuse columns that a field of a csv file cannot hold.
+
+        Raises:
+            SchemaError: with code `file-type`.
+        """
+        for column in self.schema.columns:
+            if isinstance(column, PhysicalColumn) and not is_scalar(column.data_type):
+                raise SchemaError(
+                    f"csv files cannot hold column {column.name!r} of type "
+                    f"{column.data_type.as_summary_string()}",
+                    code="file-type",
+                    hint="use the format 'json', 'parquet' or 'orc'",
+                )
+
+    def _inner(self) -> list[StructField]:
+        """The fields of the columns in the files, as they are read."""
+        physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
+        return [
+            to_struct_field(one.name, carrier(one.data_type.nullable(), as_text=self.form.is_text))
+            for one in physical
+            if one.name not in self.partitions
+        ]
+
+    def _listed(self, reader: DataFrameReader) -> DataFrameReader:
+        """A reader that takes the path literally; directories are partitions if there are any."""
+        reader = reader.option("__globPaths__", "false")
+        return reader if self.partitions else reader.option("recursiveFileLookup", "true")
+
+    def reader(self, session: SparkSession) -> DataFrameReader:
+        """A reader of the physical columns, strings where the format holds text."""
+        from pyspark.sql.types import StructType
+
+        fields = self._inner() + [to_struct_field(name, TEXT) for name in self.partitions]
+        reader = session.read.format(self.form.identifier).schema(StructType(fields))
+        return self._listed(reader).options(**self.form.reading(self.options))
+
+    def found(self, column: Column, zone: str) -> str:
+        """A physical or metadata column, from what the reader gives."""
+        with at(f"column {column.name!r}"):
+            if isinstance(column, MetadataColumn):
+                text = _metadata(column, zone)
+            else:
+                text = self._physical(column)
+        return f"{required(text, column.data_type, column.name)} AS {quote(column.name)}"
+
+    def _physical(self, column: Column) -> str:
+        name, type_ = quote(column.name), column.data_type
+        if column.name in self.partitions:
+            default = DEFAULT_PARTITION.of(self.options) or ""
+            # Spark reads NULL from the directory of this name, and from no other.
+            written = f"coalesce({name}, {string(SPARK_NULL)})"
+            known = f"nullif({written}, {string(default)})"
+            return to_carrier(convert(known, TEXT, type_.nullable()), type_)
+        if not self.form.is_text:
+            return exact(name, type_)
+        if not is_scalar(type_):
+            return name
+        text = self.form.known(name, type_, self.options)
+        return to_carrier(parsed(text, column.name, type_, self.options), type_)
+
+    def written(self, name: str, type_: DataType) -> str:
+        """A column as it goes into the files."""
+        text = quote(name)
+        if name in self.partitions:
+            shown = convert(from_carrier(text, type_), type_, TEXT)
+            text = bind(shown, lambda value: self._directory(name, value))
+        elif self.form.identifier == "csv":
+            text = rendered(from_carrier(text, type_), type_)
+        return f"{text} AS {quote(name)}"
+
+    def _directory(self, name: str, value: str) -> str:
+        """The value of a partition column as it is in the name of a directory.
+
+        NULL and the empty string share a directory (Flink's filesystem connector,
+        ``partition.default-name``); a value that would be read back as another one ends the job.
+        """
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        refused = {
+            f"{value} = {string(default)}": f"{default!r} is the directory of NULL"
+            f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has",
+            f"contains({value}, {string(chr(0))})": "the name of a directory cannot contain NUL",
+            f"endswith({value}, {string(COPYING)})": f"readers skip names that end in {COPYING!r}",
+        }
+        cases = " ".join(
+            f"WHEN {condition} THEN {fail(f'partition column {name!r}: {problem}')}"
+            for condition, problem in refused.items()
+        )
+        return (
+            f"CASE WHEN coalesce({value}, '') = '' THEN {string(default)} {cases} ELSE {value} END"
+        )
+
+
+def _metadata(column: MetadataColumn, zone: str) -> str:
+    """A metadata column: what the key holds, in the type that was declared."""
+    type_, text = METADATA[column.key]
+    return convert(text, type_.nullable(), column.data_type.nullable(), zone)
+
+
+def _computed(column: Column, zone: str) -> str:
+    """A column of the table: computed ones from those beside them, the others as they are."""
+    if not isinstance(column, ComputedColumn):
+        return quote(column.name)
+    speaker = Speaker(zone, lambda ref: from_carrier(quote(ref.name), ref.type))
+    with at(f"column {column.name!r}"):
+        said = to_spark(column.expression.typed, speaker)
+    return f"{to_carrier(said, column.data_type)} AS {quote(column.name)}"

@@ -1,0 +1,255 @@
+"""The columns that parquet and orc files hold, compared with those that the table declares.
+
+Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
+parquet and NULL in orc. So the footer of every file is read before the job, in parallel on the
+driver, and what would not be read exactly is refused. Reading into a wider type is allowed, and so
+is a nullable column that older files do not have yet: it is NULL there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
+from schema_core.formats.spark.pyspark_types import from_spark
+from schema_core.spark.jobs import reason
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType as SparkType
+    from pyspark.sql.types import StructType
+
+#: Reads the Spark schema of one file, as JSON, from its URI.
+FooterReader = Callable[[str], str]
+
+#: How many footers are read at once: they wait for the file system, not for the processor.
+PARALLEL = 16
+
+
+def _parquet(session: SparkSession) -> FooterReader:
+    jvm: Any = session._jvm  # noqa: SLF001
+    state = session._jsparkSession.sessionState()  # noqa: SLF001
+    parquet = jvm.org.apache.parquet.hadoop
+    spark = jvm.org.apache.spark.sql.execution.datasources.parquet
+    configuration = state.newHadoopConf()
+    converter = spark.ParquetToSparkSchemaConverter(state.conf())
+
+    def read(uri: str) -> str:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+        file = parquet.util.HadoopInputFile.fromPath(path, configuration)
+        reader = parquet.ParquetFileReader.open(file)
+        try:
+            message = reader.getFooter().getFileMetaData().getSchema()
+        finally:
+            reader.close()
+        return str(converter.convert(message).json())
+
+    return read
+
+
+def _orc(session: SparkSession) -> FooterReader:
+    jvm: Any = session._jvm  # noqa: SLF001
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    orc = jvm.org.apache.orc.OrcFile
+    utils = jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
+
+    def read(uri: str) -> str:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+        reader = orc.createReader(path, orc.readerOptions(configuration))
+        try:
+            return str(utils.toCatalystSchema(reader.getSchema()).json())
+        finally:
+            reader.close()
+
+    return read
+
+
+#: Format -> the reader of its footers. Other formats hold no types.
+FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
+
+
+def check_files(session: SparkSession, frame: DataFrame, form: str, declared: StructType) -> None:
+    """Refuse files that do not hold the declared columns in types that are read exactly.
+
+    `frame` reads the files; `declared` has the columns that the files must have, NOT NULL where
+    the table declares it.
+
+    Raises:
+        ExternalError: with code `file-schema`, for every column that is in no file, that is NOT
+            NULL and not in all of them, or that has a type that would be read as other values;
+            and for a file whose footer cannot be read.
+    """
+    footers = FOOTERS.get(form)
+    if footers is None:
+        return
+    files = _read_all(frame.inputFiles(), footers(session))
+    found = Gathering()
+    for problem in _problems(files, declared, form):
+        with found.catching():
+            raise problem
+    found.raise_all()
+
+
+def _read_all(uris: Sequence[str], read: FooterReader) -> dict[str, StructType]:
+    """Every distinct schema of the files, by the URI of the first file that has it."""
+    from pyspark.sql.types import StructType
+
+    def guarded(uri: str) -> str:
+        try:
+            return read(uri)
+        except Exception as error:
+            problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
+            raise ExternalError(problem, code="file-schema") from error
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        texts = list(pool.map(guarded, uris))
+    first: dict[str, str] = {}
+    for uri, text in zip(uris, texts, strict=True):
+        first.setdefault(text, uri)
+    return {uri: StructType.fromJson(json.loads(text)) for text, uri in first.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A declared column or field that a file lacks, or has in a type that does not fit."""
+
+    name: str
+    declared: SparkType
+    found: SparkType | None
+    is_nullable: bool = True
+    others: tuple[str, ...] = ()
+
+
+def _problems(
+    files: Mapping[str, StructType], declared: StructType, form: str
+) -> Iterator[ExternalError]:
+    """What is wrong with the files; a column is reported once, for the first file."""
+    by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
+    reported: set[str] = set()
+    for uri, found in by_file.items():
+        for one in found:
+            if one.name in reported:
+                continue
+            everywhere = all(
+                any(other.name == one.name and other.found is None for other in others)
+                for others in by_file.values()
+            )
+            if one.found is None and one.is_nullable and not everywhere:
+                continue
+            reported.add(one.name)
+            yield _problem(one, _shown(uri), everywhere)
+
+
+def _problem(one: Difference, file: str, everywhere: bool) -> ExternalError:
+    declared = _type(one.declared)
+    if one.found is not None:
+        found = _type(one.found)
+        problem = f"file {file!r}: column {one.name!r} is {found}, but is declared as {declared}"
+        hint = f"declare the column as {found} and CAST it in the query, or rewrite the file"
+    elif everywhere:
+        problem = f"no file has a column {one.name!r}, for example {file!r}"
+        has = f"the file has {', '.join(one.others)}"
+        hint = similar(one.name.rpartition(".")[2], one.others) or has
+        hint = f"{hint}; rename the column of the table, or rewrite the files"
+    else:
+        problem = f"file {file!r} has no column {one.name!r}, which is NOT NULL"
+        hint = "declare the column as nullable, or rewrite the file"
+    return ExternalError(problem, code="file-schema", hint=hint)
+
+
+def _shown(uri: str) -> str:
+    """The path of a local file, or a URI, as people write it."""
+    return unquote(uri).removeprefix("file://")
+
+
+def _type(type_: SparkType) -> str:
+    try:
+        return from_spark(type_).as_summary_string()
+    except UnsupportedError:
+        return str(type_.simpleString())
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+def differences(
+    declared: StructType, found: StructType, form: str, prefix: str = ""
+) -> Iterator[Difference]:
+    """Every declared field that is missing or does not fit, at any depth."""
+    from pyspark.sql.types import StructField, StructType
+
+    if (
+        form == "orc"
+        and not prefix
+        and found.fields
+        and all(name.startswith("_col") for name in found.names)
+    ):
+        # orc files of old versions of Hive have no names, and Spark matches them by position
+        pairs = zip(declared.fields, found.fields, strict=False)
+        found = StructType([StructField(one.name, other.dataType) for one, other in pairs])
+    types = {one.name: one.dataType for one in found.fields}
+    for field in declared.fields:
+        name = f"{prefix}{field.name}"
+        if field.name in types:
+            yield from _compared(field.dataType, types[field.name], form, name)
+        else:
+            yield Difference(name, field.dataType, None, field.nullable, tuple(types))
+
+
+def _compared(declared: SparkType, found: SparkType, form: str, name: str) -> Iterator[Difference]:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match declared, found:
+        case StructType(), StructType():
+            yield from differences(declared, found, form, f"{name}.")
+        case ArrayType(), ArrayType():
+            yield from _compared(declared.elementType, found.elementType, form, f"{name}.element")
+        case MapType(), MapType():
+            yield from _compared(declared.keyType, found.keyType, form, f"{name}.key")
+            yield from _compared(declared.valueType, found.valueType, form, f"{name}.value")
+        case _ if not is_exact(declared, found, form):
+            yield Difference(name, declared, found)
+
+
+#: Spark type of a file -> the types in which every format reads the same values.
+WIDER: Mapping[str, str] = {
+    "ByteType": "ShortType IntegerType LongType DoubleType",
+    "ShortType": "IntegerType LongType DoubleType",
+    "IntegerType": "LongType DoubleType",
+    "FloatType": "DoubleType",
+    "StringType": "BinaryType",
+    "CharType": "StringType",
+    "VarcharType": "StringType",
+    "TimeType": "TimeType",
+    "YearMonthIntervalType": "YearMonthIntervalType",
+    "DayTimeIntervalType": "DayTimeIntervalType",
+}
+
+#: The same, only for parquet: it stores intervals as integers, its strings need no mark, and a
+#: timestamp of either kind is the same number of a unit, as for Flink's reader.
+PARQUET: Mapping[str, str] = {
+    "IntegerType": "YearMonthIntervalType",
+    "LongType": "DayTimeIntervalType",
+    "BinaryType": "StringType",
+    "TimestampType": "TimestampNTZType",
+    "TimestampNTZType": "TimestampType",
+}
+
+
+def is_exact(declared: SparkType, found: SparkType, form: str) -> bool:
+    """Return whether every value of a file's type is read unchanged as the declared one."""
+    from pyspark.sql.types import DecimalType, VariantType
+
+    if declared == found or isinstance(declared, VariantType):
+        return True
+    if isinstance(declared, DecimalType) and isinstance(found, DecimalType):
+        digits = declared.precision - declared.scale >= found.precision - found.scale
+        return bool(digits and declared.scale >= found.scale)
+    name = type(found).__name__
+    others = WIDER.get(name, "") + (f" {PARQUET.get(name, '')}" if form == "parquet" else "")
+    return type(declared).__name__ in others.split()

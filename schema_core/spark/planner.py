@@ -1,0 +1,352 @@
+"""The planner `spark`: runs resolved queries as batch jobs of Spark, with Flink's meaning."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from schema_core.environment.connector import Ability, opened, require_abilities, using
+from schema_core.environment.option_values import choice
+from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption
+from schema_core.environment.planner import (
+    BoundTable,
+    Job,
+    JobStatusHook,
+    PlannerContext,
+    Registration,
+    Rows,
+)
+from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.formats.spark.pyspark_types import to_spark_sql
+from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
+from schema_core.spark.compiler.expression import from_carrier
+from schema_core.spark.compiler.functions.casts import convert, fit
+from schema_core.spark.compiler.query import query_text
+from schema_core.spark.compiler.sql_builder import fail, quote
+from schema_core.spark.connectors import SparkConnector, for_spark
+from schema_core.spark.jobs import run_job, spark_errors
+from schema_core.spark.not_null import required
+from schema_core.spark.scan import checked_source
+from schema_core.spark.session import spark_session
+from schema_core.spark.temporary_views import TemporaryNames
+from schema_core.spark.user_functions import UserCalls
+from schema_core.spark.write_transaction import Mode, TableTransaction, mode_of
+from schema_core.types import (
+    MAX_LENGTH,
+    CharType,
+    DataType,
+    LengthType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    StructuredType,
+    VarCharType,
+    YearMonthIntervalType,
+    supports_implicit_cast,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NOT_NULL = ConfigOption(
+    "table.exec.sink.not-null-enforcer",
+    choice("ERROR", "DROP"),
+    "ERROR",
+    "whether a NULL for a NOT NULL column ends the job, or its row is left out",
+)
+LENGTH = ConfigOption(
+    "table.exec.sink.type-length-enforcer",
+    choice("IGNORE", "TRIM_PAD", "ERROR"),
+    "IGNORE",
+    "what becomes of a string that does not fit the length of its column",
+)
+
+STRING = VarCharType(MAX_LENGTH)
+
+
+class SparkPlanner:
+    """Runs queries in our Spark session, which opens at the first of them."""
+
+    identifier: Final = "spark"
+    requires: Final = ("pyspark",)
+
+    def __init__(self, context: PlannerContext) -> None:
+        self.context = context
+
+    # --- what an environment asks --------------------------------------------------------------
+
+    def select(self, query: Relation) -> Rows:
+        """Run a query when its rows are first asked for."""
+        self._require_batch()
+        columns = result_columns(query)
+        frame = self._frame(spark_session(), query, columns)
+        return Rows(
+            tuple((one.name, one.type) for one in columns),
+            _values(frame, columns),
+            lambda: _texts(frame, columns, self._zone),
+        )
+
+    def insert(
+        self,
+        query: Relation,
+        target: BoundTable,
+        *,
+        columns: Sequence[str] | None = None,
+        overwrite: bool = False,
+        partition: Mapping[str, str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        """Write a query into a table; its rows become visible when all are written."""
+        self._require_batch()
+        needed = {Ability.OVERWRITE} if overwrite else set()
+        connector = self._sink(target, needed)
+        session = spark_session()
+        frame = self._sink_frame(session, query, target, columns)
+        with using(target.identifier, target.table.options, "write"):
+            with spark_errors():
+                stage = connector.stage(session, target, overwrite=overwrite, partition=partition)
+            return run_job(
+                session,
+                f"insert into {target.identifier.as_summary_string()}",
+                lambda: connector.write(frame, target, stage),
+                hooks,
+                TableTransaction(Mode.PLAIN, stage, Registration(_nothing, _nothing)),
+            )
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        """CREATE and REPLACE TABLE AS, by the actions of `schema_core.spark.write_transaction`.
+
+        REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
+        stage: otherwise the old rows would be mixed with the new ones, or lost with a failed job.
+        """
+        self._require_batch()
+        old = registration.replaced
+        needed = {Ability.OVERWRITE} if old is not None else set()
+        if old is not None and registration.atomic:
+            needed.add(Ability.STAGING)
+        connector = self._sink(target, needed)
+        session = spark_session()
+        frame = self._sink_frame(session, query, target, columns)
+        mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
+        with using(target.identifier, target.table.options, "write"):
+            with spark_errors():
+                stage = connector.stage(
+                    session, target, overwrite=old is not None, creates=True, replaced=old
+                )
+            return run_job(
+                session,
+                f"create {target.identifier.as_summary_string()}",
+                lambda: connector.write(frame, target, stage),
+                hooks,
+                TableTransaction(mode, stage, registration),
+            )
+
+    def explain(self, query: Relation) -> str:
+        """The text that Spark is given, and its plan of it."""
+        self._require_batch()
+        frame = self._frame(spark_session(), query, result_columns(query))
+        with spark_errors():
+            plan = frame._jdf.queryExecution().toString()  # noqa: SLF001
+        return str(plan)
+
+    # --- inputs --------------------------------------------------------------------------------
+
+    @property
+    def _zone(self) -> str:
+        return LOCAL_TIME_ZONE.of(self.context.options) or "UTC"
+
+    def _require_batch(self) -> None:
+        if RUNTIME_MODE.of(self.context.options) == "STREAMING":
+            raise UnsupportedError(
+                "the Spark planner runs batch jobs only",
+                code="streaming",
+                hint="create the environment with EnvironmentSettings.in_batch_mode(), "
+                "or SET 'execution.runtime-mode' = 'batch'",
+            )
+
+    def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
+        """The connector of a table, its options checked."""
+        options = bound.table.options
+        with using(bound.identifier, options, purpose):
+            connector = opened(bound, purpose, self.context.options)
+            return for_spark(connector)
+
+    def _sink(self, target: BoundTable, needed: set[Ability]) -> SparkConnector:
+        """The connector of a table to write, which declares the abilities that the write needs."""
+        connector = self._connector(target, "write")
+        if target.table.partition_keys:
+            needed = {*needed, Ability.PARTITIONS}
+        with using(target.identifier, target.table.options, "write"):
+            require_abilities(connector, needed)
+        return connector
+
+    def _read(self, session: SparkSession, scan: Scan) -> DataFrame:
+        """All columns of a table, checked."""
+        bound = self.context.source(scan)
+        connector = self._connector(bound, "read")
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
+            read = connector.read(session, bound, self._zone)
+            schema = bound.table.resolved_schema
+            return checked_source(read, schema, connector.identifier, session)
+
+    def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
+        """A query as a frame with these columns, by position."""
+        for column in targets:
+            if isinstance(column.type, NullType):
+                raise UnsupportedError(
+                    f"column {column.name!r} has no type but NULL", code="untyped-null"
+                )
+        with TemporaryNames(session) as names:
+            text = query_text(
+                query,
+                lambda scan: names.view(self._read(session, scan)),
+                self._zone,
+                targets=targets,
+                user=UserCalls(names, self._zone),
+            )
+            with spark_errors():
+                return session.sql(text)
+
+    # --- sinks ---------------------------------------------------------------------------------
+
+    def _sink_frame(
+        self,
+        session: SparkSession,
+        query: Relation,
+        target: BoundTable,
+        columns: Sequence[str] | None,
+    ) -> DataFrame:
+        """The rows for a table: all persisted columns, in order, checked."""
+        fields = target.table.resolved_schema.to_sink_row_data_type().fields
+        types = {one.name: one.data_type for one in fields}
+        given = list(types) if columns is None else list(columns)
+        targets = _assignable(query, given, types)
+        frame = self._frame(session, query, targets)
+        rest = [name for name in types if name not in given]
+        missing = [one for one in rest if not types[one].is_nullable]
+        if missing:
+            raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="no-value")
+        said = [
+            _unknown(name, type_) if name in rest else self._checked(name, type_)
+            for name, type_ in types.items()
+        ]
+        if NOT_NULL.of(self.context.options) == "DROP":
+            required = [
+                f"{quote(name)} IS NOT NULL" for name in types if not types[name].is_nullable
+            ]
+            frame = frame.where(" AND ".join(required)) if required else frame
+        return frame.selectExpr(*said)
+
+    def _checked(self, name: str, type_: DataType) -> str:
+        """A column with what its type demands of every value."""
+        text = quote(name)
+        rule = LENGTH.of(self.context.options)
+        if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
+            if rule == "TRIM_PAD":
+                text = fit(text, STRING, type_)
+            elif rule == "ERROR":
+                text = _fitting(text, name, type_)
+        return f"{required(text, type_, name)} AS {quote(name)}"
+
+
+def _unknown(name: str, type_: DataType) -> str:
+    """Return NULL for a column that the query does not fill."""
+    return f"CAST(NULL AS {to_spark_sql(type_)}) AS {quote(name)}"
+
+
+def _fitting(text: str, name: str, type_: LengthType) -> str:
+    problem = fail(f"column {name!r}: a value does not fit {type_.as_summary_string()}")
+    operator = "<>" if isinstance(type_, CharType) else ">"
+    return f"if(length({text}) {operator} {type_.length}, {problem}, {text})"
+
+
+def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
+    """The targets of a query's columns, which they must cast into by themselves.
+
+    Raises:
+        SchemaError: with code `sink-columns` or `sink-type`.
+    """
+    given = result_columns(query)
+    unknown = [name for name in names if name not in types]
+    if unknown or len(given) != len(names):
+        raise SchemaError(
+            f"the query has {len(given)} columns, the table takes {len(names)}"
+            if not unknown
+            else f"the table has no column {unknown[0]!r} to write",
+            code="sink-columns",
+        )
+    for one, name in zip(given, names, strict=True):
+        with at(f"column {name!r}"):
+            if not supports_implicit_cast(one.type.nullable(), types[name].nullable()):
+                raise SchemaError(
+                    f"{one.type.as_summary_string()} of the query does not fit "
+                    f"{types[name].as_summary_string()}",
+                    code="sink-type",
+                    hint="add a CAST to the query",
+                )
+    return tuple(Column(name, types[name]) for name in names)
+
+
+def _nothing() -> None:
+    return None
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def _values(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """The rows of a frame as Python values, fetched part by part."""
+    said = [f"{_portable(quote(one.name), one.type)} AS {quote(one.name)}" for one in columns]
+    with spark_errors():
+        for row in frame.selectExpr(*said).toLocalIterator():
+            yield tuple(_value(value, one.type) for value, one in zip(row, columns, strict=True))
+
+
+def _portable(text: str, type_: DataType) -> str:
+    """A column that PySpark can hand over: months as a number, instants as what UTC shows."""
+    match type_:
+        case YearMonthIntervalType():
+            return from_carrier(text, type_)
+        case LocalZonedTimestampType():
+            return f"CAST({text} AS TIMESTAMP_NTZ)"
+        case _:
+            return text
+
+
+def _value(value: Any, type_: DataType) -> Any:
+    """A value as PySpark gives it, as the type suggests it."""
+    match type_:
+        case _ if value is None:
+            return None
+        case LocalZonedTimestampType() if isinstance(value, dt.datetime):
+            return value.replace(tzinfo=dt.UTC)
+        case RowType() | StructuredType():
+            pairs = zip(value, type_.fields, strict=True)
+            return tuple(_value(one, field.data_type) for one, field in pairs)
+        case MapType() | MultisetType():
+            return dict(value)
+        case _:
+            return bytes(value) if isinstance(value, bytearray) else value
+
+
+def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
+    """The rows of a frame as the texts that Flink shows."""
+    said = [
+        f"{convert(from_carrier(quote(one.name), one.type), one.type.nullable(), STRING, zone)}"
+        f" AS {quote(one.name)}"
+        for one in columns
+    ]
+    with spark_errors():
+        for row in frame.selectExpr(*said).toLocalIterator():
+            yield tuple(row)

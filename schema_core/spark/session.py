@@ -1,0 +1,165 @@
+"""The Spark session that jobs run in, separate from any session of the user.
+
+It shares the SparkContext of the process (a JVM has one) and nothing else: settings, temporary
+views and functions are its own, so no job changes the session of the user. When the SparkContext
+is stopped, the next job opens a session in the one that runs then, or starts one.
+
+ANSI mode is off, since Flink wraps integers around, cuts casts between numbers, and gives NULL
+for a DECIMAL that overflows, as Spark does without it; where Flink is strict (a text that is no
+number, a whole number divided by zero) the generated SQL raises the error itself. Names count with
+their case, the time zone is always set, and TIME is a type.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schema_core.errors import ExternalError
+from schema_core.extras import require_modules
+from schema_core.spark.java import find_java
+from schema_core.spark.udf_registration import register_computed
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+#: Settings of the session of jobs, which replace those of the process: they decide the meaning of
+#: expressions, and that no file is skipped.
+MEANING: Mapping[str, str] = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.timeType.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+}
+
+#: How Spark is started where nobody has started it: quiet, local, without a web page.
+START: Mapping[str, str] = {
+    "spark.master": "local[*]",
+    "spark.app.name": "schema_core",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.driver.extraJavaOptions": (
+        f"-Dlog4j2.configurationFile={Path(__file__).with_name('quiet.properties')}"
+    ),
+}
+
+
+@dataclass(slots=True)
+class _Current:
+    """Our session in the SparkContext that runs; jobs may come from several threads."""
+
+    session: SparkSession | None = None
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+_CURRENT = _Current()
+
+
+def spark_session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the session that jobs run in; Spark is started with `settings` unless it runs.
+
+    A session of the user is never changed, whichever thread calls.
+
+    Raises:
+        NotFoundError: with code `missing-extra` or `no-java` where one of the two is missing.
+        ExternalError: with code `spark-start` where Spark does not start.
+    """
+    require_modules("pyspark.sql")
+    from pyspark.sql import SparkSession
+
+    with _CURRENT.lock:
+        if _CURRENT.session is None or not _is_alive(_CURRENT.session.sparkContext):
+            # PySpark's own lock: the user may start Spark in another thread at this moment.
+            with SparkSession.Builder._lock:  # noqa: SLF001
+                _CURRENT.session = _new_session(running_session() or start(settings or {}))
+        return _CURRENT.session
+
+
+def running_session() -> SparkSession | None:
+    """Return the root session of the running SparkContext, or None where none runs.
+
+    `SparkSession.getActiveSession` would not do: it is None in every thread but that of the user.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = SparkContext._active_spark_context  # noqa: SLF001 - there is no public name
+    if context is None:
+        return None
+    if not _is_alive(context):
+        context.stop()  # it was stopped within the JVM, which PySpark does not notice
+        return None
+    root = SparkSession._instantiatedSession  # noqa: SLF001
+    return root if root is not None and root.sparkContext is context else SparkSession(context)
+
+
+def _is_alive(context: SparkContext) -> bool:
+    """Whether a SparkContext has not been stopped, from Python or within the JVM."""
+    java = context._jsc  # noqa: SLF001 - None once it is stopped
+    return java is not None and not java.sc().isStopped()
+
+
+def _new_session(root: SparkSession) -> SparkSession:
+    """Open a session with the settings and functions that keep Flink's meaning."""
+    from pyspark import RDD
+
+    to_frame = RDD.__dict__.get("toDF")
+    session = root.newSession()
+    if to_frame is not None:
+        # PySpark binds `RDD.toDF` to the session that was made last: it is the user's again.
+        RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
+    for key, value in MEANING.items():
+        session.conf.set(key, value)
+    register_computed(session)
+    return session
+
+
+def start(settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark with these settings in addition to ours; it must not run yet.
+
+    Raises:
+        NotFoundError: with code `no-java`.
+        ExternalError: with code `spark-start` where Spark does not start.
+    """
+    from pyspark.sql import SparkSession
+
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    builder = SparkSession.builder
+    for key, value in {**START, **settings, **_given(), **MEANING}.items():
+        builder = builder.config(key, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        raise ExternalError(f"Spark does not start: {error}", code="spark-start") from error
+    return session
+
+
+def _given() -> dict[str, str]:
+    """Settings of the user's: ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``."""
+    words = os.environ.get("SCHEMA_CORE_SPARK", "").split()
+    return dict(word.split("=", 1) for word in words if "=" in word)

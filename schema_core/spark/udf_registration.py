@@ -1,0 +1,107 @@
+"""The functions of `schema_core.spark.compiler.udfs`, as functions of a session of Spark's.
+
+Spark computes them for all rows, also for those where a CASE would not ask; so a failure is handed
+back as a value, which the expression around it raises where it is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schema_core.extras import needs
+from schema_core.formats.spark.ddl import parse_spark_type
+from schema_core.spark.compiler.sql_builder import PREFIX
+from schema_core.spark.compiler.udfs import COMPUTED, Computed
+from schema_core.spark.compiler.udfs.errors import ComputedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType as SparkType
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+@needs("pyarrow", "pandas")
+def register_computed(session: SparkSession) -> None:
+    """Bring the functions into a session."""
+    from pyspark.sql.functions import arrow_udf
+
+    for name, computed in COMPUTED.items():
+        function = arrow_udf(vectorised(name), spark_type(given(computed)))
+        session.udf.register(f"{PREFIX}{name}", function)
+
+
+def spark_type(text: str) -> SparkType:
+    """Return the type that Spark's DDL text means, whatever the settings of any session.
+
+    Spark's own parser reads TIMESTAMP by the settings of the session that is active in the thread,
+    which is that of the user.
+
+    >>> spark_type("ARRAY<TIMESTAMP>")
+    ArrayType(TimestampType(), True)
+    """
+    from pyspark.sql.types import StructField
+
+    tree = parse_spark_type(text)
+    return StructField.fromJson({"name": "", "type": tree, "nullable": True}).dataType
+
+
+def given(computed: Computed) -> str:
+    """The Spark type that a function hands over: beside a value, why there is none."""
+    if computed.fails:
+        return f"STRUCT<value: {computed.gives}, problem: STRING>"
+    return computed.gives
+
+
+def vectorised(name: str) -> Callable[..., Any]:
+    """A function over columns of Arrow, by its name, so that only this is sent to the workers."""
+    import pyarrow as pa
+
+    def function(*columns: pa.Array) -> pa.Array:
+        return computed_column(name, columns)
+
+    function.__annotations__ = {"columns": pa.Array, "return": pa.Array}
+    return function
+
+
+def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
+    """A function of the table over columns, row by row."""
+    import pyarrow as pa
+
+    computed = COMPUTED[name]
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    type_ = _arrow_type(computed.gives)
+    if not computed.fails:
+        return pa.array([_plain(computed.function(*row)) for row in rows], type_)
+    values: list[Any] = []
+    problems: list[str | None] = []
+    for row in rows:
+        try:
+            values.append(_plain(computed.function(*row)))
+            problems.append(None)
+        except ComputedError as failure:
+            values.append(None)
+            problems.append(str(failure))
+    return pa.StructArray.from_arrays(
+        [pa.array(values, type_), pa.array(problems, pa.string())], ["value", "problem"]
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value without halves of characters, which no UTF-8 can hold."""
+    if isinstance(value, str) and not value.isascii():
+        return _HALVES.sub("?", value)
+    return value
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    """The Arrow type of a Spark type."""
+    import pyarrow as pa
+
+    if name.startswith("ARRAY<"):
+        return pa.list_(_arrow_type(name[6:-1]))
+    names = {"BOOLEAN": "bool", "INT": "int32", "BIGINT": "int64"}
+    return pa.type_for_alias(names.get(name, name.lower()))

@@ -1,0 +1,67 @@
+"""Catalogs of the type ``hive`` by their options: nothing of Spark is started for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schema_core.catalog.registry import make_catalog
+from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalogs.hive.catalog import HiveCatalog
+from schema_core.catalogs.hive.spark_client import settings_of
+from schema_core.errors import SchemaCoreError
+
+SITE = """<?xml version="1.0"?>
+<configuration>
+  <property><name>hive.metastore.uris</name><value>thrift://localhost:9083</value></property>
+  <property><name> empty </name><value/></property>
+</configuration>
+"""
+
+
+def made(**options: str) -> object:
+    named = {key.replace("_", "-"): value for key, value in options.items()}
+    return make_catalog(CatalogDescriptor.of("h", {"type": "hive", **named}))
+
+
+def test_it_is_found_and_not_connected_before_it_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "hive-site.xml").write_text(SITE)
+
+    catalog = made(hive_conf_dir=str(tmp_path), hive_version="3.1.3", default_database="sales")
+
+    assert isinstance(catalog, HiveCatalog)
+    assert catalog.get_default_database() == "sales"
+
+
+def test_settings_of_a_folder_are_read(tmp_path: Path) -> None:
+    (tmp_path / "hive-site.xml").write_text(SITE)
+
+    assert {"hive.metastore.uris": "thrift://localhost:9083", "empty": ""} == settings_of(
+        {"hive-conf-dir": str(tmp_path)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"hive_conf_dir": "nowhere"}, "not-found"),
+        ({"store_profile": "hive-db2"}, "unknown-store"),
+        ({"hive_conf": "x"}, "catalog-option"),
+        ({"default_database": " "}, "blank-name"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, str], code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        made(**options)
+
+    assert code == caught.value.code
+
+
+def test_a_file_that_is_no_list_of_settings_is_told(tmp_path: Path) -> None:
+    (tmp_path / "hive-site.xml").write_text("<configuration>")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        made(hive_conf_dir=str(tmp_path))
+
+    assert "hive-site.xml cannot be read" in caught.value.problem

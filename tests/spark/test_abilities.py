@@ -1,0 +1,83 @@
+"""What a connector does not declare is refused before the job: Spark is not started here."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from schema_core.environment.connector import Ability, require_abilities
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import UnsupportedError
+from schema_core.spark.connectors.filesystem import FilesystemConnector
+
+FILES = "'connector' = 'filesystem', 'path' = 'nowhere', 'format' = 'csv'"
+SUBSETS = list(
+    map(frozenset, chain.from_iterable(combinations(Ability, size) for size in range(4)))
+)
+
+
+@pytest.fixture
+def environment() -> TableEnvironment:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment.execute_sql(f"CREATE TABLE plain (a INT) WITH ({FILES})")
+    environment.execute_sql(f"CREATE TABLE parts (a INT, p INT) PARTITIONED BY (p) WITH ({FILES})")
+    return environment
+
+
+@pytest.mark.parametrize("needed", SUBSETS)
+@pytest.mark.parametrize("declared", SUBSETS)
+def test_a_write_is_refused_exactly_if_an_ability_is_missing(
+    needed: frozenset[Ability], declared: frozenset[Ability]
+) -> None:
+    connector: Any = FilesystemConnector()
+    missing = needed - declared
+    with patch.object(FilesystemConnector, "abilities", declared):
+        if not missing:
+            require_abilities(connector, needed)
+            return
+        with pytest.raises(UnsupportedError) as caught:
+            require_abilities(connector, needed)
+
+    assert ("connector-ability", True) == (caught.value.code, bool(caught.value.hint))
+    assert any(repr(one.value) in caught.value.problem for one in missing)
+
+
+def test_a_connector_without_the_attribute_has_no_ability() -> None:
+    old: Any = SimpleNamespace(identifier="old")
+    with pytest.raises(UnsupportedError, match="'old' cannot replace existing rows"):
+        require_abilities(old, {Ability.OVERWRITE})
+
+
+@pytest.mark.parametrize(
+    ("statement", "missing"),
+    [
+        ("INSERT OVERWRITE plain VALUES (1)", Ability.OVERWRITE),
+        ("INSERT OVERWRITE parts VALUES (1, 1)", Ability.OVERWRITE),
+        ("INSERT OVERWRITE parts PARTITION (p = '1') VALUES (1)", Ability.OVERWRITE),
+        ("INSERT INTO parts VALUES (1, 1)", Ability.PARTITIONS),
+        ("INSERT INTO parts PARTITION (p = '1') VALUES (1)", Ability.PARTITIONS),
+        (
+            f"CREATE TABLE made PARTITIONED BY (p) WITH ({FILES}) AS SELECT 1 AS a, 2 AS p",
+            Ability.PARTITIONS,
+        ),
+    ],
+)
+def test_statements_are_refused_before_the_job(
+    environment: TableEnvironment, statement: str, missing: Ability
+) -> None:
+    declared = frozenset(Ability) - {missing}
+    with (
+        patch.object(FilesystemConnector, "abilities", declared),
+        patch("schema_core.spark.planner.spark_session", side_effect=AssertionError("ran")),
+        pytest.raises(UnsupportedError) as caught,
+    ):
+        environment.execute_sql(statement)
+
+    assert "connector-ability" == caught.value.code
+    assert repr(missing.value) in caught.value.problem
+    assert ["parts", "plain"] == environment.list_tables()

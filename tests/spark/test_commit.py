@@ -1,0 +1,586 @@
+"""The commit of files: faults and kills at every operation, concurrent writers, leftovers.
+
+`fuzz.file_commits` holds the scenarios and the faults. Each run ends with a fresh read, which must
+find exactly the old or the new rows, and with another write, which must remove all other files.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fuzz.file_commits import (
+    FLAT,
+    KILLS,
+    SCENARIOS,
+    Fault,
+    Faults,
+    Scenario,
+    World,
+    operations,
+    run,
+)
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.spark.commit import (
+    ABANDONED,
+    APPEND,
+    PREFIX,
+    UNLOCKED_ATTEMPTS,
+    Definition,
+    Directory,
+    FileStage,
+    Journal,
+    Kind,
+    Name,
+    Owner,
+    Scope,
+    partition_of,
+    read_consistently,
+    remove_leftovers,
+    take_lock,
+)
+from schema_core.spark.files import LocalFiles, visible_files
+
+#: One operation in so many meets the fault here; `python -m fuzz.file_commits` draws from all.
+STRIDE = 5
+
+
+@pytest.mark.parametrize("fault", Fault)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_fault_at_any_operation_leaves_the_old_or_the_new_rows(name: str, fault: Fault) -> None:
+    scenario = SCENARIOS[name]
+    first = 1 + list(Fault).index(fault) % STRIDE
+    tried = range(first, operations(scenario) + 1, STRIDE)
+    found = {at: run(scenario, Faults(at, fault)) for at in tried}
+
+    assert {} == {at: one.problem for at, one in found.items() if one.problem}
+    assert "old" in {one.state for one in found.values()}
+
+
+@pytest.mark.parametrize(
+    "name", ["INSERT INTO, partitions", "INSERT OVERWRITE", "REPLACE TABLE AS"]
+)
+def test_a_fault_while_a_reader_recovers_changes_nothing(name: str) -> None:
+    scenario = SCENARIOS[name]
+    draws = [
+        (Faults(at, Fault.KILL_AFTER), Faults(1 + (at * 7 + shift) % 20, fault))
+        for at in range(operations(scenario) // 2, operations(scenario), 3)
+        for shift, fault in enumerate(
+            (Fault.KILL_BEFORE, Fault.KILL_AFTER, Fault.FALSE, Fault.DOWN)
+        )
+    ]
+    found = [run(scenario, first, second) for first, second in draws]
+
+    assert [] == [one.problem for one in found if one.problem]
+    assert {"new"} <= {one.state for one in found}
+
+
+def test_the_faults_are_met() -> None:
+    """Without faults every scenario commits; with a kill its process ends."""
+    assert {"new"} == {run(one, Faults()).state for one in SCENARIOS.values()}
+    assert set(KILLS) < set(Fault)
+
+
+# --- stages --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Directory:
+    return Directory(LocalFiles(), str(tmp_path / "table"))
+
+
+def staged(
+    directory: Directory, files: dict[str, str], scope: Scope = APPEND, *, patience: float = 20
+) -> FileStage:
+    """A stage whose job has written its files."""
+    stage = FileStage(directory, scope, patience=patience)
+    stage.check()
+    for path, text in files.items():
+        file = Path(stage.folder, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return stage
+
+
+def content(directory: Directory) -> dict[str, str]:
+    root = Path(directory.root)
+    return {path: (root / path).read_text() for path, _ in visible_files(LocalFiles(), str(root))}
+
+
+def hidden(directory: Directory) -> list[str]:
+    return [one.name for one in directory.entries("") if one.name.startswith(".")]
+
+
+def test_nothing_is_visible_before_the_commit_and_nothing_hidden_stays(
+    directory: Directory,
+) -> None:
+    stage = staged(directory, {"part-0": "1", "_SUCCESS": "", "_p=1/part-1": "2"})
+    assert {} == content(directory)
+    stage.commit()
+
+    assert {"part-0": "1", "_p=1/part-1": "2"} == content(directory)
+    assert [] == hidden(directory)
+
+
+def test_an_aborted_job_removes_the_directory_that_it_made(directory: Directory) -> None:
+    staged(directory, {"part-0": "1"}).abort()
+
+    assert not Path(directory.root).exists()
+
+
+def test_an_aborted_job_keeps_the_directory_that_was_there(directory: Directory) -> None:
+    Path(directory.root).mkdir()
+    staged(directory, {"part-0": "1"}).abort()
+
+    assert [] == directory.entries("")
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_new_table_needs_an_empty_directory(directory: Directory, prepared: bool) -> None:
+    if prepared:
+        stage = staged(directory, {"part-0": "1"}, Scope(empty=True))
+    Path(directory.root).mkdir(exist_ok=True)
+    (Path(directory.root) / "theirs").write_text("x")
+    with pytest.raises(SchemaError) as caught:
+        stage.commit() if prepared else staged(directory, {}, Scope(empty=True))
+    if prepared:
+        stage.abort()
+
+    assert ("path-not-empty", True) == (caught.value.code, bool(caught.value.hint))
+    assert {"theirs": "x"} == content(directory)
+    assert [] == hidden(directory)
+
+
+def test_a_file_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(SchemaError) as caught:
+        FileStage(Directory(LocalFiles(), str(tmp_path / "file"))).check()
+
+    assert "not-a-directory" == caught.value.code
+
+
+def test_a_file_of_the_same_name_is_not_overwritten(directory: Directory) -> None:
+    stage = staged(directory, {"part-0": "new"})
+    (Path(directory.root) / "part-0").write_text("old")
+    with pytest.raises(ExternalError) as caught:
+        stage.commit()
+    stage.abort()
+
+    assert ("file-system", {"part-0": "old"}) == (caught.value.code, content(directory))
+
+
+def test_checksum_files_of_hadoop_go_with_their_files(directory: Directory) -> None:
+    root = Path(directory.root)
+    root.mkdir()
+    for name in ("part-0", ".part-0.crc"):
+        (root / name).write_text("x")
+    staged(directory, {"part-1": "1", ".part-1.crc": "c"}, Scope(everything=True)).commit()
+
+    assert ["part-1"] == [one.name for one in directory.entries("")]
+
+
+@pytest.mark.parametrize(
+    ("path", "count", "expected"),
+    [
+        ("p=1/part-0", 1, ("1",)),
+        ("p=1/q=a%2Fb/part-0", 2, ("1", "a/b")),
+        ("p=1/q=2/part-0", 1, ("1",)),
+        ("p=1/part-0", 2, None),
+        ("part-0", 1, None),
+        ("other/part-0", 1, None),
+        ("p=a=b/part-0", 1, ("a=b",)),
+    ],
+)
+def test_the_partition_of_a_file(path: str, count: int, expected: tuple[str, ...] | None) -> None:
+    assert expected == partition_of(path, count)
+
+
+def test_files_outside_of_partitions_are_not_replaced() -> None:
+    scope = Scope(partitions=1, fixed=("2",))
+    old = ("loose", "other/file", "p=1/a", "p=2/b", "p=3/c")
+
+    assert ("p=2/b", "p=3/c") == scope.replaced(["p=3/new"], old)
+    assert ("p=2/b",) == scope.replaced([], old)
+    assert () == Scope(partitions=1).replaced([], old)
+
+
+# --- leftovers -----------------------------------------------------------------------------------
+
+
+def a_dead_process() -> Owner:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return Owner(Owner.this().host, child.pid, 1)
+
+
+def leave(directory: Directory, name: str, age: float = 0.0) -> None:
+    folder = Path(directory.root) / name
+    folder.mkdir(parents=True)
+    (folder / "part-0").write_text("x")
+    then = time.time() - age
+    os.utime(folder, (then, then))
+
+
+LEFT: dict[str, tuple[Callable[[], str], float, bool]] = {
+    "of a dead process": (lambda: str(Name(Kind.STAGE, a_dead_process(), "a" * 32)), 0, True),
+    "of a process number used again": (
+        lambda: str(Name(Kind.STAGE, Owner(Owner.this().host, os.getppid(), 1), "b" * 32)), 0, True,
+    ),
+    "of this process, whose job is gone": (
+        lambda: str(Name(Kind.STAGE, Owner.this(), "c" * 32)), 0, True,
+    ),
+    "of another host, today": (
+        lambda: str(Name(Kind.STAGE, Owner("elsewhere", 1, 1), "d" * 32)), 0, False,
+    ),
+    "of another host, long ago": (
+        lambda: str(Name(Kind.STAGE, Owner("elsewhere", 1, 1), "e" * 32)), ABANDONED + 60, True,
+    ),
+    "of a former version, long ago": (lambda: ".staging-" + "f" * 32, ABANDONED, True),
+    "of a former version, today": (lambda: ".staging-" + "f" * 32, 0, False),
+    "of Flink": (lambda: ".staging_1700000000000", ABANDONED, False),
+    "of another name": (lambda: ".schema-core-stage-mine", ABANDONED, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_the_next_write_removes_what_is_dead_and_nothing_else(
+    directory: Directory, name: str
+) -> None:
+    make, age, removed = LEFT[name]
+    left = make()
+    leave(directory, left, age)
+    staged(directory, {"part-0": "1"}).commit()
+
+    assert ([] if removed else [left]) == hidden(directory)
+    assert {"part-0": "1"} == content(directory)
+
+
+def test_a_live_job_keeps_its_stage(directory: Directory) -> None:
+    slow = staged(directory, {"slow": "1"})
+    staged(directory, {"quick": "2"}).commit()
+    slow.commit()
+
+    assert {"slow": "1", "quick": "2"} == content(directory)
+    assert [] == hidden(directory)
+
+
+def test_a_live_job_of_another_process_keeps_its_stage(directory: Directory) -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        name = Name(Kind.STAGE, Owner(Owner.this().host, child.pid, 0), "a" * 32)
+        leave(directory, str(name))
+        staged(directory, {"part-0": "1"}).commit()
+        assert [str(name)] == hidden(directory)
+    finally:
+        child.kill()
+        child.wait()
+    staged(directory, {"part-1": "1"}).commit()
+
+    assert [] == hidden(directory)
+
+
+def test_names_are_read_back() -> None:
+    for kind in Kind:
+        name = Name(kind, Owner.this(), "0" * 32)
+        assert name == Name.parse(str(name))
+    assert Name.parse(f"{PREFIX}lock") is None
+
+
+def test_journals_are_read_back() -> None:
+    journal = Journal("s", (("p=ä/x", 3),), ("y\nz",), Definition("c.d.t", "ff"))
+
+    assert journal == Journal.decode(journal.encode())
+    with pytest.raises(ExternalError):
+        Journal.decode(journal.encode().replace(b'"version": 1', b'"version": 2'))
+
+
+# --- a definition that waits for its catalog -----------------------------------------------------
+
+
+def pending(directory: Directory, definition: Definition) -> None:
+    """The state after a REPLACE was killed next to its change of the catalog."""
+    stage = FileStage(directory, Scope(everything=True), definition=definition)
+    Path(stage.folder).mkdir(parents=True)
+    Path(stage.folder, "new").write_text("new")
+    stage.prepare()
+    dead = Name(Kind.STAGE, a_dead_process(), stage.name.id)
+    root = Path(directory.root)
+    journal = root / str(stage.name.of(Kind.PENDING))
+    text = journal.read_text().replace(str(stage.name), str(dead))
+    (root / str(dead.of(Kind.PENDING))).write_text(text)
+    journal.unlink()
+    (root / str(stage.name)).rename(root / str(dead))
+    stage._close()
+
+
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        (Definition("t", "new"), {"new": "new"}),
+        (Definition("t", "old"), {"old": "old"}),
+        (Definition("other", "new"), {"old": "old"}),
+        (None, {"old": "old"}),
+    ],
+)
+def test_a_pending_journal_has_effect_for_the_definition_that_it_names(
+    directory: Directory, held: Definition | None, found: dict[str, str]
+) -> None:
+    Path(directory.root).mkdir()
+    (Path(directory.root) / "old").write_text("old")
+    pending(directory, Definition("t", "new"))
+
+    assert found == read_consistently(directory, held, lambda: content(directory))
+    stage = FileStage(directory, held=held)
+    stage.check()
+    stage.commit()
+    assert (found, []) == (content(directory), hidden(directory))
+
+
+# --- many at once --------------------------------------------------------------------------------
+
+
+def in_threads(*works: Callable[[], None]) -> list[BaseException]:
+    errors: list[BaseException] = []
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - returned
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
+
+
+def test_concurrent_appends_lose_nothing(directory: Directory) -> None:
+    def appending(writer: int) -> Callable[[], None]:
+        def work() -> None:
+            for number in range(8):
+                files = {f"p={part}/part-{writer}-{number}": "x" for part in range(3)}
+                staged(directory, files).commit()
+
+        return work
+
+    assert [] == in_threads(*map(appending, range(4)))
+    assert 4 * 8 * 3 == len(content(directory))
+    assert [] == hidden(directory)
+
+
+def test_of_two_new_tables_in_one_directory_one_wins(directory: Directory) -> None:
+    stages = [staged(directory, {f"part-{n}": str(n)}, Scope(empty=True)) for n in range(4)]
+
+    def committing(stage: FileStage) -> Callable[[], None]:
+        def work() -> None:
+            try:
+                stage.commit()
+            except SchemaCoreError:
+                stage.abort()
+                raise
+
+        return work
+
+    errors = in_threads(*map(committing, stages))
+
+    assert ["path-not-empty"] * 3 == [getattr(one, "code", repr(one)) for one in errors]
+    assert 1 == len(content(directory))
+    assert [] == hidden(directory)
+
+
+def test_readers_see_each_overwrite_whole(directory: Directory) -> None:
+    """A reader that lists while others overwrite finds the files of one writer, and all of them."""
+
+    def files(number: int) -> dict[str, str]:
+        return {f"p={part}/part-{number}": str(number) for part in range(3)}
+
+    staged(directory, files(0)).commit()
+    seen: list[Counter[str]] = []
+    done = threading.Event()
+
+    def overwriting(first: int) -> Callable[[], None]:
+        def work() -> None:
+            for number in range(first, first + 12):
+                staged(directory, files(number), Scope(everything=True)).commit()
+
+        return work
+
+    def reading() -> None:
+        while not done.is_set():
+            found = read_consistently(
+                directory, None, lambda: [path for path, _ in directory.files()]
+            )
+            seen.append(Counter(path.rpartition("-")[2] for path in found))
+
+    failed: list[BaseException] = []
+    reader = threading.Thread(target=lambda: failed.extend(in_threads(reading)))
+    reader.start()
+    errors = in_threads(overwriting(100), overwriting(200))
+    done.set()
+    reader.join()
+
+    assert [] == errors
+    assert {"concurrent-writes"} >= {getattr(one, "code", repr(one)) for one in failed}
+    assert seen
+    assert {3} == {one.total() for one in seen}
+    assert {1} == {len(one) for one in seen}
+
+
+def test_a_read_during_continuous_commits_makes_them_wait(directory: Directory) -> None:
+    """A commit succeeds during every listing that does not hold the lock."""
+    staged(directory, {"part-first": "x"}).commit()
+    outcomes: list[str] = []
+
+    def files_while_committing() -> list[str]:
+        stage = staged(directory, {f"part-{len(outcomes)}": "x"}, patience=0)
+        try:
+            stage.commit()
+            outcomes.append("committed")
+        except ExternalError as error:
+            stage.abort()
+            outcomes.append(error.code)
+        return [path for path, _ in directory.files()]
+
+    found = read_consistently(directory, None, files_while_committing)
+
+    assert ["committed"] * UNLOCKED_ATTEMPTS + ["write-locked"] == outcomes
+    assert UNLOCKED_ATTEMPTS + 1 == len(found)
+    assert [] == hidden(directory)
+
+
+def test_a_read_goes_without_a_lock_that_it_cannot_create(tmp_path: Path) -> None:
+    class ReadOnly(LocalFiles):
+        def lock(self, path: str) -> Callable[[], None] | None:
+            raise PermissionError(path)
+
+    (tmp_path / "part-0").write_text("x")
+    calls: list[int] = []
+
+    def listing() -> int:
+        calls.append(1)
+        if len(calls) <= UNLOCKED_ATTEMPTS + 1:
+            (tmp_path / f"part-{len(calls)}").write_text("x")
+        return len(calls)
+
+    reader = Directory(ReadOnly(), str(tmp_path))
+
+    assert UNLOCKED_ATTEMPTS + 2 == read_consistently(reader, None, listing)
+
+
+def test_a_lock_that_fails_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Any] = []
+
+    def refuse(file: Any, flags: int) -> None:
+        opened.append(file)
+        raise OSError("no locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+
+    with pytest.raises(OSError, match="no locks available"):
+        LocalFiles().lock(str(tmp_path / "lock"))
+
+    assert [True] == [file.closed for file in opened]
+
+
+def appended_until_killed(directory: Directory, acknowledged: Path, writer: int) -> None:
+    """Append batches of three files in a process of its own; each is acknowledged when it is in."""
+    for number in range(1_000):
+        batch = f"{writer}.{number}"
+        staged(directory, {f"p={part}/part-{batch}": "x" for part in range(3)}).commit()
+        (acknowledged / batch).write_text("")
+
+
+def test_concurrent_killed_writers_lose_and_split_nothing(
+    directory: Directory, tmp_path: Path
+) -> None:
+    acknowledged = tmp_path / "acknowledged"
+    acknowledged.mkdir()
+    splits: list[int] = []
+
+    def spawned(writer: int) -> int:
+        if not (child := os.fork()):
+            try:
+                appended_until_killed(directory, acknowledged, writer)
+            finally:
+                os._exit(1)
+        return child
+
+    def batches() -> Counter[str]:
+        found = read_consistently(directory, None, directory.files)
+        return Counter(path.rpartition("-")[2] for path, _ in found)
+
+    children = [spawned(writer) for writer in range(3)]
+    for writer in range(3, 12):
+        time.sleep(0.15)
+        child = children.pop(0)
+        os.kill(child, 9)
+        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        splits += [count for count in batches().values() if count != 3]
+        children.append(spawned(writer))
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    staged(directory, {"p=9/part-last": "x"}).commit()
+
+    found = batches()
+    assert [] == splits
+    assert 1 == found.pop("last")
+    assert {3} == set(found.values())
+    assert {one.name for one in acknowledged.iterdir()} <= set(found)
+    assert [] == hidden(directory)
+
+
+def test_a_lock_that_is_held_is_waited_for_then_refused(directory: Directory) -> None:
+    release = take_lock(directory)
+    with pytest.raises(ExternalError) as caught:
+        take_lock(directory, patience=0.1)
+    release()
+    take_lock(directory, patience=0.1)()
+
+    assert "write-locked" == caught.value.code
+    assert [] == hidden(directory)
+
+
+def test_a_killed_holder_holds_no_lock(directory: Directory) -> None:
+    if not (child := os.fork()):
+        take_lock(directory)
+        os.kill(os.getpid(), 9)
+    os.waitpid(child, 0)
+
+    take_lock(directory, patience=0.1)()
+
+
+def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> None:
+    """A process that was suspended while it helped finds its work done."""
+    world, scenario = World(tmp_path), Scenario(FLAT, {}, ())
+    world.begin(scenario)
+    directory = Directory(LocalFiles(), str(world.root))
+    name = Name(Kind.COMMIT, a_dead_process(), "0" * 32)
+    directory.create(name, Journal(str(name.of(Kind.STAGE)), (), tuple(FLAT)).encode())
+
+    class Suspended(LocalFiles):
+        def read(self, path: str) -> bytes:
+            found = super().read(path)
+            other = Directory(LocalFiles(), str(world.root))
+            read_consistently(other, None, lambda: None)
+            (world.root / "old-1").write_text("written later")
+            return found
+
+    late: Any = Directory(Suspended(), str(world.root))
+    read_consistently(late, None, lambda: None)
+
+    assert {"old-1": "written later"} == content(directory)
+    remove_leftovers(directory)
+    assert {"old-1": "written later"} == content(directory)
