@@ -161,7 +161,7 @@ EXPECTED = {
     "create", "drop", "alter", "read", "nothing to read",
     f"create: {AlreadyExistsError.__name__} table-exists",
     f"drop: {NotFoundError.__name__} table-not-found",
-    f"alter: {ConflictError.__name__} conflict",
+    f"alter: {ConflictError.__name__} concurrent-modification",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from fuzz import driver
 from schema_core.catalog.file_store import IN_FILES, catalog_store
 from schema_core.environment.config import Configuration, TableConfig
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ENVIRONMENT, masked
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
@@ -60,7 +60,7 @@ def settings(options: dict[str, str]) -> Any:
         return None
     with suppress(SchemaCoreError):
         found = EnvironmentSettings.new_instance().with_configuration(options).build()
-        session = Session(found, Rehearsal())
+        session = Session(found, DryRunPlanner())
         TableEnvironment(session).execute_sql("SHOW TABLES")
         return found
     return None
@@ -69,7 +69,7 @@ def settings(options: dict[str, str]) -> Any:
 @cache
 def environment() -> TableEnvironment:
     """An environment whose options change all the time."""
-    return TableEnvironment(Session(EnvironmentSettings.in_batch_mode(), Rehearsal()))
+    return TableEnvironment(Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner()))
 
 
 def execute(statement: str) -> None:

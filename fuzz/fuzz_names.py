@@ -19,7 +19,7 @@ from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
 from schema_core.catalog.store import CatalogDescriptor
 from schema_core.catalogs.codec import make_sql_catalog
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -106,7 +106,7 @@ def as_table(catalog: Catalog, name: str) -> None:
 
 def in_sql(name: str) -> None:
     """Objects of this name through SQL, and paths of this text through methods."""
-    session = Session(EnvironmentSettings.in_batch_mode(), Rehearsal())
+    session = Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner())
     environment = TableEnvironment(session)
     with suppress(SchemaCoreError):
         quoted, text = quote_identifier(name), quote_string(name)

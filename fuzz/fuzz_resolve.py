@@ -17,7 +17,7 @@ from rich.console import Console
 from fuzz import driver
 from schema_core.catalogs.codec import PropertyMaps
 from schema_core.cli.resolve import Form, check
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table import Table, of_query
@@ -52,7 +52,7 @@ def new_session(*, batch: bool) -> Session:
     settings = (
         EnvironmentSettings.in_batch_mode() if batch else EnvironmentSettings.in_streaming_mode()
     )
-    session = Session(settings, Rehearsal())
+    session = Session(settings, DryRunPlanner())
     environment = TableEnvironment(session)
     for text, statement in setup():
         environment.execute_statement(statement, text)

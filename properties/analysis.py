@@ -29,7 +29,7 @@ from schema_core.expressions.typed import Select
 from schema_core.formats.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan
 from schema_core.query.resolve import resolve_query
-from schema_core.spark.compiler.expression import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.query import Writer, query_text
 from schema_core.spark.compiler.sql_builder import quote
 from schema_core.sql.expression import parse_expression
@@ -96,11 +96,11 @@ def expression_sql(question: Question) -> str:
     if isinstance(typed, Select):
         typed = scalar(typed)
     speaker = Speaker(subquery=Writer(scan_of_nothing).subquery)
-    sql = to_carrier(to_spark(typed, speaker), typed.type)
+    sql = to_physical(to_spark(typed, speaker), typed.type)
     used = tuple(Column(name, type_) for name, type_ in types.items() if quote(name) in sql)
     if not used:
         return f"SELECT {sql} AS `value`"
-    values = (f"{from_carrier(quote(name), type_)} AS {quote(name)}" for name, type_ in used)
+    values = (f"{from_physical(quote(name), type_)} AS {quote(name)}" for name, type_ in used)
     return f"SELECT {sql} AS `value` FROM (SELECT {', '.join(values)} FROM {empty_table(used)})"
 
 

@@ -23,7 +23,13 @@ from schema_core.types import DataType
 dialects = st.sampled_from(DIALECTS)
 
 #: Why a schema may not be written at all.
-REFUSALS = {"no-foreign-type", "no-foreign-name", "no-foreign-text", "same-name", "no-columns"}
+REFUSALS = {
+    "type-not-in-dialect",
+    "name-not-in-dialect",
+    "string-not-in-dialect",
+    "name-collision",
+    "missing-columns",
+}
 
 #: Dialects that keep a comment with a column, and so a note.
 KEEPERS = [

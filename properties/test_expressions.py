@@ -15,7 +15,7 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
-from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.sql import syntax
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.printer import print_expression
@@ -171,7 +171,7 @@ def test_what_is_printed_means_the_same(tree: Tree) -> None:
 
 
 def _is_implicit(found: Typed) -> bool:
-    return isinstance(found, Apply) and found.implicit
+    return isinstance(found, FunctionCall) and found.implicit
 
 
 @given(expressions)

@@ -91,12 +91,12 @@ MEMBERS: dict[str, tuple[str, str | None]] = {
     "INT NOT NULL": ("column", None),
     "ROW<a INT, b STRING>": ("column", None),
     "NOPE{0}": ("column", "unknown-type"),
-    "DECIMAL(39, {0})": ("column", "type-parameter"),
+    "DECIMAL(39, {0})": ("column", "invalid-type-parameter"),
     "ARRAY<INT": ("column", "syntax"),
     "1 + {0}": ("computed", None),
     "nope{0} + 1": ("computed", "unknown-column"),
     "NOPE{0}(1)": ("computed", "unknown-function"),
-    "SQRT(1, {0})": ("computed", "argument-count"),
+    "SQRT(1, {0})": ("computed", "wrong-argument-count"),
     "1 +": ("computed", "syntax"),
 }
 

@@ -76,7 +76,7 @@ class SchemaCoreError(Exception):
     `diagnostics` holds this mistake and, when several were found at once, the others behind it.
     """
 
-    default_code = "schema-core"
+    default_code = "unclassified-error"
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class SchemaError(SchemaCoreError):
       hint: add a CAST
     """
 
-    default_code = "invalid"
+    default_code = "invalid-value"
 
 
 class ParseError(SchemaError):
@@ -164,7 +164,7 @@ class ConflictError(SchemaCoreError):
     Read it again, and decide anew.
     """
 
-    default_code = "conflict"
+    default_code = "concurrent-modification"
     expected: object = None
     found: object = None
 
@@ -178,7 +178,7 @@ class UnsupportedError(SchemaCoreError):
 class ExternalError(SchemaCoreError):
     """The outside failed: a file, a store, a Spark job."""
 
-    default_code = "external"
+    default_code = "external-failure"
 
 
 def with_notes(

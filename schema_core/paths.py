@@ -66,7 +66,7 @@ class ObjectPath:
         Dots at the end are dropped, as Flink does.
 
         Raises:
-            SchemaError: with code `object-path` where there are not exactly two names.
+            SchemaError: with code `invalid-object-path` where there are not exactly two names.
 
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
@@ -76,7 +76,7 @@ class ObjectPath:
         if len(names) != 2:
             raise SchemaError(
                 f"{show(full_name)} is not a path of a database and an object",
-                code="object-path",
+                code="invalid-object-path",
                 hint="write database.object, or ObjectPath(database, object) for names with dots",
             )
         return ObjectPath(*names)
@@ -194,13 +194,13 @@ class UnresolvedPath:
         """A path of these names.
 
         Raises:
-            SchemaError: with code `path-length` for none or more than three, `blank-name` for one
-                without a visible character.
+            SchemaError: with code `invalid-path-length` for none or more than three, `blank-name`
+                for one without a visible character.
         """
         names = tuple(parts)
         if not 1 <= len(names) <= 3:
             raise SchemaError(
-                f"a path has one to three names, not {len(names)}", code="path-length"
+                f"a path has one to three names, not {len(names)}", code="invalid-path-length"
             )
         for name in names:
             _require_name(name, "path")
@@ -225,8 +225,8 @@ class UnresolvedPath:
         """The object that is meant where this catalog and this database are the current ones.
 
         Raises:
-            SchemaError: with code `no-current-catalog` or `no-current-database` where the one that
-                the path leaves open is None, `reserved-name` as for `ObjectIdentifier.of`.
+            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` where the
+                one that the path leaves open is None, `reserved-name` as for `ObjectIdentifier.of`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'
@@ -249,7 +249,7 @@ def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) 
     if name is None:
         raise SchemaError(
             f"there is no current {what} to look for {path} in",
-            code=f"no-current-{what}",
+            code=f"current-{what}-not-set",
             hint=f"choose one with {statement}, or write the name of the {what} before it",
         )
     return name

@@ -158,13 +158,13 @@ def check_size(text: object) -> None:
     """Refuse a text of more than `MAX_TEXT` characters, before anything reads it.
 
     Raises:
-        SchemaError: with code `not-a-text` for anything but a `str`.
+        SchemaError: with code `not-a-string` for anything but a `str`.
         ParseError: with code `text-too-long`.
     """
     if not isinstance(text, str):
         from schema_core.errors import SchemaError
 
-        raise SchemaError(f"expected a text, found {show(text)}", code="not-a-text")
+        raise SchemaError(f"expected a text, found {show(text)}", code="not-a-string")
     if len(text) > MAX_TEXT:
         raise _refuse(
             f"a text of {len(text):,} characters is longer than {MAX_TEXT:,}",

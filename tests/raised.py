@@ -176,7 +176,7 @@ def nouns() -> set[str]:
         for one in modules()
         for call in ast.walk(one.tree)
         if isinstance(call, ast.Call)
-        and getattr(call.func, "id", "") in ("Shelf", "Shelves")
+        and getattr(call.func, "id", "") in ("ObjectStore", "Shelves")
         and call.args
         and isinstance(call.args[0], ast.Constant)
     }

@@ -12,7 +12,7 @@ import pytest
 from schema_core.catalog.manager import NOUNS
 from schema_core.catalogs.sql.object_store import Kind
 from schema_core.codes.pages import codes, page, summary
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
@@ -48,7 +48,7 @@ def read(code: str) -> Page:
 
 def told_by_sql(text: str) -> Iterable[Diagnostic]:
     """What the last statement of a script is told; those before it are right."""
-    session = Session(EnvironmentSettings.in_streaming_mode(), Rehearsal())
+    session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
     try:
         statements = parse_statements(text)
         for statement in statements[:-1]:
@@ -142,7 +142,7 @@ def composed() -> set[str]:
     kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
     things = nouns() | {kind.value for kind in Kind} | kinds
     missing = things | {f"temporary-{kind}" for kind in kinds}
-    current = {f"no-current-{what}" for what in ("catalog", "database")}
+    current = {f"current-{what}-not-set" for what in ("catalog", "database")}
     return (
         {f"{thing}-exists" for thing in things}
         | {f"{thing}-not-found" for thing in missing}
@@ -154,7 +154,7 @@ def test_every_code_of_the_package_can_be_read_from_its_source() -> None:
     found = told()
 
     assert [] == found.unread
-    assert {"*-exists", "*-not-found", "no-current-*"} == found.patterns
+    assert {"*-exists", "*-not-found", "current-*-not-set"} == found.patterns
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:

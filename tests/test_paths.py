@@ -77,9 +77,9 @@ def test_qualify(parts: list[str], expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("catalog", "database", "code"),
     [
-        (None,         "d",   "no-current-catalog"),
-        ("c",          None,  "no-current-database"),
-        (None,         None,  "no-current-catalog"),
+        (None,         "d",   "current-catalog-not-set"),
+        ("c",          None,  "current-database-not-set"),
+        (None,         None,  "current-catalog-not-set"),
         ("<UNKNOWN>",  "d",   "reserved-name"),
     ],
 )  # fmt: skip
@@ -97,8 +97,8 @@ def test_a_full_path_needs_nothing_to_qualify_with() -> None:
 @pytest.mark.parametrize(
     ("parts", "code"),
     [
-        ([],                    "path-length"),
-        (["a", "b", "c", "d"],  "path-length"),
+        ([],                    "invalid-path-length"),
+        (["a", "b", "c", "d"],  "invalid-path-length"),
         ([""],                  "blank-name"),
         (["a", " "],            "blank-name"),
         (["a", None],           "blank-name"),

@@ -75,9 +75,9 @@ def environment() -> TableEnvironment:
 
 
 EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
-    (lambda: lit(HUGE), "no-literal"),
-    (lambda: lit(Decimal("1e5000")), "no-literal"),
-    (lambda: lit(Unprintable()), "no-literal"),
+    (lambda: lit(HUGE), "value-not-in-sql"),
+    (lambda: lit(Decimal("1e5000")), "value-not-in-sql"),
+    (lambda: lit(Unprintable()), "value-not-in-sql"),
     (lambda: lit(endless()), "too-deep"),
     (lambda: map_("a", endless()), "too-deep"),
     (lambda: json_object(wrong(("a", "b"))), "wrong-argument"),
@@ -100,7 +100,7 @@ def test_expressions_refuse(call: Callable[[], object], code: str) -> None:
 
 
 OBJECTS: list[tuple[Callable[[], object], str]] = [
-    (lambda: ObjectPath.from_string(wrong({})), "object-path"),
+    (lambda: ObjectPath.from_string(wrong({})), "invalid-object-path"),
     (lambda: ObjectPath("d", wrong(1)), "wrong-argument"),
     (lambda: ObjectIdentifier.of("c", "d", wrong(len)), "wrong-argument"),
     (lambda: CatalogDescriptor.of("c", wrong(None)), "wrong-argument"),
@@ -122,12 +122,12 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
     (lambda: TableConfig().add_configuration(wrong({"a"})), "wrong-argument"),
     (lambda: Configuration().add_all(wrong(iter("ab"))), "wrong-argument"),
     (lambda: FileCatalogStore(wrong(5)), "wrong-argument"),
-    (lambda: FileCatalogStore("a\0b"), "catalog-store-option"),
-    (lambda: FileCatalogStore("\ud800"), "catalog-store-option"),
-    (lambda: SqlCatalog("c", "sqlite:///\0", PropertyMaps()), "catalog-url"),
-    (lambda: SqlCatalog("c", "sqlite:///%00", PropertyMaps()), "catalog-url"),
-    (lambda: SqlCatalog("c", "postgresql://\ud800/x", PropertyMaps()), "catalog-url"),
-    (lambda: SqlCatalog("c", wrong(5), PropertyMaps()), "catalog-url"),
+    (lambda: FileCatalogStore("a\0b"), "invalid-catalog-store-option"),
+    (lambda: FileCatalogStore("\ud800"), "invalid-catalog-store-option"),
+    (lambda: SqlCatalog("c", "sqlite:///\0", PropertyMaps()), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", "sqlite:///%00", PropertyMaps()), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", "postgresql://\ud800/x", PropertyMaps()), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", wrong(5), PropertyMaps()), "invalid-catalog-url"),
 ]
 
 
@@ -144,8 +144,8 @@ CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
     (lambda env: env.from_path("t").select(wrong(Unprintable())), "not-an-expression"),
     (lambda env: env.from_path("t").select(with_columns(range_(HUGE, True))), "unknown-column"),
     (lambda env: env.from_path("t").select(with_columns(range_(wrong({}), 1))), "unknown-column"),
-    (lambda env: env.from_path("t").offset(wrong(Unprintable())), "row-count"),
-    (lambda env: env.from_path("t").limit(HUGE), "row-count"),
+    (lambda env: env.from_path("t").offset(wrong(Unprintable())), "invalid-row-count"),
+    (lambda env: env.from_path("t").limit(HUGE), "invalid-row-count"),
     (lambda env: env.execute_statement(wrong(len), ""), "wrong-argument"),
     (lambda env: env.list_tables(wrong(len)), "wrong-argument"),
     (lambda env: env.list_temporary_tables("default_catalog", wrong(5)), "wrong-argument"),
@@ -175,7 +175,7 @@ def test_a_store_of_files_refuses_names_that_no_file_has(name: str, tmp_path: Pa
     for call in (store.store_catalog, store.alter_catalog):
         with pytest.raises(SchemaError) as found:
             call(name, descriptor)
-        assert found.value.code == "catalog-name"
+        assert found.value.code == "invalid-catalog-name"
     with pytest.raises(SchemaError):
         store.remove_catalog(name, True)
     assert store.get_catalog(name) is None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.environment.connector import IMPLICIT_OPTIONS
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
@@ -67,15 +67,15 @@ def require_connector(
     options = table.options
     known = CONNECTORS.get(options.get("connector", ""))
     if known is None or purpose not in known.can:
-        raise SchemaError(f"no connector to {purpose} {identifier}", code="no-connector")
+        raise SchemaError(f"no connector to {purpose} {identifier}", code="missing-connector")
     _require_options(known, set(options), options.get("format"))
     metadata = [one for one in table.resolved_schema.columns if isinstance(one, MetadataColumn)]
     if purpose == "write" and table.distribution is not None:
         raise SchemaError("the connector has no buckets", code="no-buckets")
     if purpose == "write" and any(one.is_persisted() for one in metadata):
-        raise SchemaError("the connector writes no metadata", code="no-metadata")
+        raise SchemaError("the connector writes no metadata", code="metadata-not-supported")
     if purpose == "read" and metadata and options["connector"] == "datagen":
-        raise SchemaError("the connector reads no metadata", code="no-metadata")
+        raise SchemaError("the connector reads no metadata", code="metadata-not-supported")
 
 
 def _require_options(known: Connector, given: set[str], file_format: str | None) -> None:
@@ -104,7 +104,7 @@ class CheckedSession(Session):
         return found
 
 
-class Recorder(Rehearsal):
+class Recorder(DryRunPlanner):
     """A planner with the connectors of the recording Flink, which notes that a job would run."""
 
     def __init__(self) -> None:

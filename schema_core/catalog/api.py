@@ -52,7 +52,7 @@ class Catalog(ABC):
     Whoever alters may hand over as `expected` what was read. If something else is there now, or
     nothing, a `ConflictError` shows both and nothing is altered. A catalog without
     `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected` with the code
-    `catalog-capability`.
+    `unsupported-capability`.
     """
 
     #: What this catalog keeps beyond databases, tables and views.
@@ -165,7 +165,7 @@ class Catalog(ABC):
         """Put another definition in place of a table, view or materialized table.
 
         Raises:
-            SchemaError: with code `table-kind` if it is not of the same kind.
+            SchemaError: with code `wrong-table-kind` if it is not of the same kind.
             ConflictError: if there is not what was `expected`.
         """
 
@@ -197,8 +197,8 @@ class Catalog(ABC):
         """Keep a partition.
 
         Raises:
-            SchemaError: with code `not-partitioned`, or `partition-spec` if the names are not
-                exactly the partition keys of the table.
+            SchemaError: with code `not-partitioned`, or `invalid-partition-spec` if the names are
+                not exactly the partition keys of the table.
         """
         self._refuse(Capability.PARTITIONS)
 
@@ -305,7 +305,7 @@ class Catalog(ABC):
 
     def _refuse(self, capability: Capability) -> NoReturn:
         raise UnsupportedError(
-            f"{type(self).__name__} keeps no {capability.value}", code="catalog-capability"
+            f"{type(self).__name__} keeps no {capability.value}", code="unsupported-capability"
         )
 
 

@@ -44,17 +44,18 @@ class FileCatalogStore(CatalogStore):
     """A folder of descriptors; it is made if there is none. Only its owner reads the files.
 
     Raises:
-        SchemaError: with code `wrong-argument` for what is not a path, `catalog-store-option` for
-            a path with a NUL character or a lone surrogate.
-        ExternalError: from every method, with code `catalog-store` if the folder fails, and
-            `catalog-file` for a file that holds no descriptor.
+        SchemaError: with code `wrong-argument` for what is not a path,
+            `invalid-catalog-store-option` for a path with a NUL character or a lone surrogate.
+        ExternalError: from every method, with code `catalog-store-failed` if the folder fails, and
+            `corrupt-catalog-file` for a file that holds no descriptor.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._folder = Path(an_instance(path, (str, Path), "the path of a catalog store"))
         if _NOT_IN_PATHS.search(str(path)):
             raise SchemaError(
-                f"no folder can have the path {show(str(path))}", code="catalog-store-option"
+                f"no folder can have the path {show(str(path))}",
+                code="invalid-catalog-store-option",
             )
 
     def open(self) -> None:
@@ -66,7 +67,7 @@ class FileCatalogStore(CatalogStore):
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `catalog-name` for a name that no file can have.
+            SchemaError: with code `invalid-catalog-name` for a name that no file can have.
         """
         file = self._file(catalog_name)
         with _failures(file):
@@ -122,7 +123,8 @@ class FileCatalogStore(CatalogStore):
     def _file(self, catalog_name: str) -> Path:
         if not _can_be_a_file(catalog_name):
             raise SchemaError(
-                f"a catalog in a file cannot have the name {catalog_name!r}", code="catalog-name"
+                f"a catalog in a file cannot have the name {catalog_name!r}",
+                code="invalid-catalog-name",
             )
         return self._folder / f"{catalog_name}{SUFFIX}"
 
@@ -131,8 +133,9 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     """The store that the configuration asks for; one in memory if it does not.
 
     Raises:
-        SchemaError: with code `catalog-store-kind` for an unknown kind, `catalog-store-option` for
-            an option that the kind does not have, or without the path that files need.
+        SchemaError: with code `unknown-catalog-store-kind` for an unknown kind,
+            `invalid-catalog-store-option` for an option that the kind does not have, or without the
+            path that files need.
     """
     kind = configuration.get(KIND, "generic_in_memory")
     if kind == "generic_in_memory":
@@ -140,19 +143,20 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     if kind != "file":
         raise SchemaError(
             f"there is no kind of catalog store {kind!r}",
-            code="catalog-store-kind",
+            code="unknown-catalog-store-kind",
             hint="known kinds: file, generic_in_memory",
         )
     given = {key for key in configuration if key.startswith(IN_FILES)}
     if unknown := sorted(given - {PATH}):
         raise SchemaError(
             f"a catalog store of files has no option {', '.join(unknown)}",
-            code="catalog-store-option",
+            code="invalid-catalog-store-option",
             hint=similar(unknown[0], [PATH]),
         )
     if PATH not in given:
         raise SchemaError(
-            f"a catalog store of files needs the option {PATH!r}", code="catalog-store-option"
+            f"a catalog store of files needs the option {PATH!r}",
+            code="invalid-catalog-store-option",
         )
     return FileCatalogStore(configuration[PATH])
 
@@ -207,9 +211,12 @@ def _failures(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ExternalError(
-            f"the catalog store failed at {path}: {error.strerror or error}", code="catalog-store"
+            f"the catalog store failed at {path}: {error.strerror or error}",
+            code="catalog-store-failed",
         ) from error
 
 
 def _damaged(file: Path, problem: str) -> ExternalError:
-    return ExternalError(f"{file} holds no descriptor of a catalog: {problem}", code="catalog-file")
+    return ExternalError(
+        f"{file} holds no descriptor of a catalog: {problem}", code="corrupt-catalog-file"
+    )

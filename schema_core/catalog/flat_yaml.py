@@ -72,8 +72,8 @@ def read(text: str) -> dict[str, str]:
     r"""The mapping of a file; values that are no texts in YAML are read as they are written.
 
     Raises:
-        ParseError: with code `yaml` for what is no flat mapping, `yaml-key` for a key that comes
-            twice.
+        ParseError: with code `invalid-yaml` for what is no flat mapping, `duplicate-yaml-key` for a
+            key that comes twice.
 
     >>> read("a: 12  # a number\n'b c': x\nd: true")
     {'a': '12', 'b c': 'x', 'd': 'true'}
@@ -85,11 +85,11 @@ def read(text: str) -> dict[str, str]:
             if entry := _read_line(line.removesuffix("\r")):
                 key, value = entry
                 if key in mapping:
-                    raise ParseError(f"the key {key!r} comes twice", code="yaml-key")
+                    raise ParseError(f"the key {key!r} comes twice", code="duplicate-yaml-key")
                 mapping[key] = value
         start += len(line) + 1
     if not mapping:
-        raise ParseError("there is nothing in it", code="yaml")
+        raise ParseError("there is nothing in it", code="invalid-yaml")
     return mapping
 
 
@@ -110,7 +110,7 @@ def _read_line(line: str) -> tuple[str, str] | None:
     if (found := _LINE.fullmatch(line)) is None:
         raise ParseError(
             "this is no line of a flat mapping",
-            code="yaml",
+            code="invalid-yaml",
             hint='write it as key: "value"',
         )
     return _read_scalar(found["key"]), _repaired(found["value"], _read_scalar(found["value"]))
@@ -129,10 +129,10 @@ def _unescape(found: re.Match[str]) -> str:
     *codes, short = found.groups()
     if code := next(filter(None, codes), None):
         if int(code, 16) > 0x10FFFF:
-            raise ParseError(f"there is no character {found[0]}", code="yaml")
+            raise ParseError(f"there is no character {found[0]}", code="invalid-yaml")
         return chr(int(code, 16))
     if short not in _ESCAPES:
-        raise ParseError(f"there is no escape {found[0]}", code="yaml")
+        raise ParseError(f"there is no escape {found[0]}", code="invalid-yaml")
     return _ESCAPES[short]
 
 

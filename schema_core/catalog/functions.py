@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from schema_core.catalog.modules import CORE, Modules
-from schema_core.catalog.object_store import Shelf
+from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
@@ -44,10 +44,10 @@ class FunctionClass:
         """The rows by which a call of it is typed.
 
         Raises:
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         if self.problem is not None:
-            raise SchemaError(self.problem, code="function-class")
+            raise SchemaError(self.problem, code="invalid-function-class")
         signatures = [(takes, self._given(gives)) for takes, gives in self.signatures]
         return declare(
             name,
@@ -147,8 +147,12 @@ class FunctionCatalog:
     ) -> None:
         self.modules = modules or Modules()
         self.classes: dict[str, FunctionClass] = dict(classes or {})
-        self.system: Shelf[str, Definition] = Shelf("temporary system function", str.lower)
-        self.temporary: Shelf[ObjectIdentifier, Definition] = Shelf("temporary function", lowered)
+        self.system: ObjectStore[str, Definition] = ObjectStore(
+            "temporary system function", str.lower
+        )
+        self.temporary: ObjectStore[ObjectIdentifier, Definition] = ObjectStore(
+            "temporary function", lowered
+        )
         self._registry = registry
         self._search: dict[Place, Callable[[UnresolvedPath], FoundFunction | None]] = {
             Place.TEMPORARY_SYSTEM: self._find_temporary_system,
@@ -182,7 +186,7 @@ class FunctionCatalog:
         """The rows by which a call is typed; None if there is no such function.
 
         Raises:
-            SchemaError: with code `function-class` where its class cannot be used.
+            SchemaError: with code `invalid-function-class` where its class cannot be used.
         """
         found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
         if found is None:
@@ -208,13 +212,13 @@ class FunctionCatalog:
         """What the class does.
 
         Raises:
-            SchemaError: with code `function-class` where nobody declared it.
+            SchemaError: with code `invalid-function-class` where nobody declared it.
         """
         if known := self.classes.get(class_name):
             return known
         raise SchemaError(
             f"nothing is known of the class {class_name!r}",
-            code="function-class",
+            code="invalid-function-class",
             hint="declare what it takes and gives: classes named in texts are never imported",
         )
 
@@ -222,13 +226,13 @@ class FunctionCatalog:
         """Refuse a definition that a temporary function is not made of.
 
         Raises:
-            SchemaError: with code `function-class`.
+            SchemaError: with code `invalid-function-class`.
         """
         loaded = self.load(definition.class_name) if isinstance(
             definition, CatalogFunction
         ) else definition  # fmt: skip
         if loaded.is_function and loaded.problem is not None:
-            raise SchemaError(loaded.problem, code="function-class")
+            raise SchemaError(loaded.problem, code="invalid-function-class")
 
     def _find_temporary_system(self, path: UnresolvedPath) -> FoundFunction | None:
         name = path.object_name.lower()
@@ -278,7 +282,7 @@ class FunctionCatalog:
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         self.check(definition)
         return self.system.create(name, definition, ignore_if_exists)
@@ -290,7 +294,7 @@ class FunctionCatalog:
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         self.check(definition)
         return self.temporary.create(identifier, definition, ignore_if_exists)

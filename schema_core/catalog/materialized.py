@@ -66,12 +66,13 @@ class Freshness:
         """The freshness of that many units.
 
         Raises:
-            SchemaError: with code `freshness` unless the text is a whole number above zero.
+            SchemaError: with code `invalid-freshness` unless the text is a whole number above zero.
         """
         number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
         if not 0 < number < 2**31:
             raise SchemaError(
-                f"the freshness {interval!r} is no whole number above zero", code="freshness"
+                f"the freshness {interval!r} is no whole number above zero",
+                code="invalid-freshness",
             )
         return Freshness(number, unit)
 

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.arguments import checked, require_names
 from schema_core.catalog.materialized import CatalogMaterializedTable
-from schema_core.catalog.object_store import Shelf, Shelves
+from schema_core.catalog.object_store import ObjectStore, Shelves
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -57,7 +57,7 @@ def alone(
     return run
 
 
-def alter(shelf: Shelf[K, V], path: K, new: V, ignore: bool, expected: object) -> None:
+def alter(shelf: ObjectStore[K, V], path: K, new: V, ignore: bool, expected: object) -> None:
     """Put another object in place of the one that was expected."""
     found = shelf.find(path)
     if found is not None or not ignore:
@@ -86,12 +86,12 @@ class InMemoryCatalog(Catalog):
         self.name = name
         self.lock = RLock()
         self._default = default_database
-        self._databases: Shelf[str, CatalogDatabase] = Shelf("database")
+        self._databases: ObjectStore[str, CatalogDatabase] = ObjectStore("database")
         self._tables: Shelves[ResolvedTable] = Shelves("table")
         self._functions: Shelves[CatalogFunction] = Shelves("function", lowered)
         self._models: Shelves[ResolvedCatalogModel] = Shelves("model")
         self._types: Shelves[CatalogType] = Shelves("type")
-        self._partitions: dict[ObjectPath, Shelf[CatalogPartitionSpec, CatalogPartition]] = {}
+        self._partitions: dict[ObjectPath, ObjectStore[CatalogPartitionSpec, CatalogPartition]] = {}
         self._databases.create(default_database, CatalogDatabase.create_instance({}), False)
 
     # --- databases -----------------------------------------------------------------------------
@@ -199,17 +199,19 @@ class InMemoryCatalog(Catalog):
         shelf, kind = self._tables.of(table_path), new_table.get_table_kind()
         old = shelf.find(table_path)
         if old is not None and old.get_table_kind() is not kind:
-            raise SchemaError(f"{table_path} is no {kind.value}", code="table-kind")
+            raise SchemaError(f"{table_path} is no {kind.value}", code="wrong-table-kind")
         new = require_resolved_table(new_table)
         alter(shelf, table_path, new, ignore_if_not_exists, expected)
 
     # --- partitions ----------------------------------------------------------------------------
 
-    def _shelf_of(self, table_path: ObjectPath) -> Shelf[CatalogPartitionSpec, CatalogPartition]:
+    def _shelf_of(
+        self, table_path: ObjectPath
+    ) -> ObjectStore[CatalogPartitionSpec, CatalogPartition]:
         """The partitions of a table that has partition keys."""
         if not self._keys_of(table_path):
             raise SchemaError(f"the table {table_path} is not partitioned", code="not-partitioned")
-        return self._partitions.setdefault(table_path, Shelf("partition"))
+        return self._partitions.setdefault(table_path, ObjectStore("partition"))
 
     def _keys_of(self, table_path: ObjectPath) -> list[str]:
         match self._tables.of(table_path).get(table_path):
@@ -247,7 +249,7 @@ class InMemoryCatalog(Catalog):
         if set(partition_spec.get_partition_spec()) != set(keys):
             raise SchemaError(
                 f"{partition_spec} does not give a value for each of {', '.join(keys)}",
-                code="partition-spec",
+                code="invalid-partition-spec",
             )
         if not shelf.create(partition_spec, partition, ignore_if_exists):
             # as Flink's own: what is there already is replaced, not kept

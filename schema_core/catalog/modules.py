@@ -89,14 +89,14 @@ class Modules:
         """Use these modules, in this order, and no others.
 
         Raises:
-            SchemaError: with code `module-twice`.
+            SchemaError: with code `duplicate-module`.
             NotFoundError: with code `module-not-found`.
         """
         wanted = list(names)
         with self._lock:
             for position, name in enumerate(wanted):
                 if name in wanted[:position]:
-                    raise SchemaError(f"the module {name} is named twice", code="module-twice")
+                    raise SchemaError(f"the module {name} is named twice", code="duplicate-module")
                 if name not in self.loaded:
                     raise self._missing(name, self.loaded)
             self.used = wanted

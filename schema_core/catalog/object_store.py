@@ -16,13 +16,13 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Shelf(Generic[K, V]):
+class ObjectStore(Generic[K, V]):
     """Objects of one kind in the order in which they came.
 
     `noun` makes the messages and the codes: ``table-not-found``, ``table-exists``. `key` is what
     makes two paths the same.
 
-    >>> shelf: Shelf[str, int] = Shelf("table")
+    >>> shelf: ObjectStore[str, int] = ObjectStore("table")
     >>> shelf.create("orders", 1, ignore_if_exists=False)
     True
     >>> shelf.get("order")
@@ -137,15 +137,15 @@ class Shelves(Generic[V]):
     ) -> None:
         self._noun = noun
         self._key = key
-        self._shelves: dict[str, Shelf[ObjectPath, V]] = {}
+        self._shelves: dict[str, ObjectStore[ObjectPath, V]] = {}
 
-    def of(self, path: ObjectPath) -> Shelf[ObjectPath, V]:
+    def of(self, path: ObjectPath) -> ObjectStore[ObjectPath, V]:
         """The shelf of the database of this path."""
-        return self._shelves.get(path.database_name) or Shelf(self._noun, self._key)
+        return self._shelves.get(path.database_name) or ObjectStore(self._noun, self._key)
 
     def create(self, path: ObjectPath, kept: V, ignore_if_exists: bool) -> bool:
         """Keep a new object; tells whether it was not there before."""
-        shelf = self._shelves.setdefault(path.database_name, Shelf(self._noun, self._key))
+        shelf = self._shelves.setdefault(path.database_name, ObjectStore(self._noun, self._key))
         return shelf.create(path, kept, ignore_if_exists)
 
     def items(self, database_name: str) -> list[tuple[ObjectPath, V]]:

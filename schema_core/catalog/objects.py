@@ -34,7 +34,7 @@ class Options(dict[str, str]):
     """Options by key, in the order in which they were given; secrets are masked when shown.
 
     Raises:
-        SchemaError: with code `not-a-text` for a key or a value that is not a string,
+        SchemaError: with code `not-a-string` for a key or a value that is not a string,
             `wrong-argument` for what is not a mapping.
     """
 
@@ -47,7 +47,7 @@ class Options(dict[str, str]):
             if not (isinstance(key, str) and isinstance(value, str)):
                 kind = type(value if isinstance(key, str) else key).__name__
                 raise SchemaError(
-                    f"option {show(key)} must be a string, got {kind}", code="not-a-text"
+                    f"option {show(key)} must be a string, got {kind}", code="not-a-string"
                 )
 
     def __repr__(self) -> str:
@@ -327,13 +327,14 @@ class CatalogFunction:
         """A function of this class; the language in whatever case.
 
         Raises:
-            SchemaError: with code `function-language` for any other than Java, Scala and Python.
+            SchemaError: with code `unsupported-function-language` for any other than Java, Scala
+                and Python.
         """
         language = function_language.upper()
         if language not in FunctionLanguage.__members__:
             raise SchemaError(
                 f"no functions are written in {function_language!r}",
-                code="function-language",
+                code="unsupported-function-language",
                 hint="choose Java, Scala or Python",
             )
         return CatalogFunction(class_name, FunctionLanguage[language])

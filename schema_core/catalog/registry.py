@@ -82,8 +82,8 @@ class CatalogFactory:
         """Check the options of a catalog of this type.
 
         Raises:
-            SchemaError: with all errors at once; codes `missing-option`, `option-value`,
-                `catalog-option`.
+            SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
+                `invalid-catalog-option`.
         """
         found = Gathering()
         if not isinstance(self.options, AbstractSet):
@@ -101,7 +101,7 @@ class CatalogFactory:
         if unknown := sorted(set(options) - {*known} - IMPLICIT):
             raise SchemaError(
                 f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
-                code="catalog-option",
+                code="invalid-catalog-option",
                 hint=similar(unknown[0], known),
             )
 
@@ -147,8 +147,8 @@ def factory_of(kind: str) -> CatalogFactory:
     """How catalogs of this type are made: ours first, then those that packages offer.
 
     Raises:
-        SchemaError: with code `catalog-type` if there is no such type, `ambiguous-identifier` if
-            several packages offer it.
+        SchemaError: with code `unknown-catalog-type` if there is no such type,
+            `ambiguous-identifier` if several packages offer it.
         NotFoundError: with code `not-loadable` if it cannot be loaded.
     """
     if kind in FACTORIES:
@@ -158,7 +158,7 @@ def factory_of(kind: str) -> CatalogFactory:
         known = sorted({*FACTORIES, *entry_points(group=CATALOGS).names})
         raise SchemaError(
             f"there is no type of catalog {kind!r}",
-            code="catalog-type",
+            code="unknown-catalog-type",
             hint=f"known types: {', '.join(known)}",
         )
     if len(offered) > 1:
@@ -190,13 +190,14 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     """A new catalog as the descriptor says.
 
     Raises:
-        SchemaError: with code `catalog-type` without a known type, and as `CatalogFactory.check`.
+        SchemaError: with code `unknown-catalog-type` without a known type, and as
+            `CatalogFactory.check`.
     """
     name, options = descriptor.catalog_name, dict(descriptor.configuration)
     with at(f"catalog {name!r}"):
         kind = options.pop(TYPE, None)
         if not kind:
-            raise SchemaError(f"no {TYPE!r} is given", code="catalog-type")
+            raise SchemaError(f"no {TYPE!r} is given", code="unknown-catalog-type")
         factory = factory_of(kind)
         factory.check(kind, options)
         catalog: object = factory.make(name, options)
@@ -380,13 +381,13 @@ class CatalogRegistry:
         """The current catalog.
 
         Raises:
-            SchemaError: with code `no-current-catalog`.
+            SchemaError: with code `current-catalog-not-set`.
         """
         name = self.current_catalog
         if name is None:
             raise SchemaError(
                 "there is no current catalog",
-                code="no-current-catalog",
+                code="current-catalog-not-set",
                 hint="choose one with USE CATALOG",
             )
         return self.get(name)
@@ -399,16 +400,16 @@ class CatalogRegistry:
         """The catalog and the database that one or two names mean; none is the current one.
 
         Raises:
-            SchemaError: with code `path-length` for more than two names.
+            SchemaError: with code `invalid-path-length` for more than two names.
         """
         if len(parts) > 2:
             raise SchemaError(
-                f"a database has one or two names, not {len(parts)}", code="path-length"
+                f"a database has one or two names, not {len(parts)}", code="invalid-path-length"
             )
         catalog, database = self.current_path
         last = parts[-1:] or (database,)
         first = parts[:-1] or (catalog,)
         if first[0] is None or last[0] is None:
             what = "catalog" if first[0] is None else "database"
-            raise SchemaError(f"there is no current {what}", code=f"no-current-{what}")
+            raise SchemaError(f"there is no current {what}", code=f"current-{what}-not-set")
         return first[0], last[0]

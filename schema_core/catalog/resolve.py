@@ -53,8 +53,9 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
     """The table with its types, its distribution and its partition keys checked.
 
     Raises:
-        SchemaError: as `SchemaResolver.resolve`; with code `unknown-column` or `column-kind` for a
-            bucket or partition key, `bucket-count` for a count below 1.
+        SchemaError: as `SchemaResolver.resolve`; with code `unknown-column` or
+            `unsupported-column-kind` for a bucket or partition key, `invalid-bucket-count` for a
+            count below 1.
     """
     if isinstance(table, ResolvedCatalogTable):
         return table
@@ -170,8 +171,8 @@ def resolve_materialized_table(
     The refresh mode follows from the logical one and the freshness, whatever it was before.
 
     Raises:
-        SchemaError: as `resolve_table`; with code `freshness` for one that a full refresh cannot
-            keep.
+        SchemaError: as `resolve_table`; with code `invalid-freshness` for one that a full refresh
+            cannot keep.
     """
     if isinstance(table, ResolvedCatalogMaterializedTable):
         return table
@@ -335,7 +336,7 @@ def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Ga
                     hint=similar(key, columns),
                 )
             if not columns[key].is_physical():
-                raise SchemaError(f"column {key!r} is not physical", code="column-kind")
+                raise SchemaError(f"column {key!r} is not physical", code="unsupported-column-kind")
 
 
 def check_distribution(
@@ -346,7 +347,7 @@ def check_distribution(
     with found.catching(), at("distribution"):
         if distribution.bucket_count is not None and distribution.bucket_count < 1:
             raise SchemaError(
-                f"{distribution.bucket_count} buckets hold no rows", code="bucket-count"
+                f"{distribution.bucket_count} buckets hold no rows", code="invalid-bucket-count"
             )
 
 
@@ -354,8 +355,8 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
     """How a table is refreshed to be that fresh.
 
     Raises:
-        SchemaError: with code `freshness` for a full refresh in weeks, or in steps that do not
-            divide the next larger unit, since it runs by the clock.
+        SchemaError: with code `invalid-freshness` for a full refresh in weeks, or in steps that do
+            not divide the next larger unit, since it runs by the clock.
     """
     continuous = mode is LogicalRefreshMode.CONTINUOUS or (
         mode is LogicalRefreshMode.AUTOMATIC and freshness.seconds < CONTINUOUS_BELOW
@@ -366,13 +367,13 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
     if cycle is None:
         raise SchemaError(
             f"a full refresh does not run by {freshness.unit.name}s",
-            code="freshness",
+            code="invalid-freshness",
             hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
         )
     if cycle % freshness.interval or (freshness.interval == cycle > 1):
         raise SchemaError(
             f"a full refresh cannot run every {freshness.interval} {freshness.unit.name}s",
-            code="freshness",
+            code="invalid-freshness",
             hint=f"choose a part of {cycle}",
         )
     return RefreshMode.FULL

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from schema_core.catalog.functions import FunctionCatalog
-from schema_core.catalog.object_store import Shelf
+from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects
@@ -52,7 +52,7 @@ class Shadowing:
         self._temporary = temporary
         self._denied = denied
         #: a shelf of temporary objects -> what lies beneath one of its paths
-        self._beneath: tuple[tuple[Shelf[Any, Any], Beneath], ...] = (
+        self._beneath: tuple[tuple[ObjectStore[Any, Any], Beneath], ...] = (
             (temporary.tables, self._table),
             (temporary.models, self._model),
             (temporary.types, self._type),

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from schema_core.catalog.object_store import Shelf
+from schema_core.catalog.object_store import ObjectStore
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.arguments import an_instance
 from schema_core.secrets import mask
@@ -95,7 +95,7 @@ class InMemoryCatalogStore(CatalogStore):
     """A store that forgets with the process."""
 
     def __init__(self) -> None:
-        self._kept: Shelf[str, CatalogDescriptor] = Shelf("catalog")
+        self._kept: ObjectStore[str, CatalogDescriptor] = ObjectStore("catalog")
 
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
         self._kept.create(catalog_name, catalog, ignore_if_exists=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.object_store import Shelf
+from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     ResolvedCatalogTable,
@@ -29,9 +29,11 @@ class TemporaryObjects:
     """The temporary tables, views, models and types of a session, by full path."""
 
     def __init__(self) -> None:
-        self.tables: Shelf[ObjectIdentifier, ResolvedTable] = Shelf("temporary table")
-        self.models: Shelf[ObjectIdentifier, ResolvedCatalogModel] = Shelf("temporary model")
-        self.types: Shelf[ObjectIdentifier, CatalogType] = Shelf("temporary type")
+        self.tables: ObjectStore[ObjectIdentifier, ResolvedTable] = ObjectStore("temporary table")
+        self.models: ObjectStore[ObjectIdentifier, ResolvedCatalogModel] = ObjectStore(
+            "temporary model"
+        )
+        self.types: ObjectStore[ObjectIdentifier, CatalogType] = ObjectStore("temporary type")
 
     def kind(self, identifier: ObjectIdentifier) -> TableKind | None:
         """What lies at this path, or None."""

@@ -65,7 +65,7 @@ class TypeManager:
 
         Raises:
             AlreadyExistsError: with code `type-exists`.
-            UnsupportedError: with code `catalog-capability` for a catalog that keeps none.
+            UnsupportedError: with code `unsupported-capability` for a catalog that keeps none.
         """
         catalog = self.registry.get(identifier.catalog_name)
         catalog.create_type(identifier.to_object_path(), kept, ignore_if_exists)

@@ -30,7 +30,7 @@ class CatalogType:
         if isinstance(self.definition, StructuredType) and self.definition.path:
             raise SchemaError(
                 f"{self.definition} has a path already",
-                code="type-path",
+                code="type-path-already-set",
                 hint="define it by its attributes; the path is where it is kept",
             )
 

@@ -92,12 +92,12 @@ def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
     """The catalog that ``CREATE CATALOG`` makes.
 
     Raises:
-        SchemaError: with code `catalog-option` without a url.
+        SchemaError: with code `invalid-catalog-option` without a url.
     """
     if "url" not in options:
         raise SchemaError(
             "a catalog of the type 'sql' needs the option 'url'",
-            code="catalog-option",
+            code="invalid-catalog-option",
             hint="such as sqlite:///catalog.db",
         )
     return SqlCatalog(

@@ -60,7 +60,7 @@ def read(text: str) -> dict[str, Any]:
     """The document of a text.
 
     Raises:
-        ExternalError: with code `damaged-entry` for a text that nobody here has written.
+        ExternalError: with code `corrupt-entry` for a text that nobody here has written.
     """
     try:
         document = json.loads(text)
@@ -75,7 +75,7 @@ def texts(document: Mapping[str, Any], key: str) -> dict[str, str]:
     """The map of strings under a key.
 
     Raises:
-        ExternalError: with code `damaged-entry`.
+        ExternalError: with code `corrupt-entry`.
     """
     found = document.get(key)
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
@@ -92,7 +92,7 @@ def read_texts(text: str) -> dict[str, str]:
     """The map of strings of a document.
 
     Raises:
-        ExternalError: with code `damaged-entry`.
+        ExternalError: with code `corrupt-entry`.
     """
     return texts(read(text), "properties")
 
@@ -101,7 +101,7 @@ def optional(document: Mapping[str, Any], key: str) -> str | None:
     """The string under a key, if there is one.
 
     Raises:
-        ExternalError: with code `damaged-entry`.
+        ExternalError: with code `corrupt-entry`.
     """
     found = document.get(key)
     if found is not None and not isinstance(found, str):
@@ -110,7 +110,7 @@ def optional(document: Mapping[str, Any], key: str) -> str | None:
 
 
 def _damaged() -> ExternalError:
-    return ExternalError("what the store holds here is damaged", code="damaged-entry")
+    return ExternalError("what the store holds here is damaged", code="corrupt-entry")
 
 
 # --- kinds ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from schema_core.cli import script
 from schema_core.cli.main import WRONG
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.drop import TABLES
 from schema_core.environment.session import Session
@@ -71,7 +71,7 @@ def resolve(
     )
     console = Console(highlight=False)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    mistakes = check(Session(settings, Rehearsal()), text, console, form)
+    mistakes = check(Session(settings, DryRunPlanner()), text, console, form)
     script.show(console, file, [one for error in mistakes for one in error.diagnostics])
     if mistakes:
         count = sum(len(error.diagnostics) for error in mistakes)

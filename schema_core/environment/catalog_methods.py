@@ -85,7 +85,7 @@ class CatalogMethods:
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `catalog-type` or `catalog-option`.
+            SchemaError: with code `unknown-catalog-type` or `invalid-catalog-option`.
         """
         given = catalog_descriptor
         descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)

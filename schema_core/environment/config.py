@@ -74,7 +74,7 @@ class Configuration(MutableMapping[str, str]):
         """An option as an integer of 32 bits.
 
         Raises:
-            SchemaError: with code `option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` where it is not one.
         """
         return self._parsed(key, integer, default_value)
 
@@ -87,7 +87,7 @@ class Configuration(MutableMapping[str, str]):
         """An option as a boolean.
 
         Raises:
-            SchemaError: with code `option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` where it is not one.
         """
         return self._parsed(key, boolean, default_value)
 
@@ -100,7 +100,7 @@ class Configuration(MutableMapping[str, str]):
         """An option as a floating point number of 64 bits.
 
         Raises:
-            SchemaError: with code `option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` where it is not one.
         """
         return self._parsed(key, double, default_value)
 
@@ -168,7 +168,7 @@ class TableConfig:
         """Set an option.
 
         Raises:
-            SchemaError: with code `option-value` where the value is none for this option.
+            SchemaError: with code `invalid-option-value` where the value is none for this option.
         """
         require(key, str, "key")
         require(value, str, "value")
@@ -195,7 +195,7 @@ class TableConfig:
         """Set the time zone of the session.
 
         Raises:
-            SchemaError: with code `option-value` where there is no such time zone.
+            SchemaError: with code `invalid-option-value` where there is no such time zone.
         """
         self.set(LOCAL_TIME_ZONE.key, timezone_id)
 
@@ -205,7 +205,7 @@ class TableConfig:
         """How long generated code may be.
 
         Raises:
-            SchemaError: with code `option-value` where the option is not an integer.
+            SchemaError: with code `invalid-option-value` where the option is not an integer.
         """
         return MAX_CODE_LENGTH.of(self._configuration) or 0
 
@@ -218,7 +218,7 @@ class TableConfig:
         """How long state is kept; 0 means forever.
 
         Raises:
-            SchemaError: with code `option-value` where the option is not a duration.
+            SchemaError: with code `invalid-option-value` where the option is not a duration.
         """
         return STATE_RETENTION.of(self._configuration) or timedelta(0)
 

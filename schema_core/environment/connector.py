@@ -141,13 +141,13 @@ def find_connector(options: Mapping[str, str]) -> Connector:
     """The installed connector that the options of a table name.
 
     Raises:
-        SchemaError: with code `no-connector` when there is no option `connector`.
+        SchemaError: with code `missing-connector` when there is no option `connector`.
         NotFoundError, SchemaError: as `schema_core.environment.discovery.require`.
     """
     if "connector" not in options:
         raise SchemaError(
             "the table has no option 'connector'",
-            code="no-connector",
+            code="missing-connector",
             hint="say in WITH where its data is: 'connector' = 'filesystem'",
         )
     connector: Connector = require(CONNECTORS, options["connector"])()
@@ -164,8 +164,8 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     """Check the options of a table: none missing, all readable, none unknown.
 
     Raises:
-        SchemaError: with all errors at once; codes `missing-option`, `option-value`,
-            `unknown-option`, `watermark-alignment`.
+        SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
+            `unknown-option`, `incomplete-watermark-alignment`.
     """
     declared = connector.declared(options)
     found = Gathering()
@@ -195,14 +195,14 @@ def opened(
 
     Raises:
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
-        UnsupportedError: with code `connector-direction` where it cannot be used for the purpose.
+        UnsupportedError: with code `unsupported-direction` where it cannot be used for the purpose.
     """
     options = bound.table.options
     connector = find_connector(options)
     if not (connector.can_write if purpose == "write" else connector.can_read):
         raise UnsupportedError(
             f"the connector {connector.identifier!r} does not {purpose}",
-            code="connector-direction",
+            code="unsupported-direction",
         )
     validate(connector, options)
     if isinstance(connector, DynamicTableFactory):
@@ -236,7 +236,7 @@ def check_metadata(
     a column that is not VIRTUAL: the table can still be read. `unchanged` columns are left out.
 
     Raises:
-        SchemaError: with all errors at once; codes `unknown-metadata`, `metadata-type`,
+        SchemaError: with all errors at once; codes `unknown-metadata`, `invalid-metadata-type`,
             `read-only-metadata`.
     """
     spans: dict[str, Span | None] = {}
@@ -298,7 +298,7 @@ def _read(connector: Connector, column: MetadataColumn) -> None:
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
             f"which does not cast to {column.data_type}",
-            code="metadata-type",
+            code="invalid-metadata-type",
             hint=f"declare the column {type_} and cast in queries",
         )
 
@@ -317,7 +317,7 @@ def _write(connector: Connector, column: MetadataColumn) -> None:
         raise SchemaError(
             f"{column.data_type} does not cast to {type_}, the type of metadata {column.key!r} "
             f"of connector {connector.identifier!r}",
-            code="metadata-type",
+            code="invalid-metadata-type",
             hint=f"declare the column {type_}",
         )
 
@@ -374,7 +374,7 @@ def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
     the same while it plans (`SupportsOverwrite`, `SupportsPartitioning`).
 
     Raises:
-        UnsupportedError: with code `connector-ability`.
+        UnsupportedError: with code `unsupported-ability`.
     """
     declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
     for ability in Ability:
@@ -383,7 +383,7 @@ def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
             raise UnsupportedError(
                 f"the connector {connector.identifier!r} cannot {problem}: "
                 f"it does not declare the ability {ability.value!r}",
-                code="connector-ability",
+                code="unsupported-ability",
                 hint=hint,
             )
 
@@ -428,7 +428,9 @@ def _known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) ->
 def _aligned(options: Mapping[str, str]) -> None:
     pair = ("scan.watermark.alignment.group", "scan.watermark.alignment.max-drift")
     if sum(key in options for key in pair) == 1:
-        raise SchemaError(f"{pair[0]} and {pair[1]} come together", code="watermark-alignment")
+        raise SchemaError(
+            f"{pair[0]} and {pair[1]} come together", code="incomplete-watermark-alignment"
+        )
 
 
 @contextmanager

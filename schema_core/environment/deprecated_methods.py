@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
 
 
-class FormerMethods:
+class DeprecatedMethods:
     """What a `TableEnvironment` still does under the names of before FLIP-64."""
 
     @property

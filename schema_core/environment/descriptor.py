@@ -158,12 +158,12 @@ class TableDescriptor:
         """The table as a catalog keeps it, not yet resolved.
 
         Raises:
-            SchemaError: with code `no-schema` where the descriptor has none.
+            SchemaError: with code `missing-schema` where the descriptor has none.
         """
         if self.schema is None:
             raise SchemaError(
                 "the descriptor has no schema",
-                code="no-schema",
+                code="missing-schema",
                 hint="call schema(...) on its builder",
             )
         return CatalogTable(
@@ -245,7 +245,7 @@ class TableDescriptorBuilder:
         """Spread the rows over buckets by hash.
 
         Raises:
-            SchemaError: with code `no-key-columns` if there are no keys.
+            SchemaError: with code `missing-key-columns` if there are no keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_hash(keys, bucket_count))
@@ -256,7 +256,7 @@ class TableDescriptorBuilder:
         """Spread the rows over buckets by ranges of values.
 
         Raises:
-            SchemaError: with code `no-key-columns` if there are no keys.
+            SchemaError: with code `missing-key-columns` if there are no keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_range(keys, bucket_count))
@@ -267,7 +267,7 @@ class TableDescriptorBuilder:
         """Spread the rows over buckets as the connector chooses.
 
         Raises:
-            SchemaError: with code `no-key-columns` without keys: see `distributed_into`.
+            SchemaError: with code `missing-key-columns` without keys: see `distributed_into`.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_unknown(keys, bucket_count))
@@ -292,12 +292,14 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     """The keys, of which there must be one.
 
     Raises:
-        SchemaError: with code `no-key-columns`.
+        SchemaError: with code `missing-key-columns`.
     """
     keys = some_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
-            "a distribution by keys needs one", code="no-key-columns", hint="see distributed_into"
+            "a distribution by keys needs one",
+            code="missing-key-columns",
+            hint="see distributed_into",
         )
     return keys
 
@@ -336,11 +338,11 @@ class ModelDescriptor:
         """The model as a catalog keeps it, not yet resolved.
 
         Raises:
-            SchemaError: with code `no-schema` where an input or output schema is missing.
+            SchemaError: with code `missing-schema` where an input or output schema is missing.
         """
         if self.input_schema is None or self.output_schema is None:
             raise SchemaError(
-                "the descriptor needs an input schema and an output schema", code="no-schema"
+                "the descriptor needs an input schema and an output schema", code="missing-schema"
             )
         return CatalogModel(
             self.input_schema, self.output_schema, options=self.options, comment=self.comment

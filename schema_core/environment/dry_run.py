@@ -19,7 +19,7 @@ from schema_core.environment.planner import (
 from schema_core.query.relation import Relation, result_columns
 
 
-class Rehearsal:
+class DryRunPlanner:
     """A `Planner` whose queries give no rows and whose jobs end at once."""
 
     identifier = "rehearsal"

@@ -47,9 +47,9 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
         schema: A type, its text, names of columns, or None.
 
     Raises:
-        SchemaError: with code `no-data-type` where the values have no type in common,
-            `column-count` for another number of names than of values, `wrong-argument` for a
-            schema of another kind.
+        SchemaError: with code `data-type-not-inferred` where the values have no type in common,
+            `column-count-mismatch` for another number of names than of values, `wrong-argument` for
+            a schema of another kind.
 
     >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
     ROW<`id` BIGINT, `name` VARCHAR(2147483647)> NOT NULL
@@ -74,12 +74,12 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     if not isinstance(inner, RowType):
         raise SchemaError(
             "rows are tuples, dictionaries or Row objects",
-            code="no-data-type",
+            code="data-type-not-inferred",
             hint='give a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
         )
     if names is not None and len(names) != len(inner.fields):
         raise SchemaError(
-            f"{len(names)} names for {len(inner.fields)} columns", code="column-count"
+            f"{len(names)} names for {len(inner.fields)} columns", code="column-count-mismatch"
         )
     given = names or [one.name for one in inner.fields]
     fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
@@ -87,7 +87,7 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
         if isinstance(one.data_type, NullType):
             raise SchemaError(
                 f"column {one.name!r} has no value that would tell its type",
-                code="no-data-type",
+                code="data-type-not-inferred",
                 hint="give a schema with types",
             )
     return RowType(fields, nullable=False)
@@ -105,8 +105,8 @@ def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool 
 
     Raises:
         SchemaError: with code `not-a-value` for a value that is none of its column's type,
-            `row-values` for a row of more or fewer values, `too-many-rows`, and `no-literal` for
-            one that SQL cannot say.
+            `invalid-row-values` for a row of more or fewer values, `too-many-rows`, and
+            `value-not-in-sql` for one that SQL cannot say.
     """
     if len(rows) > MOST:
         raise SchemaError(
@@ -133,7 +133,7 @@ def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax
     values = values_of(given, type_)
     if len(values) != len(type_.fields):
         raise SchemaError(
-            f"{len(values)} values for {len(type_.fields)} columns", code="row-values"
+            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-row-values"
         )
     found = []
     for value, one in zip(values, type_.fields, strict=True):

@@ -54,8 +54,8 @@ def schema_of(frame: pd.DataFrame, given: object) -> object:
     """The schema of a frame: what is given, else names and types of its columns.
 
     Raises:
-        SchemaError: with code `wrong-argument` for what is no data frame, `column-count` for
-            another number of names or types than of columns.
+        SchemaError: with code `wrong-argument` for what is no data frame, `column-count-mismatch`
+            for another number of names or types than of columns.
     """
     if not hasattr(frame, "itertuples"):
         require(frame, DataFrame, "pdf")
@@ -65,7 +65,9 @@ def schema_of(frame: pd.DataFrame, given: object) -> object:
     types = [DTYPES.get(str(one)) for one in frame.dtypes]
     if isinstance(given, list | tuple):
         if len(given) != len(names):
-            raise SchemaError(f"{len(given)} given for {len(names)} columns", code="column-count")
+            raise SchemaError(
+                f"{len(given)} given for {len(names)} columns", code="column-count-mismatch"
+            )
         if all(isinstance(one, DataType) for one in given):
             types = list(given)
         else:

@@ -43,7 +43,7 @@ class FunctionMethods:
         Raises:
             AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
                 temporary one hides it.
-            SchemaError: with code `function-class`.
+            SchemaError: with code `invalid-function-class`.
         """
         identifier, functions = (
             self._session.registry.qualify(parse_path(path)),
@@ -61,7 +61,7 @@ class FunctionMethods:
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         definition = definition_of(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
@@ -75,7 +75,7 @@ class FunctionMethods:
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`, or
                 `temporary-system-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         parsed = parse_path(path)
         if len(parsed.parts) == 1:
@@ -90,7 +90,7 @@ class FunctionMethods:
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         self.create_temporary_system_function(name, function_class_name)
 
@@ -99,7 +99,7 @@ class FunctionMethods:
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
-            SchemaError: with code `function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
         """
         self.create_temporary_function(path, function_class_name)
 

@@ -1,8 +1,8 @@
 """The values of options, parsed from strings by Flink's grammar.
 
 Sources: Flink 2.3's ``TimeUtils`` (durations), ``MemorySize``, ``ConfigurationUtils`` (the rest),
-compared with recorded answers. Every function raises `SchemaError` with the code `option-value`
-for a string outside its grammar.
+compared with recorded answers. Every function raises `SchemaError` with the code
+`invalid-option-value` for a string outside its grammar.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLANKS = re.compile(r"[\x00-\x20]*")
 
 def refused(expected: str, text: str) -> SchemaError:
     """The error that a value is not what an option expects, to be raised by the caller."""
-    return SchemaError(f"expected {expected}, got {show(text)}", code="option-value")
+    return SchemaError(f"expected {expected}, got {show(text)}", code="invalid-option-value")
 
 
 # --- numbers and keywords ------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def time_zone(text: str) -> str:
     """UTC, an offset such as ``GMT-08:00``, or a name of the time zone database.
 
     Raises:
-        SchemaError: with code `option-value` for anything else.
+        SchemaError: with code `invalid-option-value` for anything else.
 
     >>> time_zone("Europe/Berlin"), time_zone("GMT+01:30")
     ('Europe/Berlin', 'GMT+01:30')
@@ -92,7 +92,7 @@ def time_zone(text: str) -> str:
     if text not in available_timezones():
         raise SchemaError(
             f"there is no time zone {text!r}",
-            code="option-value",
+            code="invalid-option-value",
             hint=similar(text, available_timezones()) or "write a name such as Europe/Berlin",
         )
     return text

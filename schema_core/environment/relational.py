@@ -68,7 +68,7 @@ def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
 
     Raises:
         SchemaError: with code `not-an-expression`, `unknown-column`, `duplicate-column`, or
-            `no-columns` for an empty list.
+            `missing-columns` for an empty list.
     """
     trees: list[tuple[str | None, syntax.Expression]] = []
     for one in given:
@@ -138,10 +138,10 @@ def require_different(names: Sequence[str]) -> None:
     """Refuse no names, or one that comes twice.
 
     Raises:
-        SchemaError: with code `no-columns` or `duplicate-column`.
+        SchemaError: with code `missing-columns` or `duplicate-column`.
     """
     if not names:
-        raise SchemaError("a table needs a column", code="no-columns")
+        raise SchemaError("a table needs a column", code="missing-columns")
     if twice := repeated(names):
         raise SchemaError(
             f"there are two columns called {twice[0]!r}",
@@ -415,14 +415,15 @@ def limited(query: Query, *, offset: int | None = None, fetch: int | None = None
     """The rows of a query without the first ones, or only so many.
 
     Raises:
-        SchemaError: with code `row-count` for a number below 0, or where one was set before.
+        SchemaError: with code `invalid-row-count` for a number below 0, or where one was set
+            before.
     """
     for number in (offset, fetch):
         if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):
-            raise SchemaError(f"{show(number)} is not a number of rows", code="row-count")
+            raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-row-count")
     found = query if isinstance(query, Ordered) else Ordered(query)
     if found.fetch is not None or (offset and found.offset is not None):
-        raise SchemaError("the number of rows was limited before", code="row-count")
+        raise SchemaError("the number of rows was limited before", code="invalid-row-count")
     return replace(
         found,
         offset=found.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),

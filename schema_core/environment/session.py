@@ -15,7 +15,7 @@ from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.model_manager import ModelManager
 from schema_core.catalog.modules import Modules
-from schema_core.catalog.object_store import Shelf
+from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogModel,
@@ -112,7 +112,7 @@ class Session:
 
         They are those of the session: what another thread made meanwhile is gone as well.
         """
-        shelves: tuple[Shelf[Any, Any], ...] = (
+        shelves: tuple[ObjectStore[Any, Any], ...] = (
             self.temporary.tables,
             self.temporary.models,
             self.temporary.types,
@@ -132,8 +132,8 @@ class Session:
         """The object that a name in a statement means.
 
         Raises:
-            SchemaError: with code `path-length` for a name of more than three parts,
-                `no-current-catalog` or `no-current-database` where it leaves one open.
+            SchemaError: with code `invalid-path-length` for a name of more than three parts,
+                `current-catalog-not-set` or `current-database-not-set` where it leaves one open.
         """
         with placed(name.span):
             return self.registry.qualify(UnresolvedPath(name.parts))

@@ -108,7 +108,7 @@ class EnvironmentSettingsBuilder:
         """The settings.
 
         Raises:
-            SchemaError: with code `option-value` for a mode that does not exist.
+            SchemaError: with code `invalid-option-value` for a mode that does not exist.
         """
         self._settings.is_streaming_mode()
         return self._settings

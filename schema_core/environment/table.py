@@ -96,7 +96,7 @@ class Table(TableMethods):
         """The query in SQL, every table by its full path.
 
         Raises:
-            UnsupportedError: with code `no-sql` where it reads a table that has no path,
+            UnsupportedError: with code `query-not-in-sql` where it reads a table that has no path,
                 `inline-function` where it calls a function that has no name.
         """
         return print_query(self._expanded())
@@ -139,7 +139,7 @@ class Table(TableMethods):
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            SchemaError: with code `column-count` or `not-assignable`.
+            SchemaError: with code `column-count-mismatch` or `not-assignable`.
         """
         return self.insert_into(table_path_or_descriptor, overwrite).execute()
 
@@ -169,8 +169,8 @@ class Table(TableMethods):
         """The view of this query, which keeps it as text.
 
         Raises:
-            UnsupportedError: with code `no-sql` where the query reads a table that has no path,
-                `inline-function` where it calls a function that has no name.
+            UnsupportedError: with code `query-not-in-sql` where the query reads a table that has no
+                path, `inline-function` where it calls a function that has no name.
         """
         names = [Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expanded(), None, names)
@@ -193,7 +193,7 @@ class Table(TableMethods):
         if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
             return UnsupportedError(
                 "a table made from a descriptor has no path, so a query over it has no text",
-                code="no-sql",
+                code="query-not-in-sql",
                 hint="create a temporary table of the descriptor, or a temporary view of the query",
             )
         if name := next(inline_functions(self._query), None):
@@ -262,7 +262,7 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
     """The table of a descriptor under a name that no path can spell.
 
     Raises:
-        SchemaError: with code `no-schema` where the descriptor has none.
+        SchemaError: with code `missing-schema` where the descriptor has none.
     """
     table = resolve_table(descriptor.to_catalog_table(), session.resolver)
     check_declared_metadata(table, "define")

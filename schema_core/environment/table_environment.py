@@ -14,7 +14,7 @@ from schema_core.environment.arguments import require, takes
 from schema_core.environment.catalog_methods import CatalogMethods
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, TableConfig
-from schema_core.environment.deprecated_methods import FormerMethods
+from schema_core.environment.deprecated_methods import DeprecatedMethods
 from schema_core.environment.description import Description, describe
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.function_methods import FunctionMethods
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMethods):
+class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedMethods):
     """A session of tables: catalogs, temporary objects, queries and jobs.
 
     Nothing but a job needs an engine: definitions, listings and the types of queries are answered
@@ -161,7 +161,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
         """All of the table that a descriptor describes, which gets no path.
 
         Raises:
-            SchemaError: with code `no-schema` where the descriptor has none.
+            SchemaError: with code `missing-schema` where the descriptor has none.
         """
         return tables.of_descriptor(self._session, descriptor)
 
@@ -177,8 +177,8 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
             verify_schema: Whether every value is compared with its type.
 
         Raises:
-            SchemaError: with code `not-a-value`, `no-data-type`, `column-count`, `row-values` or
-                `too-many-rows`.
+            SchemaError: with code `not-a-value`, `data-type-not-inferred`, `column-count-mismatch`,
+                `invalid-row-values` or `too-many-rows`.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> print(environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]))
@@ -248,8 +248,8 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, FormerMetho
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
-            UnsupportedError: with code `no-sql` or `inline-function` for a query that cannot be
-                written in SQL; a temporary view takes any query.
+            UnsupportedError: with code `query-not-in-sql` or `inline-function` for a query that
+                cannot be written in SQL; a temporary view takes any query.
         """
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)

@@ -76,13 +76,15 @@ class TableMethods(ABC):
         """The columns under other names, from the first on.
 
         Raises:
-            SchemaError: with code `alias-count` for more names than columns.
+            SchemaError: with code `alias-count-mismatch` for more names than columns.
         """
         known, new = self.column_names(), [field, *fields]
         for name in new:
             require(name, str, "an alias")
         if len(new) > len(known):
-            raise SchemaError(f"{len(new)} names for {len(known)} columns", code="alias-count")
+            raise SchemaError(
+                f"{len(new)} names for {len(known)} columns", code="alias-count-mismatch"
+            )
         found = [*new, *known[len(new) :]]
         relational.require_different(found)
         columns = [Column(name, Name((old,))) for name, old in zip(found, known, strict=True)]
@@ -124,7 +126,7 @@ class TableMethods(ABC):
         """All columns but these.
 
         Raises:
-            SchemaError: with code `unknown-column`, or `no-columns` where none is left.
+            SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
         """
         known = self.column_names()
         dropped = {name for one in fields for name in named(one, known)}
@@ -248,7 +250,7 @@ class TableMethods(ABC):
         """The rows without the first ones.
 
         Raises:
-            SchemaError: with code `row-count` for a number below 0, or behind `fetch`.
+            SchemaError: with code `invalid-row-count` for a number below 0, or behind `fetch`.
         """
         return self.of_query(relational.limited(self.query, offset=offset))
 
@@ -256,7 +258,8 @@ class TableMethods(ABC):
         """Only so many rows, the first ones.
 
         Raises:
-            SchemaError: with code `row-count` for a number below 0, or behind another `fetch`.
+            SchemaError: with code `invalid-row-count` for a number below 0, or behind another
+                `fetch`.
         """
         return self.of_query(relational.limited(self.query, fetch=fetch))
 

@@ -25,7 +25,7 @@ class TableSchema:
         if len(self.field_names) != len(self.data_types):
             raise SchemaError(
                 f"{len(self.field_names)} names for {len(self.data_types)} types",
-                code="column-count",
+                code="column-count-mismatch",
             )
         object.__setattr__(self, "field_names", tuple(self.field_names))
         object.__setattr__(self, "data_types", tuple(self.data_types))

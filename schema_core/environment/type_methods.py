@@ -34,7 +34,7 @@ class TypeMethods:
 
         Raises:
             AlreadyExistsError: with code `type-exists`.
-            UnsupportedError: with code `catalog-capability` for a catalog that keeps no types.
+            UnsupportedError: with code `unsupported-capability` for a catalog that keeps no types.
         """
         kept = self._session.types.define(definition, description)
         self._session.types.create(self._type_path(path), kept, ignore_if_exists)

@@ -20,7 +20,7 @@ from schema_core.expressions.conversions import sql_casts
 from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function, declare
-from schema_core.expressions.typed import Apply, Constant, Ref, Target, Typed, Word
+from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema, plain
@@ -63,8 +63,8 @@ MAX_VIEWS = 32
 
 #: Values that contain no relation.
 LEAVES = (
-    str, int, DataType, ResolvedSchema, ObjectIdentifier, Column, Ref, Constant, Word, Target,
-    Function, Call, Span, type(None),
+    str, int, DataType, ResolvedSchema, ObjectIdentifier, Column, Ref, Constant, Keyword,
+    TypeArgument, Function, Call, Span, type(None),
 )  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def _not_null(value: Typed, name: str) -> Typed:
         [([value.type, problem.type], type_)],
         spark="coalesce({0}, raise_error({1}))",
     )
-    return Apply(function, (value, problem), type_)
+    return FunctionCall(function, (value, problem), type_)
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:

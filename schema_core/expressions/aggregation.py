@@ -9,7 +9,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.over import Infer, may_be_empty, window
 from schema_core.expressions.scope import Scope
 from schema_core.expressions.signatures import Empty, Kind
-from schema_core.expressions.typed import Apply, Over, Typed, walk
+from schema_core.expressions.typed import FunctionCall, Over, Typed, walk
 from schema_core.sql import syntax
 from schema_core.types import TypeRoot
 
@@ -40,11 +40,12 @@ def refuse_on_scalar(call: syntax.Call, function: Function) -> None:
             )
 
 
-def aggregated(scope: Scope, apply: Apply, call: syntax.Call, infer: Infer) -> Apply:
+def aggregated(scope: Scope, apply: FunctionCall, call: syntax.Call, infer: Infer) -> FunctionCall:
     """The call of an aggregate with its filter and window, nullable where these say so.
 
     Raises:
-        SchemaError: with code `nested-aggregate`, `misplaced-clause`, `wrong-type` or `window`.
+        SchemaError: with code `nested-aggregate`, `misplaced-clause`, `wrong-type` or
+            `invalid-window`.
     """
     _refuse_clauses(apply.function, call)
     inner = [part for argument in apply.arguments for part in walk(argument)]
@@ -87,13 +88,13 @@ def _filter(condition: Typed) -> Typed:
 
 def _reads_rows(typed: Typed) -> bool:
     """Whether it is an aggregate; what looks at the order of rows alone is one only behind OVER."""
-    if not isinstance(typed, Apply) or typed.function.kind is not Kind.AGGREGATE:
+    if not isinstance(typed, FunctionCall) or typed.function.kind is not Kind.AGGREGATE:
         return False
     return typed.function.frames or typed.over is not None
 
 
 def _has_window(typed: Typed) -> bool:
-    return isinstance(typed, Apply) and typed.over is not None
+    return isinstance(typed, FunctionCall) and typed.over is not None
 
 
 def _nothing_is_null(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schema_core.expressions.typed import Access, Apply, Constant
+from schema_core.expressions.typed import Access, Constant, FunctionCall
 from schema_core.sql.literals import CHARSETS
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import TypeFamily, TypeRoot
@@ -48,13 +48,13 @@ def charset(tree: Typed) -> str:
 def _source(tree: Typed) -> Typed | None:
     """The part of a tree that its text is made of, if there is one."""
     match tree:
-        case Apply(function=function, arguments=arguments) if function.name in KEEPING:
+        case FunctionCall(function=function, arguments=arguments) if function.name in KEEPING:
             return arguments[KEEPING[function.name]]
-        case Apply(function=function, arguments=arguments) if function.name == "CASE":
+        case FunctionCall(function=function, arguments=arguments) if function.name == "CASE":
             values = (*arguments[1:-1:2], arguments[-1])
             known = [one for one in values if one.type.root is not TypeRoot.NULL]
             return known[0] if len(set(map(charset, known))) == 1 else None
-        case Access(value=Apply(function=function, arguments=fields), name=name):
+        case Access(value=FunctionCall(function=function, arguments=fields), name=name):
             places = range(len(fields)) if function.name == "ROW" else ()
             return next((fields[i] for i in places if name == f"EXPR${i}"), None)
         case _:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Scope
 from schema_core.expressions.typed import (
-    Apply,
     Bound,
     Constant,
     Frame,
+    FunctionCall,
     Over,
     Select,
     SortedBy,
@@ -41,7 +41,7 @@ def window(scope: Scope, function: Function, written: syntax.Window, infer: Infe
     """The window of a call, a named one looked up.
 
     Raises:
-        SchemaError: with code `window`, or as `infer`.
+        SchemaError: with code `invalid-window`, or as `infer`.
     """
     if written.name is not None:
         written = extended(scope.window(written.name, written.span), written)
@@ -53,7 +53,7 @@ def window(scope: Scope, function: Function, written: syntax.Window, infer: Infe
         or _wrong_frame(over)
     )
     if problem:
-        raise SchemaError(problem, code="window", span=written.span)
+        raise SchemaError(problem, code="invalid-window", span=written.span)
     return over
 
 
@@ -61,7 +61,7 @@ def check_declared(scope: Scope, written: syntax.Window, infer: Infer) -> None:
     """Check a window of the WINDOW clause, whether or not a call uses it.
 
     Raises:
-        SchemaError: with code `window`, or as `infer`.
+        SchemaError: with code `invalid-window`, or as `infer`.
     """
     over = _typed(scope, written, infer)
     is_range = over.frame is not None and over.frame.unit == "RANGE"
@@ -71,7 +71,7 @@ def check_declared(scope: Scope, written: syntax.Window, infer: Infer) -> None:
     if any(isinstance(part, Select) for key in _keys(over) for part in walk(key)):
         problem = "a window of the WINDOW clause cannot contain a subquery"
     if problem:
-        raise SchemaError(problem, code="window", span=written.span)
+        raise SchemaError(problem, code="invalid-window", span=written.span)
 
 
 def _typed(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
@@ -96,8 +96,8 @@ def extended(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
 
     Raises:
-        SchemaError: with code `window` for a PARTITION BY, for a second ORDER BY, and for a base
-            that has a frame.
+        SchemaError: with code `invalid-window` for a PARTITION BY, for a second ORDER BY, and for a
+            base that has a frame.
     """
     if written.is_reference:
         return base
@@ -109,7 +109,7 @@ def extended(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     elif base.frame is not None:
         problem = "the named window has a frame, so nothing can be based on it"
     if problem is not None:
-        raise SchemaError(problem, code="window", span=written.span)
+        raise SchemaError(problem, code="invalid-window", span=written.span)
     return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)
 
 
@@ -135,7 +135,7 @@ def _keys(over: Over) -> tuple[Typed, ...]:
 def _nested(over: Over) -> str | None:
     """What is wrong with a window that is made of windows."""
     parts = (part for key in _keys(over) for part in walk(key))
-    if any(isinstance(part, Apply) and part.over is not None for part in parts):
+    if any(isinstance(part, FunctionCall) and part.over is not None for part in parts):
         return "windows cannot be nested"
     return None
 

@@ -10,7 +10,13 @@ from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signature_dsl import NUMERIC
 from schema_core.expressions.signatures import Function, Given, Rules
-from schema_core.expressions.typed import Apply, Constant, Target, Word, type_at_first
+from schema_core.expressions.typed import (
+    Constant,
+    FunctionCall,
+    Keyword,
+    TypeArgument,
+    type_at_first,
+)
 from schema_core.sql import syntax
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
@@ -30,12 +36,14 @@ if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
 
-def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call) -> Apply:
+def apply(
+    functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call
+) -> FunctionCall:
     """The call of the first function and form that take these arguments.
 
     Raises:
-        SchemaError: with code `argument-count` or `argument-type`, placed at the argument that
-            does not fit; or whatever refuses the result.
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, placed at the
+            argument that does not fit; or whatever refuses the result.
     """
     given = Given(tuple(map(type_at_first, arguments)), arguments)
     function, wanted = choose(functions, given, call)
@@ -49,8 +57,8 @@ def apply(functions: Sequence[Function], arguments: tuple[Typed, ...], call: syn
         with at(str(function), call.span):
             raise
     head = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
-    found = Apply(function, values, type_, written=head, span=call.span)
-    if not any(isinstance(value, Apply) and value.at_first for value in values):
+    found = FunctionCall(function, values, type_, written=head, span=call.span)
+    if not any(isinstance(value, FunctionCall) and value.at_first for value in values):
         return found
     at_first = result(function, Given(tuple(map(type_at_first, values)), arguments))
     late = function.late or (call.over is not None and function.takes[:1] != (NUMERIC,))
@@ -104,7 +112,7 @@ def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError
     count = len(call.arguments)
     return SchemaError(
         f"{forms[0]} called with {count} argument{'' if count == 1 else 's'}",
-        code="argument-count",
+        code="wrong-argument-count",
         hint=f"it can be called as {', '.join(forms)}" if len(forms) > 1 else None,
         span=call.span,
     )
@@ -118,10 +126,10 @@ def _wrong_type(
     asked = dict.fromkeys(one[index].shown for i, _, one in refusals if i == index)
     actual = given.types[index]
     tree = given.trees[index]
-    got = tree.symbol.word if isinstance(tree, Word) else actual.as_summary_string()
+    got = tree.symbol.word if isinstance(tree, Keyword) else actual.as_summary_string()
     error = SchemaError(
         f"expected {' or '.join(asked)}, got {got}",
-        code="argument-type",
+        code="wrong-argument-type",
         span=tree.span if tree.span.stop else call.span,
         hint="write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None,
     )
@@ -139,18 +147,18 @@ def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
         aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
         spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
         return argument if aligned else implicit_cast(argument, type_, spelled)
-    if function.rules is Rules.SQL or isinstance(argument, Target):
+    if function.rules is Rules.SQL or isinstance(argument, TypeArgument):
         return argument
     if supports_avoiding_cast(actual, type_):
         return argument
     return implicit_cast(argument, type_)
 
 
-def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None) -> Apply:
+def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None) -> FunctionCall:
     """The value cast to the target as if someone had written so; its type is that, or the other.
 
     Raises:
-        SchemaError: with code `no-cast` where Flink has no text for such a cast.
+        SchemaError: with code `cast-not-in-sql` where Flink has no text for such a cast.
     """
     try:
         _refuse_months(value, target)
@@ -159,8 +167,8 @@ def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None)
         with at("a cast that SQL puts in", value.span):
             raise
     cast = BUILT_IN["CAST"][-1]
-    arguments = (value, Target(written, target, value.span))
-    return Apply(cast, arguments, type_ or target, implicit=True, span=value.span)
+    arguments = (value, TypeArgument(written, target, value.span))
+    return FunctionCall(cast, arguments, type_ or target, implicit=True, span=value.span)
 
 
 #: What Flink's planner cannot make of months that are written out.
@@ -174,13 +182,15 @@ def _refuse_months(value: Typed, target: DataType) -> None:
     """
     if target.root not in SMALL or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
         return
-    inner = value.arguments[0] if isinstance(value, Apply) else value
+    inner = value.arguments[0] if isinstance(value, FunctionCall) else value
     if isinstance(inner, Constant) and (inner is value or _is_cast(value)):
-        raise SchemaError("an interval of months is no number", code="no-cast", span=value.span)
+        raise SchemaError(
+            "an interval of months is no number", code="cast-not-in-sql", span=value.span
+        )
 
 
 def _is_cast(value: Typed) -> bool:
-    return isinstance(value, Apply) and value.function.name == "CAST"
+    return isinstance(value, FunctionCall) and value.function.name == "CAST"
 
 
 def as_spelled(type_: DataType) -> DataType:

@@ -238,7 +238,7 @@ class ColumnScope:
     def subquery(self, query: Query, span: Span) -> Rows:
         """The rows of a query that knows nothing of these columns."""
         if self.subqueries is None or not _selects(query):
-            raise SchemaError("there are no queries here", code="no-subquery", span=span)
+            raise SchemaError("there are no queries here", code="subquery-not-supported", span=span)
         return self.subqueries(query, span)
 
 

@@ -16,7 +16,7 @@ from schema_core.expressions import comparable as compare
 from schema_core.expressions.charsets import is_mixed
 from schema_core.expressions.coercion import as_kind, as_type, varying
 from schema_core.expressions.signatures import Arg, Empty, Function, Given, Gives, Kind, Rules
-from schema_core.expressions.typed import Constant, Target, Word
+from schema_core.expressions.typed import Constant, Keyword, TypeArgument
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
     MAX_LENGTH,
@@ -46,7 +46,7 @@ def of(shown: str, *kinds: TypeRoot | TypeFamily) -> Arg:
 
 
 def _value(given: Given, i: int) -> DataType | None:
-    return None if isinstance(given.trees[i], Word | Target) else given.types[i]
+    return None if isinstance(given.trees[i], Keyword | TypeArgument) else given.types[i]
 
 
 ANY = Arg("<ANY>", _value)
@@ -74,7 +74,7 @@ def word(*words: str) -> Arg:
 
     def accepts(given: Given, i: int) -> DataType | None:
         tree = given.trees[i]
-        fits = isinstance(tree, Word) and (not words or tree.symbol.word in words)
+        fits = isinstance(tree, Keyword) and (not words or tree.symbol.word in words)
         return given.types[i] if fits else None
 
     return Arg("|".join(words) or "<WORD>", accepts)
@@ -89,7 +89,7 @@ ALIKE = of_one_charset(CHARACTER)
 
 
 def _target(given: Given, i: int) -> DataType | None:
-    return given.types[i] if isinstance(given.trees[i], Target) else None
+    return given.types[i] if isinstance(given.trees[i], TypeArgument) else None
 
 
 TARGET = Arg("<TYPE>", _target)
@@ -266,7 +266,7 @@ def joined(given: Given) -> DataType:
 
 def _string(type_: DataType) -> LengthType:
     if not isinstance(type_, LengthType):
-        raise SchemaError(f"{type_.as_summary_string()} is no string", code="argument-type")
+        raise SchemaError(f"{type_.as_summary_string()} is no string", code="wrong-argument-type")
     return type_
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Apply, Typed
+    from schema_core.expressions.typed import FunctionCall, Typed
     from schema_core.sql import syntax
 
 
@@ -96,7 +96,7 @@ Nulls: TypeAlias = Callable[[Iterable[bool]], bool]
 
 #: How Spark computes a user's function: a template ("upper({0})"), or a function of the call and
 #: its rendered arguments. Built-in ones have their words in `forms`.
-Spark: TypeAlias = "str | Callable[[Apply, Sequence[str]], str] | None"
+Spark: TypeAlias = "str | Callable[[FunctionCall, Sequence[str]], str] | None"
 
 #: Another way to write a call, taken before anything is typed (``NULLIF`` is a ``CASE``).
 Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, assert_never
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import (
     Access,
-    Apply,
     Bound,
     Constant,
     Frame,
+    FunctionCall,
+    Keyword,
     Over,
     Ref,
     Select,
     SortedBy,
-    Target,
-    Word,
+    TypeArgument,
 )
 from schema_core.sql import syntax
 from schema_core.sql.identifiers import close_up, plain_digits
@@ -87,8 +87,8 @@ def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
 
 def to_syntax(typed: Typed) -> syntax.Expression:
     """The syntax tree that says what the typed tree means."""
-    chain: list[Apply] = []
-    while isinstance(typed, Apply) and typed.arguments:
+    chain: list[FunctionCall] = []
+    while isinstance(typed, FunctionCall) and typed.arguments:
         chain.append(typed)
         typed = typed.arguments[0]
     found = _leaf(typed)
@@ -103,13 +103,13 @@ def _leaf(typed: Typed) -> syntax.Expression:
             return syntax.Name((name,) if relation is None else (relation, name))
         case Constant(literal):
             return literal
-        case Word(symbol):
+        case Keyword(symbol):
             return syntax.Star() if symbol.word == "*" else symbol
-        case Target(written):
+        case TypeArgument(written):
             return written
         case Access(value, name):
             return _field(to_syntax(value), name)
-        case Apply():
+        case FunctionCall():
             return _call(typed, ())
         case Select(subquery):
             return subquery
@@ -123,7 +123,7 @@ def _field(value: syntax.Expression, name: str) -> syntax.Expression:
     return syntax.Call(".", (value, syntax.Name((name,))))
 
 
-def _call(apply: Apply, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
+def _call(apply: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
     function, written = apply.function, apply.written
     if function.bare_names:
         arguments = tuple(
@@ -140,7 +140,7 @@ def _call(apply: Apply, arguments: tuple[syntax.Expression, ...]) -> syntax.Call
     )
 
 
-def _path(apply: Apply) -> tuple[str, ...]:
+def _path(apply: FunctionCall) -> tuple[str, ...]:
     """The name in back-ticks: a user's function by its full name, others as they were written."""
     function, written = apply.function, apply.written
     if written is not None and written.inline is not None:

@@ -17,7 +17,7 @@ from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import apply, implicit_cast, takes_count, wrong_count
 from schema_core.expressions.scope import ColumnScope, Scope
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.typed import Rows, Select, Target, Typed, Word
+from schema_core.expressions.typed import Keyword, Rows, Select, TypeArgument, Typed
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import SetOperation
 from schema_core.sql.type_name import data_type
@@ -53,8 +53,8 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
 
     Raises:
         SchemaError: with the span of what is wrong; `errors.within` adds the text. Among its codes
-            are `unknown-column`, `unknown-field`, `unknown-function`, `argument-count`,
-            `argument-type`, `no-common-type`, `number-out-of-range`.
+            are `unknown-column`, `unknown-field`, `unknown-function`, `wrong-argument-count`,
+            `wrong-argument-type`, `no-common-type`, `number-out-of-range`.
 
     >>> from schema_core.sql.expression import parse_expression
     >>> from schema_core.types import DataTypes as T
@@ -128,9 +128,9 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
         case syntax.Name():
             return _name(scope, expression)
         case syntax.Symbol(span=span):
-            return Word(expression, SYMBOL, span)
+            return Keyword(expression, SYMBOL, span)
         case syntax.Star(span=span):
-            return Word(syntax.Symbol("*", span), SYMBOL, span)
+            return Keyword(syntax.Symbol("*", span), SYMBOL, span)
         case syntax.TypeName(span=span):
             with at("the target of a cast", span):
                 return cast_target(scope, expression)
@@ -146,14 +146,14 @@ def _leaf(scope: Scope, expression: Leaf) -> Typed:
             assert_never(expression)
 
 
-def cast_target(scope: Scope, written: syntax.TypeName) -> Target:
+def cast_target(scope: Scope, written: syntax.TypeName) -> TypeArgument:
     """The type that a cast names, and how it is written with the full paths of types.
 
     Raises:
         UnsupportedError: with code `unknown-type` for a name that nobody knows.
     """
     type_ = require_resolved(look_up(data_type(written, as_cast=True), scope.types))
-    return Target(_in_full(written, type_), type_, written.span)
+    return TypeArgument(_in_full(written, type_), type_, written.span)
 
 
 def _in_full(written: syntax.TypeName, type_: DataType) -> syntax.TypeName:
@@ -183,12 +183,12 @@ def scalar(rows: Select) -> Select:
     """A query in the place of one value, which is NULL where it has no row.
 
     Raises:
-        SchemaError: with code `subquery-columns` unless it has one column.
+        SchemaError: with code `subquery-column-count` unless it has one column.
     """
     if len(rows.rows.columns) != 1:
         raise SchemaError(
             f"a query of {len(rows.rows.columns)} columns is no value",
-            code="subquery-columns",
+            code="subquery-column-count",
             span=rows.span,
         )
     return replace(rows, type=rows.type.nullable())
@@ -198,10 +198,12 @@ def _argument(scope: Scope, argument: syntax.Expression, function: Function) -> 
     """An argument of a function: a bare name or a list of values if it takes such, else a value."""
     match argument:
         case syntax.Name(parts=(word,), span=span) if function.bare_names:
-            return Word(syntax.Symbol(word, span), SYMBOL, span)
+            return Keyword(syntax.Symbol(word, span), SYMBOL, span)
         case syntax.Subquery(span=span):
             if not scope.in_query:
-                raise SchemaError("there are no queries here", code="no-subquery", span=span)
+                raise SchemaError(
+                    "there are no queries here", code="subquery-not-supported", span=span
+                )
             rows = _leaf(scope, argument)
             if function.many_rows or not isinstance(rows, Select):
                 return rows
@@ -214,7 +216,7 @@ def _field(value: Typed, call: syntax.Call) -> Typed:
     """``value.field``, where the value is no plain column."""
     name = call.arguments[1]
     if not isinstance(name, syntax.Name):
-        raise SchemaError("a star stands for no value here", code="no-value", span=call.span)
+        raise SchemaError("a star stands for no value here", code="missing-value", span=call.span)
     return field(value, name.parts[0], call.span)
 
 

@@ -1,8 +1,8 @@
 """The typed tree: what an expression means. Every node knows its type and can print itself.
 
-`infer` is the only way from syntax to here. Casts that SQL inserts on its own are `Apply` of CAST
-with `implicit=True`; rewrites that Flink does before it prints (NULLIF to CASE, YEAR to EXTRACT)
-are done.
+`infer` is the only way from syntax to here. Casts that SQL inserts on its own are `FunctionCall` of
+CAST with `implicit=True`; rewrites that Flink does before it prints (NULLIF to CASE, YEAR to
+EXTRACT) are done.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Keyword:
     """A steering word of a call; it has no type of its own (`SymbolType`)."""
 
     symbol: syntax.Symbol
@@ -51,7 +51,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TypeArgument:
     """The type argument of a cast, as written."""
 
     written: syntax.TypeName
@@ -109,7 +109,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Apply(Chain):
+class FunctionCall(Chain):
     """A function over typed arguments.
 
     `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter`, `over` and
@@ -149,12 +149,12 @@ class Select:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-Typed: TypeAlias = Ref | Constant | Word | Target | Access | Apply | Select
+Typed: TypeAlias = Ref | Constant | Keyword | TypeArgument | Access | FunctionCall | Select
 
 
 def type_at_first(typed: Typed) -> DataType:
     """The type that Flink finds before it turns a call into its own form."""
-    return typed.at_first if isinstance(typed, Apply) and typed.at_first else typed.type
+    return typed.at_first if isinstance(typed, FunctionCall) and typed.at_first else typed.type
 
 
 def children(typed: Typed) -> tuple[Typed, ...]:
@@ -162,7 +162,7 @@ def children(typed: Typed) -> tuple[Typed, ...]:
     match typed:
         case Access(value=value):
             return (value,)
-        case Apply(arguments=arguments):
+        case FunctionCall(arguments=arguments):
             return arguments
         case _:
             return ()

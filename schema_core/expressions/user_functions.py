@@ -30,7 +30,7 @@ from schema_core.types import DataType, DataTypes
 from schema_core.types.python import type_of
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Apply
+    from schema_core.expressions.typed import FunctionCall
 
 #: A type, its text, or a Python class or hint that stands for one; of arguments also several.
 Given: TypeAlias = Any
@@ -94,7 +94,7 @@ class InPython:
 
     implementation: object = None
 
-    def __call__(self, apply: Apply, arguments: Sequence[str]) -> str:
+    def __call__(self, apply: FunctionCall, arguments: Sequence[str]) -> str:
         """There are no words for it: only a session can call it."""
         raise UnsupportedError(
             f"the function {apply.function.name} of Python is called where a query runs",
@@ -147,8 +147,8 @@ def user_function(given: object, name: str | None = None) -> UserFunction:
     """What a class, an object or a plain function of Python says of itself by its type hints.
 
     Raises:
-        SchemaError: with code `function-hints` where it does not say what it takes or gives, or
-            `no-data-type` for a hint that stands for no type.
+        SchemaError: with code `invalid-function-hints` where it does not say what it takes or
+            gives, or `data-type-not-inferred` for a hint that stands for no type.
 
     >>> class Repeat(ScalarFunction):
     ...     def eval(self, text: str, times: int | None) -> str | None:
@@ -357,7 +357,7 @@ def _methods(made: object, name: str) -> Sequence[Callable[..., Any]]:
     """The overloads of a method, or it alone; a plain function is its own."""
     found = made if inspect.isfunction(made) else getattr(type(made), name, None)
     if not inspect.isfunction(found):
-        raise SchemaError(f"there is no method {name}", code="function-hints")
+        raise SchemaError(f"there is no method {name}", code="invalid-function-hints")
     return typing.get_overloads(found) or [found]
 
 
@@ -365,7 +365,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
     except NameError as error:
-        raise SchemaError(str(error), code="function-hints") from None
+        raise SchemaError(str(error), code="invalid-function-hints") from None
 
 
 def _arguments(function: Callable[..., Any], skipped: int) -> tuple[DataType, ...]:
@@ -377,10 +377,10 @@ def _arguments(function: Callable[..., Any], skipped: int) -> tuple[DataType, ..
         with at(f"argument {one.name!r}"):
             if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
                 problem, hint = "it has no place of its own", "write typing.overload for each count"
-                raise SchemaError(problem, code="function-hints", hint=hint)
+                raise SchemaError(problem, code="invalid-function-hints", hint=hint)
             if one.name not in hints:
                 hint = "or declare the input_types"
-                raise SchemaError("there is no type hint", code="function-hints", hint=hint)
+                raise SchemaError("there is no type hint", code="invalid-function-hints", hint=hint)
             found.append(type_of(hints[one.name]))
     return tuple(found)
 
@@ -392,5 +392,5 @@ def _result(function: Callable[..., Any], many: bool) -> DataType:
         rows = typing.get_args(hint)
         if hint is None or (many and not rows):
             said = "such as Iterator[tuple[int, str]]" if many else "or declare the result_type"
-            raise SchemaError("there is no type hint", code="function-hints", hint=said)
+            raise SchemaError("there is no type hint", code="invalid-function-hints", hint=said)
         return type_of(rows[0] if many else hint)

@@ -16,8 +16,8 @@ def literal(value: Any) -> syntax.Expression:
     """The literal for a Python value; lists become arrays, dictionaries maps.
 
     Raises:
-        SchemaError: with code `no-literal` for a value that SQL has no literal for, `too-deep` for
-            lists and dictionaries within one another.
+        SchemaError: with code `value-not-in-sql` for a value that SQL has no literal for,
+            `too-deep` for lists and dictionaries within one another.
 
     >>> from schema_core.sql.printer import print_expression
     >>> print(print_expression(literal([Decimal("1.50"), None])))
@@ -56,7 +56,7 @@ def _literal(value: Any, depth: int) -> syntax.Expression:
 
 
 def _none_for(value: object) -> SchemaError:
-    return SchemaError(f"SQL has no literal for {show(value)}", code="no-literal")
+    return SchemaError(f"SQL has no literal for {show(value)}", code="value-not-in-sql")
 
 
 def _integer(value: int) -> Literal:
@@ -80,7 +80,7 @@ def _moment(value: date | time) -> Literal:
     if isinstance(value, datetime | time) and value.tzinfo is not None:
         raise SchemaError(
             f"SQL has no literal for {show(value)}, which has a time zone",
-            code="no-literal",
+            code="value-not-in-sql",
             hint="take the zone away, or cast a text to TIMESTAMP_LTZ",
         )
     kinds = {datetime: LiteralKind.TIMESTAMP, date: LiteralKind.DATE, time: LiteralKind.TIME}

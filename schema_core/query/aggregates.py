@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.typed import Access, Apply, Ref, Typed, children
+from schema_core.expressions.typed import Access, FunctionCall, Ref, Typed, children
 from schema_core.query.functions import OF_GROUPING
-from schema_core.query.scope import Block
+from schema_core.query.scope import SelectScope
 from schema_core.sql.rewrite import parts, walk
 from schema_core.sql.syntax import Call, Expression
 
@@ -30,7 +30,7 @@ AUXILIARY = {
 }
 
 
-def is_aggregate(scope: Block, call: Call) -> bool:
+def is_aggregate(scope: SelectScope, call: Call) -> bool:
     """Whether the call is one of an aggregate; unknown functions are told later, by typing."""
     try:
         functions = scope.function(call.path or (call.name,), call.span)
@@ -39,7 +39,7 @@ def is_aggregate(scope: Block, call: Call) -> bool:
     return any(function.kind is Kind.AGGREGATE for function in functions)
 
 
-def aggregates(scope: Block, expression: Expression) -> Iterator[Call]:
+def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
     """The outermost calls of aggregates that read the rows of a group, not those of a window."""
     rest = [expression]
     while rest:
@@ -55,7 +55,7 @@ def windowed(expression: Expression) -> Iterator[Call]:
     return (one for one in walk(expression) if isinstance(one, Call) and one.over is not None)
 
 
-def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None:
+def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -> None:
     """Refuse aggregates and window functions in a clause that chooses rows.
 
     Raises:
@@ -71,7 +71,7 @@ def refuse_aggregates(scope: Block, expression: Expression, clause: str) -> None
         )
 
 
-def refuse_grouping(scope: Block, expression: Expression, clause: str) -> None:
+def refuse_grouping(scope: SelectScope, expression: Expression, clause: str) -> None:
     """Refuse aggregates where rows are not grouped.
 
     Raises:
@@ -86,7 +86,7 @@ def refuse_grouping(scope: Block, expression: Expression, clause: str) -> None:
         )
 
 
-def check_calls(scope: Block, expression: Expression) -> None:
+def check_calls(scope: SelectScope, expression: Expression) -> None:
     """Refuse functions that lack their OVER or their GROUP BY, or that only stand in one.
 
     Raises:
@@ -115,7 +115,7 @@ def outside_aggregates(typed: Typed) -> Iterator[Typed]:
     while rest:
         one = rest.pop()
         yield one
-        is_aggregate = isinstance(one, Apply) and one.function.kind is Kind.AGGREGATE
+        is_aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
         rest.extend(() if is_aggregate else children(one))
 
 
@@ -142,23 +142,27 @@ def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) ->
                 )
             case Access(value=value):
                 rest.append(value)
-            case Apply(function=function, arguments=arguments) if function.name in OF_GROUPING:
+            case FunctionCall(function=function, arguments=arguments) if (
+                function.name in OF_GROUPING
+            ):
                 rest.extend(arguments)
-            case Apply() if _reads_group(one, keys):
+            case FunctionCall() if _reads_group(one, keys):
                 continue
-            case Apply(arguments=arguments, filter=condition, over=over):
+            case FunctionCall(arguments=arguments, filter=condition, over=over):
                 rest.extend(arguments)
                 rest.extend([condition] if condition is not None else [])
                 if over is not None:
                     rest.extend((*over.partition_by, *(key.value for key in over.order_by)))
 
 
-def _reads_group(call: Apply, keys: Collection[Typed]) -> bool:
+def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
     """Whether the call stands for a value of the whole group."""
     if call.function.kind is Kind.AGGREGATE:
         return call.over is None
     window = AUXILIARY.get(call.function.name)
     return window is not None and any(
-        isinstance(key, Apply) and key.function.name == window and key.arguments == call.arguments
+        isinstance(key, FunctionCall)
+        and key.function.name == window
+        and key.arguments == call.arguments
         for key in keys
     )

@@ -15,7 +15,7 @@ from schema_core.expressions.scope import Functions
 from schema_core.expressions.type_checker import cast_target
 from schema_core.query.relation import Tables
 from schema_core.query.resolve import common_table
-from schema_core.query.scope import Block, Models, Origin, Place, World
+from schema_core.query.scope import Models, Place, ResolutionContext, SelectScope, SourceBinding
 from schema_core.query.select import Built, select
 from schema_core.query.sources import made_up, resolve_source
 from schema_core.query.typing import unmerged, unmerged_window
@@ -40,7 +40,7 @@ def expand_query(
     Raises:
         SchemaError: as `resolve_query`.
     """
-    return _expand(query, Place(World(tables, functions, streaming, types, models)))
+    return _expand(query, Place(ResolutionContext(tables, functions, streaming, types, models)))
 
 
 def _expand(query: written.Query, place: Place) -> written.Query:
@@ -48,7 +48,7 @@ def _expand(query: written.Query, place: Place) -> written.Query:
         case written.Select():
             return _select(query, place)
         case written.Values(rows=rows):
-            scope = Block(place)
+            scope = SelectScope(place)
             return replace(query, rows=tuple(_expressions(row, scope) for row in rows))
         case written.ExplicitTable(name=name, span=span):
             star = written.SelectItem(Star(span=span), span=span)
@@ -168,15 +168,15 @@ def _grouping_sets(item: written.GroupingSets, built: Built) -> written.Grouping
 # --------------------------------------------------------------------------------- expressions
 
 
-def _expressions(expressions: tuple[Expression, ...], scope: Block) -> tuple[Expression, ...]:
+def _expressions(expressions: tuple[Expression, ...], scope: SelectScope) -> tuple[Expression, ...]:
     return tuple(_expression(one, scope) for one in expressions)
 
 
-def _expression(expression: Expression, scope: Block) -> Expression:
+def _expression(expression: Expression, scope: SelectScope) -> Expression:
     return rewrite(expression, _change(scope))
 
 
-def _change(scope: Block) -> Change:
+def _change(scope: SelectScope) -> Change:
     """How names, queries and calls are spelled out in a scope."""
 
     def change(node: Expression) -> Expression | None:
@@ -197,7 +197,7 @@ def _change(scope: Block) -> Change:
     return change
 
 
-def _qualified(parts: tuple[str, ...], span: Span, scope: Block) -> Expression | None:
+def _qualified(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expression | None:
     """The column behind the alias of its source; a function without parentheses stays."""
     try:
         ref, fields = scope.lookup(parts, span)
@@ -209,7 +209,7 @@ def _qualified(parts: tuple[str, ...], span: Span, scope: Block) -> Expression |
     return Name((*qualifier, ref.name, *fields), span)
 
 
-def _called(call: Call, scope: Block, change: Change) -> Expression | None:
+def _called(call: Call, scope: SelectScope, change: Change) -> Expression | None:
     """A call under the full path of its function, or in the one way it is kept."""
     try:
         function = scope.function(call.path or (call.name,), call.span)[0]
@@ -226,7 +226,7 @@ def _called(call: Call, scope: Block, change: Change) -> Expression | None:
 
 # ------------------------------------------------------------------------------------- sources
 
-Sources: TypeAlias = tuple[Origin, ...]
+Sources: TypeAlias = tuple[SourceBinding, ...]
 
 
 def _source(
@@ -262,13 +262,13 @@ def _join(source: written.Join, place: Place, before: Sources) -> tuple[written.
     origins = (*on_left, *on_right)
     condition = source.condition
     if condition is not None:
-        condition = _expression(condition, Block(place, origins))
+        condition = _expression(condition, SelectScope(place, origins))
     return replace(source, left=left, right=right, condition=condition), origins
 
 
 def _bare(source: written.Source, place: Place, before: Sources) -> written.Source:
     """A source spelled out but for its alias."""
-    scope = Block(place, before)
+    scope = SelectScope(place, before)
     match source:
         case written.TableName(name=name, period=period):
             found = replace(source, name=_full(name, place))
@@ -296,7 +296,7 @@ def _full(name: Name, place: Place) -> Name:
     return replace(name, parts=tuple(table.identifier.to_list()))
 
 
-def _table_call(call: Call, scope: Block) -> Call:
+def _table_call(call: Call, scope: SelectScope) -> Call:
     """The call of a table function; keys and descriptors name columns of its own input."""
 
     def argument(one: Expression) -> Expression:

@@ -9,7 +9,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.functions.constructors import multiset
 from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import Arg, Function, Given, Kind
-from schema_core.expressions.typed import Apply, Select, Typed, walk
+from schema_core.expressions.typed import FunctionCall, Select, Typed, walk
 from schema_core.types import DataType, RowType, TimestampKind
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive
@@ -35,13 +35,13 @@ def map_of_rows(given: Given) -> DataType:
     """The rows of a query as a map, their first column as the keys.
 
     Raises:
-        SchemaError: with code `subquery-columns` unless there are two columns.
+        SchemaError: with code `subquery-column-count` unless there are two columns.
     """
     match given.types[0]:
         case RowType(fields=(key, value)):
             return T.MAP(key.data_type, value.data_type)
         case _:
-            raise SchemaError("MAP takes a query of two columns", code="subquery-columns")
+            raise SchemaError("MAP takes a query of two columns", code="subquery-column-count")
 
 
 def _without_rows(given: Given) -> DataType | None:
@@ -54,7 +54,7 @@ def _without_rows(given: Given) -> DataType | None:
 
 
 def _reads_rows(part: Typed) -> bool:
-    if isinstance(part, Apply):
+    if isinstance(part, FunctionCall):
         return part.function.kind is Kind.AGGREGATE and part.over is None
     return isinstance(part, Select)
 

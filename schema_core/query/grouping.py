@@ -11,7 +11,7 @@ from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import refuse_aggregates
 from schema_core.query.relation import Column
-from schema_core.query.scope import Block, Origin
+from schema_core.query.scope import SelectScope, SourceBinding
 from schema_core.query.typing import Merged, nullable, unmerged, value
 from schema_core.sql.query_syntax import GroupingSets, GroupItem
 from schema_core.sql.syntax import Call, Expression
@@ -35,13 +35,13 @@ class Groups:
     """
 
     grouping: rel.Grouping
-    scope: Block
+    scope: SelectScope
     known: frozenset[Typed]
     missing: frozenset[Typed]
     own: frozenset[str]
 
 
-def group_by(items: tuple[GroupItem, ...] | None, scope: Block, merged: Merged) -> Groups:
+def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Merged) -> Groups:
     """The groups of a block; None stands for a block that aggregates without GROUP BY.
 
     Keys that some grouping set lacks are nullable from there on.
@@ -71,7 +71,7 @@ def _is_empty(item: GroupItem) -> bool:
 class Keys(dict["Typed", int]):
     """The keys of a GROUP BY, each with its position; an expression is typed once."""
 
-    def __init__(self, scope: Block, merged: Merged) -> None:
+    def __init__(self, scope: SelectScope, merged: Merged) -> None:
         super().__init__()
         self._scope = scope
         self._merged = merged
@@ -88,7 +88,7 @@ class Keys(dict["Typed", int]):
         return found
 
 
-def _seen(origins: Iterable[Origin], missing: Collection[Typed]) -> Iterable[Origin]:
+def _seen(origins: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
     """The sources with the columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for origin in origins:

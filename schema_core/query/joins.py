@@ -13,7 +13,7 @@ from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
-from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.scope import Place, SelectScope, SourceBinding
 from schema_core.query.sources import Rows, StarItem, resolve_source
 from schema_core.query.typing import condition, nullable, row_condition
 from schema_core.sql import query_syntax as written
@@ -35,14 +35,14 @@ MAY_MISS = {
 CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 
 
-def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows:
+def join(source: written.Join, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     """Two sources as one.
 
     A side that may miss rows hides them from lateral sources on the other. A column that NATURAL
     merged is known to ``*`` only, as in Flink; its name alone stays ambiguous.
 
     Raises:
-        SchemaError: with code `join-condition` where a condition lacks or is too many,
+        SchemaError: with code `invalid-join-condition` where a condition lacks or is too many,
             `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
     """
     left = resolve_source(source.left, place, before)
@@ -56,7 +56,7 @@ def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows
         **({} if left_misses else left.inferred),
         **({} if right_misses else right.inferred),
     }
-    scope = Block(place, (*left.origins, *right.origins), inferred=inferred)
+    scope = SelectScope(place, (*left.origins, *right.origins), inferred=inferred)
     typed = None if matching is None else _typed(scope, matching, source)
     origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
     columns = tuple(column for origin in origins for column in origin.columns)
@@ -64,18 +64,18 @@ def join(source: written.Join, place: Place, before: tuple[Origin, ...]) -> Rows
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
-    inferred |= _inferred(Block(place, origins, inferred=inferred), together.values())
+    inferred |= _inferred(SelectScope(place, origins, inferred=inferred), together.values())
     return Rows(relation, origins, _star(together, left, right), known, inferred)
 
 
-def _typed(scope: Block, expression: Expression, source: written.Join) -> Typed:
+def _typed(scope: SelectScope, expression: Expression, source: written.Join) -> Typed:
     """The condition of a join; the one that USING and NATURAL generate holds no aggregates."""
     if source.condition is None:
         return condition(scope, expression, "ON")
     return row_condition(scope, expression, "ON")
 
 
-def _inferred(scope: Block, calls: Iterable[Call]) -> Inferred:
+def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
     """The merged columns typed, each made of one that is typed already.
 
     One that has no type is left out: it is reported where it is read, if it is.
@@ -98,10 +98,10 @@ def _check_form(source: written.Join) -> None:
         problem = "NATURAL is a condition already"
     if problem:
         hint = "write ON condition, USING (columns) or NATURAL"
-        raise SchemaError(problem, code="join-condition", hint=hint, span=source.span)
+        raise SchemaError(problem, code="invalid-join-condition", hint=hint, span=source.span)
 
 
-def _side(rows: Rows, *, misses: bool) -> tuple[Origin, ...]:
+def _side(rows: Rows, *, misses: bool) -> tuple[SourceBinding, ...]:
     """The sources of one side, their columns nullable where a row may be missing."""
     if not misses:
         return rows.origins

@@ -12,7 +12,7 @@ from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
 from schema_core.query.functions import IN_PATTERN
 from schema_core.query.relation import Column
-from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.scope import Place, SelectScope, SourceBinding
 from schema_core.query.sources import Rows, made_up, named, resolve_source
 from schema_core.query.typing import condition, value
 from schema_core.sql import query_syntax as written
@@ -24,7 +24,7 @@ NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
 
 
 def match_recognize(
-    source: written.MatchRecognize, place: Place, before: tuple[Origin, ...]
+    source: written.MatchRecognize, place: Place, before: tuple[SourceBinding, ...]
 ) -> Rows:
     """One row a match: the partition keys, then the measures.
 
@@ -34,10 +34,10 @@ def match_recognize(
     inner = resolve_source(source.source, place, before)
     variables = {*_variables(source), *(define.name for define in source.defines)}
     origins = tuple(_as_variables(inner, variables))
-    scope = Block(place, origins, group_count=0, known=IN_PATTERN)
+    scope = SelectScope(place, origins, group_count=0, known=IN_PATTERN)
     for define in source.defines:
         condition(scope, _plain(define.expression), "DEFINE")
-    rows = Block(place, inner.origins)
+    rows = SelectScope(place, inner.origins)
     keys = [value(rows, key) for key in source.partition_by]
     order = [value(rows, key.expression) for key in source.order_by]
     measures = tuple(
@@ -58,11 +58,11 @@ def _variables(source: written.MatchRecognize) -> Iterator[str]:
     yield from (name for name, _ in source.subsets)
 
 
-def _as_variables(inner: Rows, variables: set[str]) -> Iterator[Origin]:
+def _as_variables(inner: Rows, variables: set[str]) -> Iterator[SourceBinding]:
     """The input under its own alias and, column by column, under each variable of the pattern."""
     yield from inner.origins
     columns = tuple(column for origin in inner.origins for column in origin.columns)
-    yield from (Origin(variable, columns, hidden=True) for variable in sorted(variables))
+    yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
 
 
 def _measured(expression: Expression) -> Expression:

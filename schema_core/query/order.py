@@ -14,11 +14,11 @@ from decimal import Decimal
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Apply, Ref, Typed, children
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
 from schema_core.query import relation as rel
 from schema_core.query.aggregates import refuse_grouping
 from schema_core.query.relation import Relation, unique_names
-from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.scope import Place, SelectScope, SourceBinding
 from schema_core.query.select import Built, select
 from schema_core.query.typing import count
 from schema_core.sql import query_syntax as written
@@ -33,7 +33,7 @@ def ordered(query: written.Ordered, place: Place) -> Relation:
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
 
     Raises:
-        SchemaError: with code `order-position`, or whatever the keys and the query refuse.
+        SchemaError: with code `invalid-order-position`, or whatever the keys and the query refuse.
     """
     from schema_core.query.resolve import resolve
 
@@ -97,7 +97,7 @@ def _by_position(key: Expression, result: Result) -> Typed | None:
         raise SchemaError(
             f"ORDER BY position {key.text} is out of range: the query has"
             f" {len(result.columns)} columns",
-            code="order-position",
+            code="invalid-order-position",
             span=key.span,
         )
     return result.output(int(value) - 1, key)
@@ -122,7 +122,7 @@ def _by_expression(key: Expression, result: Result, place: Place) -> Typed:
     """Type an expression over the block; over a whole query only its columns can be read."""
     built = result.built
     if built is None:
-        scope = Block(place, (Origin("", result.columns),))
+        scope = SelectScope(place, (SourceBinding("", result.columns),))
         refuse_grouping(scope, key, "ORDER BY")
         typed = infer(scope, key)
         return replace(typed, relation=None) if isinstance(typed, Ref) else typed
@@ -144,7 +144,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
         one = rest.pop()
         if one in items:
             continue
-        aggregate = isinstance(one, Apply) and one.function.kind is Kind.AGGREGATE
+        aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
         if aggregate or (isinstance(one, Ref) and one.relation in own):
             shown = f"column {one.name!r}" if isinstance(one, Ref) else "the aggregate"
             raise SchemaError(

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from schema_core.errors import SchemaError, at, similar
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
-from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.scope import Place, SelectScope, SourceBinding
 from schema_core.query.table_arguments import by_name, column_of, described, table_of
 from schema_core.schema.rules import repeated
 from schema_core.sql import query_syntax as written
@@ -43,7 +43,7 @@ def process_table(name: str, call: Call, place: Place) -> rel.ProcessTable:
     """The rows of a process table function that is built in.
 
     Raises:
-        SchemaError: with code `argument-count`, `argument-type`, `named-arguments`,
+        SchemaError: with code `wrong-argument-count`, `wrong-argument-type`, `named-arguments`,
             `partitioned-window`, `duplicate-column`, `unknown-column`, or as the input.
     """
     function = FUNCTIONS[name]
@@ -110,7 +110,7 @@ def from_changelog(given: Given, columns: Columns, place: Place) -> Columns:
         raise SchemaError(
             f"column {name!r} must be text to tell the kind of a change, not"
             f" {column.type.as_summary_string()}",
-            code="argument-type",
+            code="wrong-argument-type",
             span=given["input"].span,
         )
     changes = list(_mapping(given.get("op_mapping")).values())
@@ -118,7 +118,7 @@ def from_changelog(given: Given, columns: Columns, place: Place) -> Columns:
     if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
         raise SchemaError(
             "a mapping to UPDATE_AFTER needs one to UPDATE_BEFORE",
-            code="argument-type",
+            code="wrong-argument-type",
             span=given["op_mapping"].span,
         )
     _check_uid(given.get("uid"))
@@ -134,7 +134,7 @@ def _operation(given: Given) -> str:
 def _only(argument: Expression) -> Name:
     names = described(argument)
     if len(names) != 1:
-        raise SchemaError("expected one column", code="argument-type", span=argument.span)
+        raise SchemaError("expected one column", code="wrong-argument-type", span=argument.span)
     return names[0]
 
 
@@ -151,7 +151,7 @@ def _mapping(argument: Expression | None) -> dict[str, str]:
             ]
             if len(values) == len(texts) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))
-    raise SchemaError("expected a MAP of texts", code="argument-type", span=argument.span)
+    raise SchemaError("expected a MAP of texts", code="wrong-argument-type", span=argument.span)
 
 
 def _check_changes(changes: list[str], given: Given) -> None:
@@ -161,12 +161,12 @@ def _check_changes(changes: list[str], given: Given) -> None:
         if change not in CHANGES:
             raise SchemaError(
                 f"there is no kind of change {change!r}",
-                code="argument-type",
+                code="wrong-argument-type",
                 hint=f"it is one of {', '.join(CHANGES)}",
                 span=span,
             )
         if change in changes[:index]:
-            raise SchemaError(f"{change} is mapped twice", code="argument-type", span=span)
+            raise SchemaError(f"{change} is mapped twice", code="wrong-argument-type", span=span)
 
 
 def _check_uid(argument: Expression | None) -> None:
@@ -177,7 +177,7 @@ def _check_uid(argument: Expression | None) -> None:
             return
     raise SchemaError(
         "uid is a text of letters, digits, _ and -, which begins with no digit",
-        code="argument-type",
+        code="wrong-argument-type",
         span=argument.span,
     )
 
@@ -186,13 +186,13 @@ def _time(given: Given, columns: Columns, place: Place) -> Columns:
     """The column of event time, if `on_time` names the one of the input."""
     if "on_time" not in given:
         return ()
-    column = column_of(_only(given["on_time"]), Block(place, (Origin("", columns),)))
+    column = column_of(_only(given["on_time"]), SelectScope(place, (SourceBinding("", columns),)))
     kinds = (TimestampType, LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
             f"on_time takes a TIMESTAMP(3) or TIMESTAMP_LTZ(3), not"
             f" {column.type.as_summary_string()}",
-            code="argument-type",
+            code="wrong-argument-type",
             span=column.span,
         )
     kind = TimestampKind.ROWTIME if place.world.streaming else TimestampKind.REGULAR
@@ -205,12 +205,12 @@ def _time(given: Given, columns: Columns, place: Place) -> Columns:
 def ml_predict(given: Given, columns: Columns, place: Place) -> Columns:
     """The columns of the input, and those that the model gives; theirs give way by a number."""
     inputs, outputs = _model(given["MODEL"], place)
-    scope = Block(place, (Origin("", columns),))
+    scope = SelectScope(place, (SourceBinding("", columns),))
     read = [column_of(name, scope) for name in described(given["ARGS"])]
     if len(read) != len(inputs):
         raise SchemaError(
             f"the model takes {len(inputs)} columns, not {len(read)}",
-            code="argument-count",
+            code="wrong-argument-count",
             span=given["ARGS"].span,
         )
     for column, wanted in zip(read, inputs, strict=True):
@@ -218,7 +218,7 @@ def ml_predict(given: Given, columns: Columns, place: Place) -> Columns:
             raise SchemaError(
                 f"the model takes {wanted.type.as_summary_string()} as {wanted.name!r}, not"
                 f" {column.type.as_summary_string()}",
-                code="argument-type",
+                code="wrong-argument-type",
                 span=column.span,
             )
     if "CONFIG" in given:
@@ -241,7 +241,7 @@ def _model(argument: Expression, place: Place) -> tuple[Columns, Columns]:
         case _:
             raise SchemaError(
                 "expected a model",
-                code="argument-type",
+                code="wrong-argument-type",
                 hint="write MODEL name",
                 span=argument.span,
             )

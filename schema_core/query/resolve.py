@@ -12,7 +12,7 @@ from schema_core.expressions.scope import Functions
 from schema_core.query import relation as rel
 from schema_core.query.order import ordered
 from schema_core.query.relation import Columns, CommonScan, Relation, Tables
-from schema_core.query.scope import Models, Place, World
+from schema_core.query.scope import Models, Place, ResolutionContext
 from schema_core.query.select import select
 from schema_core.query.setops import set_operation, values
 from schema_core.query.sources import renamed
@@ -43,7 +43,7 @@ def resolve_query(
     Raises:
         SchemaError: for the first mistake, with its place; `errors.within` adds the text.
     """
-    return resolve(query, Place(World(tables, functions, streaming, types, models)))
+    return resolve(query, Place(ResolutionContext(tables, functions, streaming, types, models)))
 
 
 def resolve(query: written.Query, place: Place) -> Relation:

@@ -24,7 +24,7 @@ Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ResolutionContext:
     """What stays the same in all of a query: tables, functions, types, and whether it streams."""
 
     tables: Tables
@@ -49,9 +49,9 @@ class World:
 class Place:
     """Where a query stands: the common tables it may read, and the block around it, if any."""
 
-    world: World
+    world: ResolutionContext
     common: Mapping[str, CommonScan] = field(default_factory=dict)
-    outer: Block | None = None
+    outer: SelectScope | None = None
 
     def with_common(self, table: CommonScan) -> Place:
         """The place behind one more common table."""
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SourceBinding:
     """A source of a FROM clause as names see it.
 
     `path` is the full path of a table without an alias of its own, so that more than its last name
@@ -105,7 +105,7 @@ def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SelectScope:
     """The scope of one SELECT block: its sources, then those of the blocks around it.
 
     `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
@@ -114,12 +114,12 @@ class Block:
     """
 
     place: Place
-    origins: tuple[Origin, ...] = ()
+    origins: tuple[SourceBinding, ...] = ()
     windows: Mapping[str, syntax.Window] = field(default_factory=dict)
     group_count: int = -1
     in_query: bool = True
     known: Mapping[str, tuple[Function, ...]] = field(default_factory=lambda: IN_QUERY)
-    ungrouped: Block | None = None
+    ungrouped: SelectScope | None = None
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED, compare=False, repr=False)
 
     @property
@@ -127,7 +127,7 @@ class Block:
         return self.place.world.streaming
 
     @property
-    def rows(self) -> Block:
+    def rows(self) -> SelectScope:
         """The scope of the single rows that aggregates read."""
         return self.ungrouped or self
 
@@ -218,7 +218,7 @@ class Block:
         return resolve(query, replace(self.place, outer=self))
 
 
-Hit = tuple[Origin, Column, tuple[str, ...]]
+Hit = tuple[SourceBinding, Column, tuple[str, ...]]
 
 
 def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] | None:

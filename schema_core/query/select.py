@@ -21,7 +21,7 @@ from schema_core.query.aggregates import (
 from schema_core.query.grouping import Groups, group_by
 from schema_core.query.hints import check_hints, check_named_sources
 from schema_core.query.relation import TakenNames, require_width
-from schema_core.query.scope import Block, Place
+from schema_core.query.scope import Place, SelectScope
 from schema_core.query.sources import Rows, StarItem, from_clause, star_of
 from schema_core.query.typing import Merged, condition, nullable, row_condition, unmerged, value
 from schema_core.query.windows import check_windows, declared_windows
@@ -79,7 +79,7 @@ class Built:
     """
 
     relation: rel.Select
-    scope: Block
+    scope: SelectScope
     groups: Groups | None
     merged: Merged
     outputs: tuple[Output, ...]
@@ -143,7 +143,7 @@ def select(query: written.Select, place: Place) -> Built:
         check_named_sources(query.hints, [origin.alias for origin in rows.origins])
     merged = rows.merged if rows else {}
     windows = declared_windows(query.windows, merged)
-    scope = Block(place, rows.origins if rows else (), windows)
+    scope = SelectScope(place, rows.origins if rows else (), windows)
     check_windows(scope, windows)
     outputs = tuple(_outputs(query, scope, rows, merged))
     where = None if query.where is None else row_condition(scope, query.where, "WHERE")
@@ -166,7 +166,7 @@ def select(query: written.Select, place: Place) -> Built:
 
 
 def _groups(
-    query: written.Select, scope: Block, outputs: tuple[Output, ...], merged: Merged
+    query: written.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
 ) -> Groups | None:
     """The groups of a block that has GROUP BY, HAVING or an aggregate; else None."""
     aggregating = (
@@ -178,7 +178,7 @@ def _groups(
 
 
 def _having(
-    scope: Block, expression: Expression | None, merged: Merged, groups: Groups | None
+    scope: SelectScope, expression: Expression | None, merged: Merged, groups: Groups | None
 ) -> Typed | None:
     if expression is None:
         return None
@@ -190,7 +190,7 @@ def _having(
 
 
 def _qualify(
-    scope: Block, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
+    scope: SelectScope, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
 ) -> Typed:
     """A condition on window functions, which may go by the names of the list."""
     expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
@@ -207,13 +207,13 @@ def _qualify(
     return typed
 
 
-def _item(scope: Block, output: Output, groups: Groups | None) -> rel.Item:
+def _item(scope: SelectScope, output: Output, groups: Groups | None) -> rel.Item:
     with at(f"column {output.name!r}"):
         typed = _value(scope, output.expression, groups)
         return rel.Item(output.name, typed, output.unnamed)
 
 
-def _value(scope: Block, expression: Expression, groups: Groups | None) -> Typed:
+def _value(scope: SelectScope, expression: Expression, groups: Groups | None) -> Typed:
     """A value of a row, or of a group, where it may only speak about the keys."""
     check_calls(scope, expression)
     typed = value(scope, expression)
@@ -232,7 +232,7 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 
 
 def _outputs(
-    query: written.Select, scope: Block, rows: Rows | None, merged: Merged
+    query: written.Select, scope: SelectScope, rows: Rows | None, merged: Merged
 ) -> Iterator[Output]:
     """The columns by name, ``*`` spelled out.
 
@@ -277,11 +277,11 @@ def _says(expression: Expression, name: str) -> bool:
     return _own_name(expression) == name
 
 
-def _star(star: Star, scope: Block, rows: Rows | None) -> Iterator[StarItem]:
+def _star(star: Star, scope: SelectScope, rows: Rows | None) -> Iterator[StarItem]:
     """What ``*`` or ``source.*`` or ``row.*`` stands for."""
     if rows is None:
         raise SchemaError(
-            "there is nothing that * could stand for", code="no-source", span=star.span
+            "there is nothing that * could stand for", code="missing-from", span=star.span
         )
     if not star.prefix:
         yield from rows.star
@@ -293,7 +293,7 @@ def _star(star: Star, scope: Block, rows: Rows | None) -> Iterator[StarItem]:
     yield from _fields(star, scope)
 
 
-def _fields(star: Star, scope: Block) -> Iterator[StarItem]:
+def _fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
     """The fields of a row."""
     try:
         typed = value(scope, Name(star.prefix, star.span))

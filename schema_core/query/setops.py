@@ -8,7 +8,7 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import Block, Place
+from schema_core.query.scope import Place, SelectScope
 from schema_core.query.typing import value
 from schema_core.sql import query_syntax as written
 from schema_core.text import Span
@@ -22,7 +22,7 @@ def set_operation(query: written.SetOperation, place: Place) -> Relation:
     A chain of them is resolved from its left end, without recursion.
 
     Raises:
-        SchemaError: with code `column-count` or `no-common-type`.
+        SchemaError: with code `column-count-mismatch` or `no-common-type`.
     """
     from schema_core.query.resolve import resolve
 
@@ -41,7 +41,7 @@ def _together(operation: written.SetOperation, left: Columns, right: Columns) ->
     if len(left) != len(right):
         raise SchemaError(
             f"{operation.operator} of {len(left)} and of {len(right)} columns",
-            code="column-count",
+            code="column-count-mismatch",
             span=operation.span,
         )
     return tuple(
@@ -65,16 +65,16 @@ def values(query: written.Values, place: Place) -> rel.Values:
     """Rows of expressions.
 
     Raises:
-        SchemaError: with code `column-count` for rows of different lengths, `no-common-type`, or
-            `untyped-null`.
+        SchemaError: with code `column-count-mismatch` for rows of different lengths,
+            `no-common-type`, or `untyped-null`.
     """
-    scope = Block(place, group_count=0)
+    scope = SelectScope(place, group_count=0)
     rows: list[tuple[Typed, ...]] = []
     for row in query.rows:
         if len(row) != len(query.rows[0]):
             raise SchemaError(
                 f"a row of {len(row)} values beside one of {len(query.rows[0])}",
-                code="column-count",
+                code="column-count-mismatch",
                 span=row[0].span,
             )
         rows.append(tuple(value(scope, one) for one in row))

@@ -12,7 +12,7 @@ from schema_core.expressions.typed import Typed
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import Block, Origin, Place
+from schema_core.query.scope import Place, SelectScope, SourceBinding
 from schema_core.query.typing import value
 from schema_core.sql import query_syntax as written
 from schema_core.sql.syntax import Expression, Name
@@ -36,7 +36,7 @@ class Rows:
     """
 
     relation: Relation
-    origins: tuple[Origin, ...]
+    origins: tuple[SourceBinding, ...]
     star: tuple[StarItem, ...]
     merged: Mapping[str, Expression] = field(default_factory=dict)
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
@@ -82,7 +82,7 @@ def _require_few(source: written.Source) -> None:
         )
 
 
-def resolve_source(source: written.Source, place: Place, before: tuple[Origin, ...]) -> Rows:
+def resolve_source(source: written.Source, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     """One source; `before` are those on its left, which lateral ones see."""
     from schema_core.query.joins import join
     from schema_core.query.match import match_recognize
@@ -110,9 +110,9 @@ def resolve_source(source: written.Source, place: Place, before: tuple[Origin, .
             assert_never(source)
 
 
-def beside(place: Place, before: tuple[Origin, ...]) -> Block:
+def beside(place: Place, before: tuple[SourceBinding, ...]) -> SelectScope:
     """The scope of a source that sees those on its left."""
-    return Block(place, before)
+    return SelectScope(place, before)
 
 
 def named(
@@ -124,17 +124,17 @@ def named(
     lateral: bool = False,
 ) -> Rows:
     """A relation as a source of its own."""
-    origin = Origin(alias, columns, path)
+    origin = SourceBinding(alias, columns, path)
     return Rows(rel.Named(relation, alias, columns, lateral), (origin,), tuple(star_of(origin)))
 
 
-def star_of(origin: Origin) -> Iterator[StarItem]:
+def star_of(origin: SourceBinding) -> Iterator[StarItem]:
     """What ``alias.*`` stands for."""
     for column in origin.columns:
         yield StarItem(column.name, Name((origin.alias, column.name)))
 
 
-def made_up(before: Iterable[Origin]) -> str:
+def made_up(before: Iterable[SourceBinding]) -> str:
     """The alias of a source that was given none."""
     return f"EXPR${len(tuple(before))}"
 
@@ -142,7 +142,7 @@ def made_up(before: Iterable[Origin]) -> str:
 # ------------------------------------------------------------------------------ kinds of source
 
 
-def _table(source: written.TableName, place: Place, before: tuple[Origin, ...]) -> Rows:
+def _table(source: written.TableName, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     parts = source.name.parts
     common = place.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
@@ -153,7 +153,7 @@ def _table(source: written.TableName, place: Place, before: tuple[Origin, ...]) 
     columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
     period = None
     if source.period is not None:
-        own = Origin(parts[-1], columns, hidden=any(before))
+        own = SourceBinding(parts[-1], columns, hidden=any(before))
         period = _moment(source.period, beside(place, (*before, own)))
     scan = rel.Scan(table, columns, source.hints, period)
     return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
@@ -172,20 +172,20 @@ def _readable(type_: DataType) -> DataType:
             return readable
 
 
-def _moment(period: Expression, scope: Block) -> Typed:
+def _moment(period: Expression, scope: SelectScope) -> Typed:
     """The column that says as of when a row of the other side is looked up."""
     hint = "FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join"
     if not isinstance(period, Name):
         problem = "a table cannot be read as of a fixed moment"
-        raise SchemaError(problem, code="time-travel", hint=hint, span=period.span)
+        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
     typed = value(scope, period)
     if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
         problem = f"expected a moment, got {typed.type.as_summary_string()}"
-        raise SchemaError(problem, code="time-travel", hint=hint, span=period.span)
+        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
     return typed
 
 
-def _derived(source: written.Derived, place: Place, before: tuple[Origin, ...]) -> Rows:
+def _derived(source: written.Derived, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     from schema_core.query.resolve import resolve
 
     inner = replace(place, outer=beside(place, before)) if source.lateral else place
@@ -193,7 +193,7 @@ def _derived(source: written.Derived, place: Place, before: tuple[Origin, ...]) 
     return named(relation, made_up(before), relation.columns, lateral=source.lateral)
 
 
-def _aliased(source: written.Aliased, place: Place, before: tuple[Origin, ...]) -> Rows:
+def _aliased(source: written.Aliased, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     rows = resolve_source(source.source, place, before)
     if isinstance(rows.relation, rel.Named):
         inner = rows.relation
@@ -221,14 +221,14 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
     """The columns under other names, if there are any.
 
     Raises:
-        SchemaError: with code `alias-count` for another number of names, `duplicate-column` for
-            one that comes twice.
+        SchemaError: with code `alias-count-mismatch` for another number of names,
+            `duplicate-column` for one that comes twice.
     """
     if not names:
         return columns
     if len(names) != len(columns):
         raise SchemaError(
-            f"{len(names)} names for {len(columns)} columns", code="alias-count", span=span
+            f"{len(names)} names for {len(columns)} columns", code="alias-count-mismatch", span=span
         )
     seen: set[str] = set()
     for name in names:
@@ -238,9 +238,9 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
     return tuple(map(Column, names, (column.type for column in columns)))
 
 
-def _sample(source: written.Sample, place: Place, before: tuple[Origin, ...]) -> Rows:
+def _sample(source: written.Sample, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     rows = resolve_source(source.source, place, before)
-    percentage = value(Block(place), source.percentage)
+    percentage = value(SelectScope(place), source.percentage)
     match rows.relation:
         case rel.Named(input=inner) as outer:
             sample = rel.Sample(inner, source.method, percentage, inner.columns)

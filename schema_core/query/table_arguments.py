@@ -8,7 +8,7 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.typed import Ref
 from schema_core.query import relation as rel
 from schema_core.query.relation import Relation
-from schema_core.query.scope import Block, Place
+from schema_core.query.scope import Place, SelectScope
 from schema_core.query.sources import resolve_source
 from schema_core.sql import query_syntax as written
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
@@ -18,7 +18,7 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     """Parameter -> argument, given all by place or all by name; DEFAULT and NULL give none.
 
     Raises:
-        SchemaError: with code `argument-count`, `argument-name` or `named-arguments`.
+        SchemaError: with code `wrong-argument-count`, `argument-name` or `named-arguments`.
     """
     pairs = [(one.name, one.value) for one in call.arguments if isinstance(one, Named)]
     if pairs and len(pairs) < len(call.arguments):
@@ -40,7 +40,7 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     missing = [name for name in parameters[:required] if name not in found]
     if missing or len(call.arguments) > len(parameters) or len(given) < len(pairs):
         problem = f"it takes {', '.join(parameters)}"
-        raise SchemaError(problem, code="argument-count", span=call.span)
+        raise SchemaError(problem, code="wrong-argument-count", span=call.span)
     return found
 
 
@@ -56,7 +56,7 @@ def table_of(argument: Expression, place: Place) -> tuple[Relation, tuple[Expres
     """The table that a function reads, and the keys it is partitioned by.
 
     Raises:
-        SchemaError: with code `argument-type` for anything but a table, or as its query.
+        SchemaError: with code `wrong-argument-type` for anything but a table, or as its query.
     """
     from schema_core.query.resolve import resolve
 
@@ -71,7 +71,7 @@ def table_of(argument: Expression, place: Place) -> tuple[Relation, tuple[Expres
         case _:
             raise SchemaError(
                 "expected a table",
-                code="argument-type",
+                code="wrong-argument-type",
                 hint="write TABLE name or a query in parentheses",
                 span=argument.span,
             )
@@ -82,17 +82,19 @@ def _bare(relation: Relation) -> Relation:
     return relation.input if isinstance(relation, rel.Named) else relation
 
 
-def column_of(key: Expression, scope: Block) -> Ref:
+def column_of(key: Expression, scope: SelectScope) -> Ref:
     """A column of the input; it needs no alias.
 
     Raises:
-        SchemaError: with code `argument-type` or `unknown-column`.
+        SchemaError: with code `wrong-argument-type` or `unknown-column`.
     """
     if not isinstance(key, Name):
-        raise SchemaError("expected a column", code="argument-type", span=key.span)
+        raise SchemaError("expected a column", code="wrong-argument-type", span=key.span)
     ref, fields = scope.lookup(key.parts, key.span)
     if fields:
-        raise SchemaError("expected a column, not a field", code="argument-type", span=key.span)
+        raise SchemaError(
+            "expected a column, not a field", code="wrong-argument-type", span=key.span
+        )
     return Ref(ref.name, ref.type, None, key.span)
 
 
@@ -100,7 +102,7 @@ def described(argument: Expression) -> tuple[Name, ...]:
     """The names in a DESCRIPTOR.
 
     Raises:
-        SchemaError: with code `argument-type` for anything else.
+        SchemaError: with code `wrong-argument-type` for anything else.
     """
     match argument:
         case Call(name="DESCRIPTOR", arguments=names) if all(
@@ -110,7 +112,7 @@ def described(argument: Expression) -> tuple[Name, ...]:
         case _:
             raise SchemaError(
                 "expected a DESCRIPTOR of columns",
-                code="argument-type",
+                code="wrong-argument-type",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
             )

@@ -15,7 +15,7 @@ from schema_core.query import process_tables
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import Block, Origin
+from schema_core.query.scope import SelectScope, SourceBinding
 from schema_core.query.sources import Rows, made_up, named
 from schema_core.query.table_arguments import column_of, table_of
 from schema_core.query.typing import value
@@ -44,7 +44,9 @@ WINDOWS = {
 }  # fmt: skip
 
 
-def table_function(source: written.TableFunction, scope: Block, before: tuple[Origin, ...]) -> Rows:
+def table_function(
+    source: written.TableFunction, scope: SelectScope, before: tuple[SourceBinding, ...]
+) -> Rows:
     """The rows of a table function; the scope is that of the sources on the left."""
     name = source.call.name.upper()
     check_table_hints(source.hints, name, "table function")
@@ -62,7 +64,7 @@ def table_function(source: written.TableFunction, scope: Block, before: tuple[Or
 # ------------------------------------------------------------------------------------- windows
 
 
-def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
+def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     given = _arguments(name, call)
     data, partition_by = table_of(given["DATA"], scope.place)
     if partition_by and name != "SESSION":
@@ -73,7 +75,7 @@ def _window(name: str, call: Call, scope: Block) -> rel.WindowTable:
             span=call.span,
         )
     columns = data.columns
-    origin = Block(scope.place, (Origin("", columns),))
+    origin = SelectScope(scope.place, (SourceBinding("", columns),))
     time = _time_column(given["TIMECOL"], origin)
     partition = tuple(column_of(key, origin) for key in partition_by)
     sizes = tuple(
@@ -86,7 +88,7 @@ def _arguments(name: str, call: Call) -> dict[str, Expression]:
     """Parameter -> argument, all given by position or all by name, the table first.
 
     Raises:
-        SchemaError: with code `argument-count` or `named-arguments`.
+        SchemaError: with code `wrong-argument-count` or `named-arguments`.
     """
     function = WINDOWS[name]
     by_name = [one for one in call.arguments if isinstance(one, Named)]
@@ -103,37 +105,37 @@ def _arguments(name: str, call: Call) -> dict[str, Expression]:
     missing = [one for one in function.parameters[: function.required] if one not in given]
     if missing or (not by_name and len(call.arguments) > len(function.parameters)):
         problem = f"it takes {', '.join(function.parameters)}"
-        raise SchemaError(problem, code="argument-count", span=call.span)
+        raise SchemaError(problem, code="wrong-argument-count", span=call.span)
     return given
 
 
-def _time_column(argument: Expression, scope: Block) -> Ref:
+def _time_column(argument: Expression, scope: SelectScope) -> Ref:
     match argument:
         case Call(name="DESCRIPTOR", arguments=(Name() as name, *_)):
             column = column_of(name, scope)
         case _:
             raise SchemaError(
                 "expected the time column",
-                code="argument-type",
+                code="wrong-argument-type",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
             )
     if not isinstance(column.type, TimestampType | LocalZonedTimestampType):
         raise SchemaError(
             f"{column.name!r} is no time column: {column.type.as_summary_string()}",
-            code="argument-type",
+            code="wrong-argument-type",
             hint="a window needs a TIMESTAMP or TIMESTAMP_LTZ column",
             span=argument.span,
         )
     return column
 
 
-def _interval(argument: Expression, scope: Block) -> Typed:
+def _interval(argument: Expression, scope: SelectScope) -> Typed:
     typed = value(scope, argument)
     if not isinstance(typed.type, DayTimeIntervalType | YearMonthIntervalType):
         raise SchemaError(
             f"expected an interval, got {typed.type.as_summary_string()}",
-            code="argument-type",
+            code="wrong-argument-type",
             hint="write INTERVAL '10' MINUTES",
             span=argument.span,
         )
@@ -156,7 +158,7 @@ def _added(time: DataType) -> Columns:
 # ----------------------------------------------------------------------------- other functions
 
 
-def _function(call: Call, scope: Block) -> rel.FunctionTable:
+def _function(call: Call, scope: SelectScope) -> rel.FunctionTable:
     functions = scope.function(call.path or (call.name,), call.span)
     if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
         raise SchemaError(

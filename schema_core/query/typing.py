@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from schema_core.errors import SchemaError
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer, scalar
-from schema_core.expressions.typed import Apply, Select, Typed, Word, walk
+from schema_core.expressions.typed import FunctionCall, Keyword, Select, Typed, walk
 from schema_core.query.aggregates import refuse_aggregates
-from schema_core.query.scope import Block
+from schema_core.query.scope import SelectScope
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
 from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, Window
 from schema_core.types import DataType, TypeRoot
@@ -17,7 +17,7 @@ from schema_core.types import DataType, TypeRoot
 Merged = Mapping[str, Expression]
 
 
-def value(scope: Block, expression: Expression) -> Typed:
+def value(scope: SelectScope, expression: Expression) -> Typed:
     """An expression that gives a column.
 
     Raises:
@@ -40,11 +40,11 @@ def value(scope: Block, expression: Expression) -> Typed:
 def _aggregated(typed: Typed) -> Iterator[Typed]:
     """The values that aggregates read."""
     for part in walk(typed):
-        if isinstance(part, Apply) and part.function.kind is Kind.AGGREGATE:
-            yield from (one for one in part.arguments if not isinstance(one, Word))
+        if isinstance(part, FunctionCall) and part.function.kind is Kind.AGGREGATE:
+            yield from (one for one in part.arguments if not isinstance(one, Keyword))
 
 
-def condition(scope: Block, expression: Expression, clause: str) -> Typed:
+def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
     """An expression that chooses rows.
 
     Raises:
@@ -60,7 +60,7 @@ def condition(scope: Block, expression: Expression, clause: str) -> Typed:
     return typed
 
 
-def row_condition(scope: Block, expression: Expression, clause: str) -> Typed:
+def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
     """A condition on single rows: WHERE, ON.
 
     Raises:
@@ -97,7 +97,9 @@ def count(expression: Expression | None) -> int | None:
         case Literal(kind=LiteralKind.EXACT, text=text):
             return int(text.split(".")[0] or "0")
         case _:
-            raise SchemaError("expected a number of rows", code="row-count", span=expression.span)
+            raise SchemaError(
+                "expected a number of rows", code="invalid-row-count", span=expression.span
+            )
 
 
 def nullable(type_: DataType) -> DataType:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from schema_core.errors import SchemaError
 from schema_core.query import relation as rel
 from schema_core.query.relation import Column, Columns
-from schema_core.query.scope import Block, Origin
+from schema_core.query.scope import SelectScope, SourceBinding
 from schema_core.query.sources import Rows, made_up, named
 from schema_core.query.typing import value
 from schema_core.sql import query_syntax as written
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 
 
-def unnest(source: written.Unnest, scope: Block, before: tuple[Origin, ...]) -> Rows:
+def unnest(source: written.Unnest, scope: SelectScope, before: tuple[SourceBinding, ...]) -> Rows:
     """The elements of a collection; the scope is that of the sources on the left.
 
     Raises:
-        SchemaError: with code `not-a-collection`, or `unnest-count` for more than one.
+        SchemaError: with code `not-a-collection`, or `unnest-argument-count` for more than one.
     """
     if len(source.collections) != 1:
-        raise SchemaError("UNNEST takes one collection", code="unnest-count", span=source.span)
+        raise SchemaError(
+            "UNNEST takes one collection", code="unnest-argument-count", span=source.span
+        )
     collection = value(scope, source.collections[0])
     columns = element_columns(collection.type)
     if columns is None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.over import check_declared, extended
 from schema_core.expressions.type_checker import infer
-from schema_core.query.scope import Block
+from schema_core.query.scope import SelectScope
 from schema_core.query.typing import Merged, unmerged_window
 from schema_core.sql.syntax import Window
 
@@ -23,15 +23,15 @@ def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> W
     A window can be based on one that is declared after it and, as in Flink, on itself.
 
     Raises:
-        SchemaError: with code `window` for a name that is declared twice, in any case, or as
-            `extended`; with code `unknown-window` for a base that does not exist.
+        SchemaError: with code `invalid-window` for a name that is declared twice, in any case, or
+            as `extended`; with code `unknown-window` for a base that does not exist.
     """
     windows: dict[str, Window] = {}
     taken: set[str] = set()
     for name, window in written:
         if name.upper() in taken:
             raise SchemaError(
-                f"the window {name!r} is declared twice", code="window", span=window.span
+                f"the window {name!r} is declared twice", code="invalid-window", span=window.span
             )
         taken.add(name.upper())
         windows[name] = unmerged_window(window, merged)
@@ -64,11 +64,11 @@ def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
         complete[one] = base
 
 
-def check_windows(scope: Block, windows: Windows) -> None:
+def check_windows(scope: SelectScope, windows: Windows) -> None:
     """Check every window of the WINDOW clause, also those that no call uses.
 
     Raises:
-        SchemaError: with code `window`, or as `infer`.
+        SchemaError: with code `invalid-window`, or as `infer`.
     """
     for window in windows.values():
         check_declared(scope, window, infer)

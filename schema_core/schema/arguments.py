@@ -140,5 +140,5 @@ def column_names(columns: Iterable[str], what: str) -> tuple[str, ...]:
     """The columns of a key or an index as the builder takes them: at least one."""
     names = some_names(columns, what)
     if not names:
-        raise SchemaError(f"{what} names no column", code="no-key-columns")
+        raise SchemaError(f"{what} names no column", code="missing-key-columns")
     return names

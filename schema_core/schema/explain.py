@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from schema_core.expressions import describe as in_words
-from schema_core.expressions.typed import Access, Apply, Constant, Ref, Select, Typed, Word
+from schema_core.expressions.typed import (
+    Access,
+    Constant,
+    FunctionCall,
+    Keyword,
+    Ref,
+    Select,
+    Typed,
+)
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn
 from schema_core.schema.explanation import (
     Cause,
@@ -126,14 +134,14 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
                 found[Read(name, fields)] = None
             case Access(value=value, name=name):
                 waiting.append((value, (name, *fields)))
-            case Apply():
+            case FunctionCall():
                 waiting += [(part, ()) for part in reversed(tuple(_parts(one)))]
             case _:
                 pass
     return tuple(found)
 
 
-def _parts(apply: Apply) -> Iterator[Typed]:
+def _parts(apply: FunctionCall) -> Iterator[Typed]:
     """Everything that a call looks at, behind FILTER and OVER as well."""
     yield from apply.arguments
     if apply.filter is not None:
@@ -228,7 +236,7 @@ def _inferred(typed: Typed) -> str:
             return f"the literal {getattr(literal, 'text', None) or 'of an interval'}"
         case Select():
             return "the column of a query, NULL where it has no row"
-        case Apply():
+        case FunctionCall():
             return str(_step(typed, ""))
         case _:
             return typed.type.as_summary_string()
@@ -247,7 +255,7 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
         match waiting.pop():
             case Access(value=value):
                 waiting.append(value)
-            case Apply() as apply:
+            case FunctionCall() as apply:
                 start, stop = apply.span
                 found.append(_step(apply, source[start : min(stop, start + MAX_TEXT_OF_STEP)]))
                 waiting += _parts(apply)
@@ -256,9 +264,9 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
     return tuple(reversed(found))
 
 
-def _step(apply: Apply, text: str) -> Step:
+def _step(apply: FunctionCall, text: str) -> Step:
     function = apply.function
-    takes = tuple(one.type for one in apply.arguments if not isinstance(one, Word))
+    takes = tuple(one.type for one in apply.arguments if not isinstance(one, Keyword))
     nulls = None if function.nulls is None else in_words.nullability(function)
     rule = in_words.result(function)
     return Step(text, function.name, takes, apply.type, rule, nulls, apply.implicit)

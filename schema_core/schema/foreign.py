@@ -56,8 +56,8 @@ class DeclaredElsewhere:
         Raises:
             ParseError: for a text that is no such statement, with the place.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `no-flink-type` for types that nothing stands for, all at
-                once; with code `lossy` where values would change and `on_loss` is `error`.
+            UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all
+                at once; with code `lossy` where values would change and `on_loss` is `error`.
 
         >>> from schema_core.schema.unresolved import Schema
         >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
@@ -80,8 +80,8 @@ class DeclaredElsewhere:
         Raises:
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `no-foreign-type` or `no-foreign-name` for what the engine
-                cannot have, `lossy` where values would change and `on_loss` is `error`.
+            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
+                engine cannot have, `lossy` where values would change and `on_loss` is `error`.
 
         >>> from schema_core.schema.unresolved import Schema
         >>> print(Schema.new_builder().column("tags", "ARRAY<STRING>").build().to_ddl("trino"))

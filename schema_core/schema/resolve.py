@@ -14,7 +14,7 @@ from schema_core.caching import cached
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Apply, Ref, walk
+from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema.arguments import an_instance
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
@@ -167,7 +167,9 @@ class SchemaResolver:
         if isinstance(column, UnresolvedPhysicalColumn):
             return PhysicalColumn(column.name, type_, comment=column.comment, written=column)
         if not self._metadata:
-            raise SchemaError("metadata columns are not possible here", code="no-metadata")
+            raise SchemaError(
+                "metadata columns are not possible here", code="metadata-not-supported"
+            )
         key, virtual, comment = column.metadata_key, column.virtual, column.comment
         return MetadataColumn(column.name, type_, key, virtual, comment=comment, written=column)
 
@@ -406,6 +408,6 @@ SOURCE_WATERMARK = "SOURCE_WATERMARK"
 def of_source(expression: ResolvedExpression, type_: DataType) -> ResolvedExpression:
     """The expression; the watermark of the source has the type of its column."""
     typed = expression.typed
-    if isinstance(typed, Apply) and typed.function.name == SOURCE_WATERMARK:
+    if isinstance(typed, FunctionCall) and typed.function.name == SOURCE_WATERMARK:
         return replace(expression, typed=replace(typed, type=type_))
     return expression

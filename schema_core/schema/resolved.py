@@ -53,8 +53,8 @@ class ResolvedSchema:
     """Columns in order with exact types, watermarks, a key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `immutable-without-key` for immutable columns without a primary key,
-            `wrong-argument` for what is none of these.
+        SchemaError: with code `immutable-columns-without-key` for immutable columns without a
+            primary key, `wrong-argument` for what is none of these.
 
     >>> from schema_core.types import DataTypes
     >>> print(ResolvedSchema.physical(["id"], [DataTypes.BIGINT(nullable=False)]))
@@ -81,7 +81,8 @@ class ResolvedSchema:
         an_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
             raise SchemaError(
-                "immutable columns need a primary key beside them", code="immutable-without-key"
+                "immutable columns need a primary key beside them",
+                code="immutable-columns-without-key",
             )
         object.__setattr__(self, "columns", _all(columns, Column, "column"))
         watermarks = _all(watermark_specs, WatermarkSpec, "watermark spec")
@@ -172,7 +173,7 @@ class ResolvedSchema:
         Rows are NOT NULL, and time attributes become plain timestamps in them.
 
         Raises:
-            SchemaError: with code `field-name` where a column's name cannot name a field.
+            SchemaError: with code `invalid-field-name` where a column's name cannot name a field.
         """
         return _row(self.columns)
 

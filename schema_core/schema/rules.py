@@ -101,7 +101,7 @@ def require_one_watermark(specs: tuple[UnresolvedWatermarkSpec, ...]) -> None:
         columns = shown(spec.column_name for spec in specs)
         raise SchemaError(
             f"a table has one watermark, not {len(specs)} (of {columns})",
-            code="several-watermarks",
+            code="duplicate-watermark",
         )
 
 
@@ -111,7 +111,7 @@ def require_time_column(column: AnyColumn) -> None:
     if getattr(column.data_type, "kind", None) is TimestampKind.PROCTIME:
         raise SchemaError(
             f"column {column.name!r} is processing time, which has no watermark",
-            code="watermark-type",
+            code="invalid-watermark-type",
         )
 
 
@@ -122,7 +122,7 @@ def require_time(type_: DataType, what: str) -> None:
         raise SchemaError(
             f"{what} is {type_.as_summary_string()}, not a TIMESTAMP or TIMESTAMP_LTZ of at most "
             f"{TIME_PRECISION} digits of a second",
-            code="watermark-type",
+            code="invalid-watermark-type",
             hint=f"CAST it to TIMESTAMP({TIME_PRECISION}) in a computed column",
         )
 
@@ -133,7 +133,7 @@ def require_same_time(column: AnyColumn, watermark: DataType) -> None:
         raise SchemaError(
             f"the watermark is {watermark.as_summary_string()}, its column is "
             f"{column.data_type.as_summary_string()}",
-            code="watermark-type",
+            code="invalid-watermark-type",
             hint="both must be TIMESTAMP or both TIMESTAMP_LTZ",
         )
 
@@ -159,7 +159,8 @@ def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColum
     if not isinstance(column, kinds):
         wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise SchemaError(
-            f"column {name!r} is {KIND_NAMES[type(column)]}, not {wanted}", code="column-kind"
+            f"column {name!r} is {KIND_NAMES[type(column)]}, not {wanted}",
+            code="unsupported-column-kind",
         )
     return column
 
@@ -183,7 +184,7 @@ def require_not_null(column: AnyColumn) -> None:
     if column.data_type.is_nullable:
         raise SchemaError(
             f"column {column.name!r} is nullable",
-            code="nullable-key",
+            code="nullable-primary-key",
             hint=f"declare it {column.data_type.not_null().as_summary_string()}",
         )
 
@@ -237,7 +238,8 @@ def resolve_immutable_columns(
     with found.catching(), at(place, immutable.span):
         if key is None:
             raise SchemaError(
-                "immutable columns need a primary key beside them", code="immutable-without-key"
+                "immutable columns need a primary key beside them",
+                code="immutable-columns-without-key",
             )
     with found.catching(), at(place, immutable.span):
         require_unrepeated(immutable.column_names)

@@ -110,8 +110,8 @@ class SchemaBuilder:
         """Append all members of another schema.
 
         Raises:
-            SchemaError: with code `second-primary-key` or `second-immutable-columns` where both
-                have one, `wrong-argument` for what is no schema.
+            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` where
+                both have one, `wrong-argument` for what is no schema.
         """
         an_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
@@ -217,13 +217,13 @@ class SchemaBuilder:
         """Set the comment of the column that was appended last; None takes it away.
 
         Raises:
-            SchemaError: with code `no-column` where there is no column yet, `wrong-argument` for
-                what is no text.
+            SchemaError: with code `comment-without-column` where there is no column yet,
+                `wrong-argument` for what is no text.
         """
         a_text(comment, "the comment")
         if not self._columns:
             raise SchemaError(
-                "there is no column yet that the comment could be of", code="no-column"
+                "there is no column yet that the comment could be of", code="comment-without-column"
             )
         self._columns[-1] = replace(self._columns[-1], comment=comment)
         return self
@@ -253,7 +253,7 @@ class SchemaBuilder:
         """Set the key.
 
         Raises:
-            SchemaError: with code `second-primary-key`, `blank-name`, `no-key-columns`, or
+            SchemaError: with code `duplicate-primary-key`, `blank-name`, `missing-key-columns`, or
                 `wrong-argument` for a name that is no text.
         """
         name = a_visible_name(constraint_name, KEY)
@@ -272,8 +272,8 @@ class SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `no-key-columns` where no column is named, `wrong-argument` for
-                a name that is no text.
+            SchemaError: with code `missing-key-columns` where no column is named, `wrong-argument`
+                for a name that is no text.
         """
         name, names = a_name(index_name, INDEX), name_columns(column_names, INDEX)
         self._indexes.append(UnresolvedIndex(name, names))
@@ -292,8 +292,8 @@ class SchemaBuilder:
         """Say which columns never change.
 
         Raises:
-            SchemaError: with code `second-immutable-columns`, `blank-name`, `no-key-columns`, or
-                `wrong-argument` for a name that is no text.
+            SchemaError: with code `duplicate-immutable-columns`, `blank-name`,
+                `missing-key-columns`, or `wrong-argument` for a name that is no text.
         """
         name = a_visible_name(constraint_name, IMMUTABLE)
         names = name_columns(column_names, IMMUTABLE)
@@ -301,14 +301,14 @@ class SchemaBuilder:
 
     def _set_primary_key(self, key: UnresolvedPrimaryKey) -> SchemaBuilder:
         if self._primary_key is not None:
-            raise SchemaError("a schema has one primary key", code="second-primary-key")
+            raise SchemaError("a schema has one primary key", code="duplicate-primary-key")
         self._primary_key = key
         return self
 
     def _set_immutable_columns(self, immutable: UnresolvedImmutableColumns) -> SchemaBuilder:
         if self._immutable_columns is not None:
             raise SchemaError(
-                "a schema says once which columns are immutable", code="second-immutable-columns"
+                "a schema says once which columns are immutable", code="duplicate-immutable-columns"
             )
         self._immutable_columns = immutable
         return self

@@ -195,7 +195,7 @@ class Directory:
     """The directory of a table, with every operation on it checked.
 
     What the file system raises, and what it reports by returning False, becomes an `ExternalError`
-    with code `file-system`.
+    with code `file-system-failed`.
     """
 
     system: FileSystem
@@ -276,7 +276,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _failed(action: str, reason: str) -> ExternalError:
-    return ExternalError(f"cannot {action}: {reason}", code="file-system")
+    return ExternalError(f"cannot {action}: {reason}", code="file-system-failed")
 
 
 # --- carrying a journal out ----------------------------------------------------------------------
@@ -357,7 +357,7 @@ def recover(directory: Directory, held: Definition | None) -> None:
     this definition has effect.
 
     Raises:
-        ExternalError: with code `commit-unfinished` or `file-system`.
+        ExternalError: with code `commit-unfinished` or `file-system-failed`.
     """
     for name, _ in list(directory.named(Kind.PENDING, Kind.COMMIT)):
         if name.kind is Kind.PENDING:
@@ -588,7 +588,7 @@ class FileStage:
         """Make the rows visible; call `prepare` before it.
 
         Raises:
-            ExternalError: with code `file-system` if nothing was committed, and with code
+            ExternalError: with code `file-system-failed` if nothing was committed, and with code
                 `commit-unfinished` if the rows are committed but some files are still to be moved.
         """
         if self._release is None:

@@ -82,7 +82,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
     """The Java to run Spark with.
 
     Raises:
-        NotFoundError: with code `no-java`, telling what was found and why it does not fit.
+        NotFoundError: with code `java-not-found`, telling what was found and why it does not fit.
     """
     passed_over = []
     for source, home in _named(os.environ if environment is None else environment):
@@ -95,7 +95,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
     raise NotFoundError(
         f"no Java {', '.join(map(str, VERSIONS))} found"
         + (f" ({'; '.join(passed_over)})" if passed_over else ""),
-        code="no-java",
+        code="java-not-found",
         hint="install one, or run: pip install 'schema-core[spark]'",
     )
 

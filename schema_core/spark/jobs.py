@@ -76,8 +76,8 @@ def run_job(
     as notes (PEP 678). If only hooks raise after a commit, the job has finished nevertheless.
 
     Raises:
-        ExternalError: with code `job-failed` or `job-canceled`; with code `job-hook` where the job
-            finished but a hook raised.
+        ExternalError: with code `job-failed` or `job-canceled`; with code `job-hook-failed` where
+            the job finished but a hook raised.
         SchemaCoreError: whatever the action, the transaction or `on_created` refuses.
     """
     job_id = uuid.uuid4().hex
@@ -141,7 +141,7 @@ def _of_hooks(errors: list[BaseException]) -> BaseException:
         return with_notes(first, errors[1:], "afterwards")
     raised = ExternalError(
         f"the job finished, but a job status hook failed: {reason(first)}",
-        code="job-hook",
+        code="job-hook-failed",
         hint="do not run the statement again: its rows are written",
     )
     return with_notes(raised, errors[1:], "afterwards")

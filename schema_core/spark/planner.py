@@ -20,7 +20,7 @@ from schema_core.environment.planner import (
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.formats.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
-from schema_core.spark.compiler.expression import from_carrier
+from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.sql_builder import fail, quote
@@ -170,7 +170,7 @@ class SparkPlanner:
         if RUNTIME_MODE.of(self.context.options) == "STREAMING":
             raise UnsupportedError(
                 "the Spark planner runs batch jobs only",
-                code="streaming",
+                code="streaming-not-supported",
                 hint="create the environment with EnvironmentSettings.in_batch_mode(), "
                 "or SET 'execution.runtime-mode' = 'batch'",
             )
@@ -236,7 +236,7 @@ class SparkPlanner:
         rest = [name for name in types if name not in given]
         missing = [one for one in rest if not types[one].is_nullable]
         if missing:
-            raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="no-value")
+            raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="missing-value")
         said = [
             _unknown(name, type_) if name in rest else self._checked(name, type_)
             for name, type_ in types.items()
@@ -275,7 +275,7 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
     """The targets of a query's columns, which they must cast into by themselves.
 
     Raises:
-        SchemaError: with code `sink-columns` or `sink-type`.
+        SchemaError: with code `sink-column-mismatch` or `sink-type-mismatch`.
     """
     given = result_columns(query)
     unknown = [name for name in names if name not in types]
@@ -284,7 +284,7 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
             f"the query has {len(given)} columns, the table takes {len(names)}"
             if not unknown
             else f"the table has no column {unknown[0]!r} to write",
-            code="sink-columns",
+            code="sink-column-mismatch",
         )
     for one, name in zip(given, names, strict=True):
         with at(f"column {name!r}"):
@@ -292,7 +292,7 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
                 raise SchemaError(
                     f"{one.type.as_summary_string()} of the query does not fit "
                     f"{types[name].as_summary_string()}",
-                    code="sink-type",
+                    code="sink-type-mismatch",
                     hint="add a CAST to the query",
                 )
     return tuple(Column(name, types[name]) for name in names)
@@ -317,7 +317,7 @@ def _portable(text: str, type_: DataType) -> str:
     """A column that PySpark can hand over: months as a number, instants as what UTC shows."""
     match type_:
         case YearMonthIntervalType():
-            return from_carrier(text, type_)
+            return from_physical(text, type_)
         case LocalZonedTimestampType():
             return f"CAST({text} AS TIMESTAMP_NTZ)"
         case _:
@@ -343,7 +343,7 @@ def _value(value: Any, type_: DataType) -> Any:
 def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """The rows of a frame as the texts that Flink shows."""
     said = [
-        f"{convert(from_carrier(quote(one.name), one.type), one.type.nullable(), STRING, zone)}"
+        f"{convert(from_physical(quote(one.name), one.type), one.type.nullable(), STRING, zone)}"
         f" AS {quote(one.name)}"
         for one in columns
     ]

@@ -31,8 +31,8 @@ def checked_source(
     Columns are matched by name, with case; nullability and metadata of the frame are not compared.
 
     Raises:
-        ExternalError: with code `connector-result`, for every column that is missing, extra,
-            ambiguous or of another type, and for what is not a frame of this session.
+        ExternalError: with code `invalid-connector-result`, for every column that is missing,
+            extra, ambiguous or of another type, and for what is not a frame of this session.
     """
     given = _frame_of(frame, connector, session)
     found = Gathering()
@@ -55,13 +55,13 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
         raise ExternalError(
             f"connector {connector!r} returned {type(frame).__name__!r} from read, "
             "expected a DataFrame of Spark",
-            code="connector-result",
+            code="invalid-connector-result",
         )
     own = frame.sparkSession._jsparkSession  # noqa: SLF001 - two wrappers may be of one session
     if not own.equals(session._jsparkSession):  # noqa: SLF001
         raise ExternalError(
             f"connector {connector!r} returned a DataFrame of another Spark session",
-            code="connector-result",
+            code="invalid-connector-result",
             hint="create the frame with the session that read receives",
         )
     return frame
@@ -92,7 +92,7 @@ def _problems(frame: DataFrame, schema: ResolvedSchema, connector: str) -> Itera
 
 def _problem(connector: str, what: str, hint: str | None = None) -> ExternalError:
     problem = f"connector {connector!r} returned {what}"
-    return ExternalError(problem, code="connector-result", hint=hint)
+    return ExternalError(problem, code="invalid-connector-result", hint=hint)
 
 
 def comparable(type_: SparkType) -> object:

@@ -83,8 +83,9 @@ def spark_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     A session of the user is never changed, whichever thread calls.
 
     Raises:
-        NotFoundError: with code `missing-extra` or `no-java` where one of the two is missing.
-        ExternalError: with code `spark-start` where Spark does not start.
+        NotFoundError: with code `missing-extra` or `java-not-found` where one of the two is
+            missing.
+        ExternalError: with code `spark-start-failed` where Spark does not start.
     """
     require_modules("pyspark.sql")
     from pyspark.sql import SparkSession
@@ -140,8 +141,8 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     """Start Spark with these settings in addition to ours; it must not run yet.
 
     Raises:
-        NotFoundError: with code `no-java`.
-        ExternalError: with code `spark-start` where Spark does not start.
+        NotFoundError: with code `java-not-found`.
+        ExternalError: with code `spark-start-failed` where Spark does not start.
     """
     from pyspark.sql import SparkSession
 
@@ -155,7 +156,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        raise ExternalError(f"Spark does not start: {error}", code="spark-start") from error
+        raise ExternalError(f"Spark does not start: {error}", code="spark-start-failed") from error
     return session
 
 

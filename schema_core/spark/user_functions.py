@@ -27,7 +27,7 @@ from schema_core.types import (
 from schema_core.types.lossless import lossless
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Apply
+    from schema_core.expressions.typed import FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class UserCalls:
     names: TemporaryNames
     zone: str = "UTC"
 
-    def __call__(self, apply: Apply, arguments: Sequence[str]) -> str:
+    def __call__(self, apply: FunctionCall, arguments: Sequence[str]) -> str:
         """A call in Spark's words.
 
         Raises:

@@ -88,7 +88,7 @@ def _element(
 ) -> None:
     if cursor.key == "WATERMARK":
         if gathered.watermark is not None:
-            raise cursor.fail("a table has one watermark", code="two-watermarks")
+            raise cursor.fail("a table has one watermark", code="multiple-watermarks")
         gathered.watermark = _watermark(cursor)
     elif cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
         gathered.constraints.append(_table_constraint(cursor))

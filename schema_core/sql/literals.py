@@ -31,7 +31,7 @@ def number(cursor: Cursor) -> Literal:
     """A number without a sign: ``12``, ``1.50``, ``1e3``."""
     token = cursor.tokens[cursor.index]
     if token.kind == "approximate" and (math.isinf(float(token.value)) or _is_tiny(token.value)):
-        raise cursor.fail(f"{token.value} is out of range", code="bad-literal")
+        raise cursor.fail(f"{token.value} is out of range", code="invalid-literal")
     cursor.index += 1
     return Literal(NUMBERS[token.kind], token.value, span=token.span)
 
@@ -63,7 +63,7 @@ def decimal(cursor: Cursor) -> Literal:
     except InvalidOperation:
         text = ""
     if not text:
-        raise cursor.fail(f"{token.shown} is no number", span=token.span, code="bad-literal")
+        raise cursor.fail(f"{token.shown} is no number", span=token.span, code="invalid-literal")
     digits = text.replace("-", "-0", 1) if "." in text else text
     return Literal(LiteralKind.EXACT, digits, span=cursor.span_from(start))
 
@@ -247,7 +247,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
         raise cursor.fail(
             f"{token.shown} is no {kind.value} of the form {form}",
             span=token.span,
-            code="bad-literal",
+            code="invalid-literal",
         )
     return Literal(kind, content, zone, span=cursor.span_from(start))
 
@@ -352,7 +352,7 @@ def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
         raise cursor.fail(
             f"{token.shown} is no interval {shown(unit)}: {problem}",
             span=token.span,
-            code="bad-literal",
+            code="invalid-literal",
         )
     span = cursor.span_from(start)
     return Interval(content, unit.unit, unit.to, unit.leading, unit.fraction, negative, span)

@@ -58,7 +58,7 @@ def parse_statement(text: str) -> Statement:
 
     Raises:
         ParseError: for a text outside the grammar, with the place; with code
-            `several-statements` where there is more than one.
+            `multiple-statements` where there is more than one.
 
     >>> parse_statement("USE CATALOG c").path
     Name(parts=('c',))
@@ -72,7 +72,7 @@ def parse_statement(text: str) -> Statement:
         if ended and cursor.token.kind != "end":
             raise cursor.fail(
                 "only one statement is expected",
-                code="several-statements",
+                code="multiple-statements",
                 hint="give the statements one by one",
             )
         _expect_end(cursor)

@@ -25,22 +25,23 @@ def check_constraints(constraints: Iterable[Constraint]) -> None:
     """Allow one primary key that is not enforced, and nothing else.
 
     Raises:
-        ParseError: with code `two-primary-keys`, `unique-key` or `enforced-key`.
+        ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
+            `enforced-primary-key`.
     """
     found = None
     for constraint in constraints:
         if constraint.kind == "UNIQUE":
             raise _refuse(
-                "Flink keeps no UNIQUE constraints", "unique-key", constraint.span,
+                "Flink keeps no UNIQUE constraints", "unique-not-supported", constraint.span,
                 "a table has a primary key only",
             )  # fmt: skip
         if constraint.enforced is not False:
             raise _refuse(
-                "a key that is enforced is not supported", "enforced-key", constraint.span,
+                "a key that is enforced is not supported", "enforced-primary-key", constraint.span,
                 "write NOT ENFORCED behind it: whoever writes the data keeps the key",
             )  # fmt: skip
         if found is not None:
-            raise _refuse("a table has one primary key", "two-primary-keys", constraint.span)
+            raise _refuse("a table has one primary key", "multiple-primary-keys", constraint.span)
         found = constraint
 
 
@@ -48,17 +49,17 @@ def check_like(like: Like) -> None:
     """Allow each feature once, and OVERWRITING only for what can be told apart by name.
 
     Raises:
-        ParseError: with code `like-option`.
+        ParseError: with code `invalid-like-option`.
     """
     seen: set[str] = set()
     for option in like.options:
         if option.feature in seen:
             problem = f"{option.feature} is listed twice"
-            raise _refuse(problem, "like-option", option.span)
+            raise _refuse(problem, "invalid-like-option", option.span)
         if option.strategy == "OVERWRITING" and option.feature not in OVERWRITABLE:
             problem = f"{option.feature} cannot be overwritten"
             hint = f"OVERWRITING is for {', '.join(sorted(OVERWRITABLE))}"
-            raise _refuse(problem, "like-option", option.span, hint)
+            raise _refuse(problem, "invalid-like-option", option.span, hint)
         seen.add(option.feature)
 
 
@@ -76,7 +77,9 @@ def check_table(table: CreateTable) -> None:
         return
     if table.temporary:
         problem = "CREATE TABLE ... AS SELECT makes no temporary table"
-        raise _refuse(problem, "temporary-as-query", table.path.span, "use a temporary view")
+        raise _refuse(
+            problem, "temporary-ctas-not-supported", table.path.span, "use a temporary view"
+        )
     if table.or_replace and table.if_not_exists:
         problem = "OR REPLACE and IF NOT EXISTS exclude each other"
         raise _refuse(problem, "replace-if-not-exists", table.path.span)
@@ -95,8 +98,8 @@ def check_model(model: CreateModel) -> None:
     """Require INPUT and OUTPUT together, or neither.
 
     Raises:
-        ParseError: with code `model-columns`.
+        ParseError: with code `incomplete-model-columns`.
     """
     if bool(model.input) != bool(model.output):
         problem = "a model has both INPUT and OUTPUT columns, or neither"
-        raise _refuse(problem, "model-columns", model.path.span)
+        raise _refuse(problem, "incomplete-model-columns", model.path.span)

@@ -105,8 +105,18 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
         "database-not-found",
     ),
     (None, "alter no table", lambda c: c.alter_table(NOTHING, PLAIN, False), "table-not-found"),
-    (None, "alter a table to a view", lambda c: c.alter_table(ORDERS, VIEW, False), "table-kind"),
-    (None, "alter a view to a table", lambda c: c.alter_table(RECENT, PLAIN, True), "table-kind"),
+    (
+        None,
+        "alter a table to a view",
+        lambda c: c.alter_table(ORDERS, VIEW, False),
+        "wrong-table-kind",
+    ),
+    (
+        None,
+        "alter a view to a table",
+        lambda c: c.alter_table(RECENT, PLAIN, True),
+        "wrong-table-kind",
+    ),
     (None, "drop no table", lambda c: c.drop_table(NOTHING, False), "table-not-found"),
     (None, "drop a table nowhere", lambda c: c.drop_table(NOWHERE, False), "table-not-found"),
     (None, "rename no table", lambda c: c.rename_table(NOTHING, "x", False), "table-not-found"),
@@ -138,7 +148,7 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
         PARTS,
         "create half a partition",
         lambda c: c.create_partition(EVENTS, Spec({"b": "1"}), PARTITION, False),
-        "partition-spec",
+        "invalid-partition-spec",
     ),
     (
         PARTS,
@@ -146,13 +156,13 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
         lambda c: c.create_partition(
             EVENTS, Spec({"a": "1", "b": "1", "c": "1"}), PARTITION, False
         ),
-        "partition-spec",
+        "invalid-partition-spec",
     ),
     (
         PARTS,
         "create another partition",
         lambda c: c.create_partition(EVENTS, Spec({"a": "1", "c": "1"}), PARTITION, False),
-        "partition-spec",
+        "invalid-partition-spec",
     ),
     (
         PARTS,

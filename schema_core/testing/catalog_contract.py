@@ -91,7 +91,7 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
         with pytest.raises(UnsupportedError) as caught:
             call(furnished)
 
-        assert caught.value.code == "catalog-capability"
+        assert caught.value.code == "unsupported-capability"
 
     def test_materialized_table_that_is_not_kept_is_refused(self, furnished: Catalog) -> None:
         """Created or altered, it is refused as any other thing that is not kept."""
@@ -101,7 +101,7 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
         with pytest.raises(UnsupportedError) as caught:
             furnished.create_table(NOTHING, TABLES["materialized table"], True)
 
-        assert caught.value.code == "catalog-capability"
+        assert caught.value.code == "unsupported-capability"
         assert not furnished.table_exists(NOTHING)
 
     # --- databases -----------------------------------------------------------------------------

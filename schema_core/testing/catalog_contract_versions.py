@@ -238,7 +238,7 @@ class VersionChecks(ContractBase):
         with pytest.raises(SchemaError) as caught:
             furnished.alter_table(ORDERS, VIEW, False, expected=furnished.get_table(ORDERS))
 
-        assert caught.value.code == "table-kind"
+        assert caught.value.code == "wrong-table-kind"
         assert before == state(furnished)
 
     @every_kind
@@ -253,7 +253,7 @@ class VersionChecks(ContractBase):
         with pytest.raises(UnsupportedError) as caught:
             one.alter(furnished, one.mine, False, expected=read)
 
-        assert caught.value.code == "catalog-capability"
+        assert caught.value.code == "unsupported-capability"
         assert before == state(furnished)
 
 

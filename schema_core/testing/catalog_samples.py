@@ -67,8 +67,8 @@ def understood(table: CatalogBaseTable) -> ResolvedTable:
     Two objects mean the same when these are equal, however either was written and kept.
 
     Raises:
-        SchemaError: with code `table-kind` for an object of no kind that a catalog keeps; and as
-            the rules of schemas say.
+        SchemaError: with code `wrong-table-kind` for an object of no kind that a catalog keeps; and
+            as the rules of schemas say.
     """
     resolver = SchemaResolver()
     resolved: ResolvedTable
@@ -80,7 +80,7 @@ def understood(table: CatalogBaseTable) -> ResolvedTable:
         case CatalogMaterializedTable():
             resolved = resolve_materialized_table(table, resolver)
         case _:
-            raise SchemaError(f"a catalog gave a {type(table).__name__}", code="table-kind")
+            raise SchemaError(f"a catalog gave a {type(table).__name__}", code="wrong-table-kind")
     return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
 

@@ -23,7 +23,7 @@ from schema_core.expressions.overloads import choose, takes_count
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.signatures import Arg, Given, Kind
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Target, Typed, Word
+from schema_core.expressions.typed import Keyword, TypeArgument, Typed
 from schema_core.sql.expression import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Expression, Name, Symbol, TypeName
@@ -126,8 +126,8 @@ def _leaves(columns: Columns) -> Leaves:
     """What may stand in a call, as written and typed."""
     scope = ColumnScope(dict(columns))
     written = (*_values(columns), parse_expression(LITERALS[-1]))
-    types = ((one, Target(one, data_type(one, as_cast=True))) for one in TARGETS)
-    words = ((one, Word(one, SymbolType(nullable=False))) for one in WORDS)
+    types = ((one, TypeArgument(one, data_type(one, as_cast=True))) for one in TARGETS)
+    words = ((one, Keyword(one, SymbolType(nullable=False))) for one in WORDS)
     return (*((one, infer(scope, one)) for one in written), *types, *words)
 
 

@@ -39,13 +39,13 @@ def values(type_: DataType) -> st.SearchStrategy[Any]:
     """Any value of the type, None included where it is nullable.
 
     Raises:
-        UnsupportedError: with code `no-values` for a type of which nothing can be drawn.
+        UnsupportedError: with code `missing-strategy` for a type of which nothing can be drawn.
     """
     row = DRAWN.get(type(type_))
     if row is None and type_.is_nullable:
         return st.none()
     if row is None or not has_values(type_):
-        raise UnsupportedError(f"no values of {type_} can be drawn", code="no-values")
+        raise UnsupportedError(f"no values of {type_} can be drawn", code="missing-strategy")
     found = row(type_)
     return st.none() | found if type_.is_nullable else found
 

@@ -102,7 +102,8 @@ class DecimalType(FractionalType):
         self._fill(nullable, precision=precision, scale=scale)
         if scale > precision:
             raise SchemaError(
-                f"DECIMAL scale {scale} exceeds precision {precision}", code="type-parameter"
+                f"DECIMAL scale {scale} exceeds precision {precision}",
+                code="invalid-type-parameter",
             )
 
 
@@ -203,7 +204,7 @@ class NullType(AtomicType):
     def with_nullability(self, nullable: bool) -> NullType:
         """Itself; a NULL that is NOT NULL is refused."""
         if not nullable:
-            raise SchemaError("the type NULL cannot be NOT NULL", code="type-parameter")
+            raise SchemaError("the type NULL cannot be NOT NULL", code="invalid-type-parameter")
         return self
 
 

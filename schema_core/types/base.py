@@ -50,7 +50,7 @@ class DataType:
             if type(value) is not int or value not in allowed:
                 raise SchemaError(
                     f"{self.keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
-                    code="type-parameter",
+                    code="invalid-type-parameter",
                 )
         self._measure()
 
@@ -195,7 +195,8 @@ def _require_bool(nullable: object) -> bool:
     if isinstance(nullable, bool):
         return nullable
     raise SchemaError(
-        f"nullable is {show(nullable)}, which is neither True nor False", code="type-parameter"
+        f"nullable is {show(nullable)}, which is neither True nor False",
+        code="invalid-type-parameter",
     )
 
 

@@ -52,8 +52,8 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     True
 
     Raises:
-        SchemaError: with code `legacy-type` for a type of before Flink 1.9 beside another one of
-            its kind.
+        SchemaError: with code `invalid-legacy-type` for a type of before Flink 1.9 beside another
+            one of its kind.
     """
     require_types(types)
     if not types:
@@ -136,7 +136,7 @@ def _require_parameters(left: DataType, right: DataType) -> None:
     if not isinstance(left, LegacyType) and not isinstance(right, LegacyType):
         return
     if left != right or left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
-        raise SchemaError(f"{left} and {right} cannot be compared", code="legacy-type")
+        raise SchemaError(f"{left} and {right} cannot be compared", code="invalid-legacy-type")
 
 
 def _strings(left: LengthType, right: LengthType) -> DataType:

@@ -51,13 +51,13 @@ def is_class_name(text: str) -> bool:
 def require_class_name(value: object) -> None:
     """Refuse what cannot name a Java class."""
     if not is_class_name(require_text(value, "the class name")):
-        raise SchemaError(f"{show(value)} is no class name", code="class-name")
+        raise SchemaError(f"{show(value)} is no class name", code="invalid-class-name")
 
 
 def require_path(value: object) -> tuple[str, ...]:
     """The value if it is a tuple of texts; a clear refusal if it is anything else."""
     if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
-        raise SchemaError(f"{show(value)} is no tuple of names", code="not-a-text")
+        raise SchemaError(f"{show(value)} is no tuple of names", code="not-a-string")
     return value
 
 
@@ -105,7 +105,9 @@ class StructuredType(ComposedType):
             description=description,
         )
         if class_name is None and not path:
-            raise SchemaError("a structured type needs a class name or a path", code="class-name")
+            raise SchemaError(
+                "a structured type needs a class name or a path", code="invalid-class-name"
+            )
         if class_name is not None:
             require_class_name(class_name)
 
@@ -230,7 +232,7 @@ class LegacyType(DataType):
 
     def __init__(self, root: TypeRoot, information: str) -> None:
         if not isinstance(root, TypeRoot):
-            raise SchemaError(f"{show(root)} is no type root", code="legacy-type")
+            raise SchemaError(f"{show(root)} is no type root", code="invalid-legacy-type")
         information = require_text(information, "the information")
         self._fill(nullable=True, root=root, information=information)
 

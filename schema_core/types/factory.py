@@ -82,7 +82,7 @@ class Resolution:
         if not isinstance(unit, IntervalUnit) or type(self.precision) is not int:
             raise SchemaError(
                 f"there is no interval of {show(self.unit)} with {show(self.precision)} digits",
-                code="type-parameter",
+                code="invalid-type-parameter",
             )
 
     def __str__(self) -> str:
@@ -93,7 +93,7 @@ class DataTypes:
     """The types, by the names of PyFlink's class of the same name, with the same parameters.
 
     Every method takes ``nullable`` last (default True) and raises `SchemaError` with code
-    `type-parameter` for a parameter out of range.
+    `invalid-type-parameter` for a parameter out of range.
 
     >>> print(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT(nullable=False)))]))
     ROW<`a` ARRAY<INT NOT NULL>>
@@ -325,7 +325,8 @@ class DataTypes:
         Raises:
             ParseError: for a text outside the grammar.
             UnsupportedError: with code `unknown-type` for a name that is no type of SQL.
-            SchemaError: with code `no-data-type` for a description that stands for no type.
+            SchemaError: with code `data-type-not-inferred` for a description that stands for no
+                type.
 
         >>> print(DataTypes.of("decimal(10, 2)"), "|", DataTypes.of(list[str | None]))
         DECIMAL(10, 2) | ARRAY<VARCHAR(2147483647)> NOT NULL
@@ -387,7 +388,7 @@ class DataTypes:
         """An interval of one field, or from one field to a finer one.
 
         Raises:
-            SchemaError: with code `type-parameter` for a pair that SQL has no interval for.
+            SchemaError: with code `invalid-type-parameter` for a pair that SQL has no interval for.
 
         >>> print(DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0)))
         INTERVAL DAY(3) TO SECOND(0)
@@ -399,7 +400,7 @@ class DataTypes:
             if not isinstance(end, Resolution):
                 raise SchemaError(
                     f"{show(end)} is no field of an interval",
-                    code="type-parameter",
+                    code="invalid-type-parameter",
                     hint="write DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))",
                 )
         words = " TO ".join(end.unit.name for end in ends)
@@ -407,7 +408,7 @@ class DataTypes:
         if words in YEAR_MONTH:
             return YearMonthIntervalType(YearMonthResolution(words), given.get("YEAR", 2))
         if words not in DAY_TIME:
-            raise SchemaError(f"there is no interval {words}", code="type-parameter")
+            raise SchemaError(f"there is no interval {words}", code="invalid-type-parameter")
         return DayTimeIntervalType(
             DayTimeResolution(words), given.get("DAY", 2), given.get("SECOND", 6)
         )

@@ -35,7 +35,8 @@ def infer_type(value: object) -> DataType:
     Values without names make rows of ``_1``, ``_2``, ...; what has fields makes rows of these.
 
     Raises:
-        SchemaError: with code `no-data-type` for a value of no type, or for elements of several.
+        SchemaError: with code `data-type-not-inferred` for a value of no type, or for elements of
+            several.
 
     >>> print(infer_type({"a": [1, None]}))
     MAP<VARCHAR(2147483647) NOT NULL, ARRAY<BIGINT>>
@@ -44,7 +45,9 @@ def infer_type(value: object) -> DataType:
     """
     found = _of(value)
     if reason := reject_reason(found, value):
-        raise SchemaError(f"{show(value)} is of no data type: {reason}", code="no-data-type")
+        raise SchemaError(
+            f"{show(value)} is of no data type: {reason}", code="data-type-not-inferred"
+        )
     return found
 
 
@@ -77,7 +80,7 @@ def _row(value: object, depth: int) -> DataType:
     elif (named := named_values(value)) is not None:
         pairs = named.items()
     else:
-        raise SchemaError(f"{show(value)} is of no data type", code="no-data-type")
+        raise SchemaError(f"{show(value)} is of no data type", code="data-type-not-inferred")
     return RowType([_field(name, one, depth + 1) for name, one in pairs])
 
 
@@ -107,5 +110,5 @@ def _merged(left: DataType, right: DataType) -> DataType:
         return left.rebuild(tuple(map(_merged, ours, theirs)))
     raise SchemaError(
         f"values of {left.as_summary_string()} and {right.as_summary_string()} side by side",
-        code="no-data-type",
+        code="data-type-not-inferred",
     )

@@ -109,8 +109,8 @@ def read_information(text: str) -> Information:
     """The type information that a text describes.
 
     Raises:
-        SchemaError: with code `legacy-type` for a text outside the grammar, and for a POJO, whose
-            fields only its class could tell.
+        SchemaError: with code `invalid-legacy-type` for a text outside the grammar, and for a POJO,
+            whose fields only its class could tell.
 
     >>> print(read_information("ROW(STRING, OBJECT_ARRAY<LONG>)"))
     ROW<f0 VARCHAR, f1 OBJECT_ARRAY<BIGINT>>
@@ -141,7 +141,9 @@ def _unquoted(word: str) -> str:
 
 def _unexpected(cursor: Cursor) -> SchemaError:
     found = repr(cursor.token.value) if cursor.token.value else "an end"
-    return SchemaError(f"unexpected {found} in type information {cursor.text}", code="legacy-type")
+    return SchemaError(
+        f"unexpected {found} in type information {cursor.text}", code="invalid-legacy-type"
+    )
 
 
 def _take(cursor: Cursor, kind: str) -> str:
@@ -181,7 +183,7 @@ def _multiset(cursor: Cursor) -> Information:
 def _primitive_array(cursor: Cursor) -> Information:
     element = _information(cursor)
     if element.keyword not in PRIMITIVE:
-        raise SchemaError(f"no primitive array holds {element}", code="legacy-type")
+        raise SchemaError(f"no primitive array holds {element}", code="invalid-legacy-type")
     return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
 
 
@@ -207,7 +209,7 @@ def _row(cursor: Cursor) -> Information:
             break
         cursor.advance()
     if len(set(names)) < len(names):
-        raise SchemaError(f"a field name is used twice: {cursor.text}", code="legacy-type")
+        raise SchemaError(f"a field name is used twice: {cursor.text}", code="invalid-legacy-type")
     return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
 
 
@@ -215,13 +217,15 @@ def _any(cursor: Cursor) -> Information:
     """A class, and perhaps a serialized Java object, of which the first bytes are looked at."""
     class_name = _take(cursor, "word")
     if not _could_be_loaded(class_name):
-        raise SchemaError(f"{class_name!r} is no class with its package", code="legacy-type")
+        raise SchemaError(
+            f"{class_name!r} is no class with its package", code="invalid-legacy-type"
+        )
     if cursor.token.kind != "comma":
         return Information("ANY", class_name, texts=(class_name,))
     cursor.advance()
     text = _take(cursor, "word")
     if not _is_stream(text):
-        raise SchemaError("the text of a class is no serialized object", code="legacy-type")
+        raise SchemaError("the text of a class is no serialized object", code="invalid-legacy-type")
     return Information("ANY", class_name, texts=(class_name, text))
 
 

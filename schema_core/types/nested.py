@@ -38,7 +38,7 @@ def require_types(value: object) -> None:
 def require_text(value: object, place: str) -> str:
     """The value if it is a text; a clear refusal if it is anything else."""
     if not isinstance(value, str):
-        raise SchemaError(f"{place} is {show(value)}, which is no text", code="not-a-text")
+        raise SchemaError(f"{place} is {show(value)}, which is no text", code="not-a-string")
     return value
 
 
@@ -219,9 +219,13 @@ class RowType(ComposedType):
         seen: set[str] = set()
         for one in self.fields:
             if is_blank(one.name):
-                raise SchemaError("a field name needs a visible character", code="field-name")
+                raise SchemaError(
+                    "a field name needs a visible character", code="invalid-field-name"
+                )
             if one.name in seen:
-                raise SchemaError(f"the field name {one.name!r} is used twice", code="field-name")
+                raise SchemaError(
+                    f"the field name {one.name!r} is used twice", code="invalid-field-name"
+                )
             seen.add(one.name)
 
     def children(self) -> tuple[DataType, ...]:

@@ -165,4 +165,6 @@ class UserDefinedType(PythonType):
 
 
 def _missing(kind: type, method: str) -> UnsupportedError:
-    return UnsupportedError(f"{kind.__name__} does not say its {method}", code="user-defined-type")
+    return UnsupportedError(
+        f"{kind.__name__} does not say its {method}", code="incomplete-user-defined-type"
+    )

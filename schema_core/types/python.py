@@ -72,7 +72,8 @@ def type_of(description: object) -> DataType:
     """The type that a class, a typing construct or a type of another library stands for.
 
     Raises:
-        SchemaError: with code `no-data-type` for a description that stands for none, `too-deep`.
+        SchemaError: with code `data-type-not-inferred` for a description that stands for none,
+            `too-deep`.
 
     >>> print(type_of(list[int | None]))
     ARRAY<BIGINT> NOT NULL
@@ -120,7 +121,7 @@ def _of_value(description: object) -> DataType:
         return read(description)
     raise SchemaError(
         f"{show(description)} stands for no data type",
-        code="no-data-type",
+        code="data-type-not-inferred",
         hint="say which one with Annotated[..., DataTypes....]",
     )
 
@@ -151,7 +152,9 @@ def _union(*members: Any) -> DataType:
     """One member beside None."""
     others = [one for one in members if one is not types.NoneType]
     if len(others) != 1:
-        raise SchemaError(f"a value is of one type, not of {members}", code="no-data-type")
+        raise SchemaError(
+            f"a value is of one type, not of {members}", code="data-type-not-inferred"
+        )
     found = _of(others[0])
     return found.nullable() if len(others) < len(members) else found
 
@@ -210,7 +213,7 @@ def _fields(kind: type, names: Sequence[str]) -> list[RowField]:
     """The annotated fields; a class that has itself among them has no end, and no type."""
     outer = _READING.get()
     if kind in outer:
-        raise SchemaError(f"{kind.__qualname__} contains itself", code="no-data-type")
+        raise SchemaError(f"{kind.__qualname__} contains itself", code="data-type-not-inferred")
     hints = _hints(kind)
     token = _READING.set((*outer, kind))
     try:
@@ -223,7 +226,7 @@ def _hints(kind: type) -> Mapping[str, Any]:
     try:
         return typing.get_type_hints(kind, include_extras=True)
     except NameError as error:
-        raise SchemaError(f"{kind.__qualname__}: {error}", code="no-data-type") from None
+        raise SchemaError(f"{kind.__qualname__}: {error}", code="data-type-not-inferred") from None
 
 
 def _field(name: str, description: object) -> RowField:

@@ -55,7 +55,9 @@ class Row:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise SchemaError("a row has values or named values, not both", code="row-values")
+            raise SchemaError(
+                "a row has values or named values, not both", code="invalid-row-values"
+            )
         self._fill(args or kwargs.values(), tuple(kwargs) or None, is_named=bool(kwargs))
 
     def _fill(
@@ -89,10 +91,12 @@ class Row:
         """A row of these values whose names are the values of this one.
 
         Raises:
-            SchemaError: with code `row-values` for more values than names.
+            SchemaError: with code `invalid-row-values` for more values than names.
         """
         if len(args) > len(self):
-            raise SchemaError(f"{len(args)} values for {len(self)} names", code="row-values")
+            raise SchemaError(
+                f"{len(args)} values for {len(self)} names", code="invalid-row-values"
+            )
         row = Row()
         row._fill(args, self._values, self._kind)
         return row
@@ -117,8 +121,8 @@ class Row:
         """The values of these names, in their order.
 
         Raises:
-            SchemaError: with code `row-field` for a name that the row lacks, `wrong-argument` for
-                something that is not a list of strings.
+            SchemaError: with code `unknown-row-field` for a name that the row lacks,
+                `wrong-argument` for something that is not a list of strings.
         """
         return [self[name] for name in _field_names(names)]
 
@@ -126,10 +130,10 @@ class Row:
         """The values by name; `recursive` does the same to rows within, in lists and maps too.
 
         Raises:
-            SchemaError: with code `row-field` for a row without names.
+            SchemaError: with code `unknown-row-field` for a row without names.
         """
         if self._names is None:
-            raise SchemaError("the values of this row have no names", code="row-field")
+            raise SchemaError("the values of this row have no names", code="unknown-row-field")
         values = map(_as_dict, self._values) if recursive else self._values
         return dict(zip(self._names, values, strict=False))
 
@@ -139,7 +143,9 @@ class Row:
         names = self._names or []
         if name not in names:
             raise SchemaError(
-                f"the row has no field {name!r}", code="row-field", hint=similar(name, names)
+                f"the row has no field {name!r}",
+                code="unknown-row-field",
+                hint=similar(name, names),
             )
         return names.index(name)
 

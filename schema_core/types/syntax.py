@@ -361,14 +361,16 @@ def _raw(cursor: Cursor) -> DataType:
         content = b""
     length = int.from_bytes(content[:2])
     if not 0 < length <= len(content) - 2:
-        raise SchemaError("the text of a RAW type is no serializer snapshot", code="raw-snapshot")
+        raise SchemaError(
+            "the text of a RAW type is no serializer snapshot", code="invalid-raw-snapshot"
+        )
     return RawType(name, snapshot)
 
 
 def _legacy(cursor: Cursor) -> DataType:
     root, information = _two_strings(cursor)
     if root not in TypeRoot.__members__:
-        raise SchemaError(f"LEGACY names no type root {root!r}", code="legacy-type")
+        raise SchemaError(f"LEGACY names no type root {root!r}", code="invalid-legacy-type")
     return LegacyType(TypeRoot[root], str(read_information(information)))
 
 

@@ -61,7 +61,9 @@ class AnyTimestampType(AtomicType):
     ) -> None:
         self._fill(nullable, precision=precision, kind=kind)
         if kind not in self.kinds:
-            raise SchemaError(f"{self.keyword} cannot be {show(kind)}", code="type-parameter")
+            raise SchemaError(
+                f"{self.keyword} cannot be {show(kind)}", code="invalid-type-parameter"
+            )
 
     def with_kind(self, kind: TimestampKind) -> Self:
         """This type as a time attribute of the kind, or as a plain timestamp."""
@@ -163,7 +165,7 @@ Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
 def _require(kind: type[Fields], value: Fields) -> Fields:
     """The value if it names fields of this kind of interval; a clear refusal if it does not."""
     if not isinstance(value, kind):
-        raise SchemaError(f"there is no interval {show(value)}", code="type-parameter")
+        raise SchemaError(f"there is no interval {show(value)}", code="invalid-type-parameter")
     return value
 
 
@@ -201,7 +203,7 @@ class YearMonthIntervalType(AtomicType):
         resolution = _require(YearMonth, resolution)
         self._fill(nullable, resolution=resolution, precision=precision)
         if resolution is YearMonth.MONTH and precision != self.DEFAULT_PRECISION:
-            raise SchemaError("INTERVAL MONTH takes no precision", code="type-parameter")
+            raise SchemaError("INTERVAL MONTH takes no precision", code="invalid-type-parameter")
 
     def body(self) -> str:
         """The precision belongs to the years."""
@@ -243,11 +245,13 @@ class DayTimeIntervalType(AtomicType):
         )
         if not self.has_days and day_precision != self.DEFAULT_DAY_PRECISION:
             raise SchemaError(
-                f"INTERVAL {resolution.value} takes no precision of days", code="type-parameter"
+                f"INTERVAL {resolution.value} takes no precision of days",
+                code="invalid-type-parameter",
             )
         if not self.has_seconds and fractional_precision != self.DEFAULT_FRACTIONAL_PRECISION:
             raise SchemaError(
-                f"INTERVAL {resolution.value} takes no precision of seconds", code="type-parameter"
+                f"INTERVAL {resolution.value} takes no precision of seconds",
+                code="invalid-type-parameter",
             )
 
     @property

@@ -29,7 +29,7 @@ from functools import partial
 from operator import add, mod, mul
 
 from schema_core.catalog.flat_yaml import read as read_yaml
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import Rows
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -83,7 +83,7 @@ def repeated(size: int, pattern: str, between: str = ", ") -> str:
     return between.join(parts)
 
 
-class Compiler(Rehearsal):
+class Compiler(DryRunPlanner):
     """A planner that writes every query as Spark's SQL, and runs nothing."""
 
     def select(self, query: Relation) -> Rows:
@@ -91,10 +91,10 @@ class Compiler(Rehearsal):
         return super().select(query)
 
 
-def environment(planner: Rehearsal | None = None) -> TableEnvironment:
+def environment(planner: DryRunPlanner | None = None) -> TableEnvironment:
     """An environment with the table `t`, in which nothing runs."""
     settings = EnvironmentSettings.in_batch_mode()
-    found = TableEnvironment.create(settings, planner=planner or Rehearsal())
+    found = TableEnvironment.create(settings, planner=planner or DryRunPlanner())
     found.execute_sql(f"CREATE TABLE t ({COLUMNS}) WITH ('connector' = 'filesystem')")
     return found
 

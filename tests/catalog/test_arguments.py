@@ -99,7 +99,7 @@ def test_options_are_texts(options: Any) -> None:
     ):
         with pytest.raises(SchemaError) as caught:
             make()
-        assert caught.value.code == "not-a-text"
+        assert caught.value.code == "not-a-string"
 
 
 @pytest.mark.parametrize(

@@ -67,15 +67,15 @@ def test_every_mistake_is_reported_at_once() -> None:
         create("declared", size="two", urll="x")
 
     codes = {one.code: one.hint for one in caught.value.diagnostics}
-    assert {"missing-option", "option-value", "catalog-option"} == set(codes)
-    assert codes["catalog-option"] == "did you mean 'url'?"
+    assert {"missing-option", "invalid-option-value", "invalid-catalog-option"} == set(codes)
+    assert codes["invalid-catalog-option"] == "did you mean 'url'?"
 
 
 def test_the_value_of_a_secret_option_is_not_in_the_error() -> None:
     with pytest.raises(SchemaError) as caught:
         create("declared", url="x", combination_of_the_vault="hunter2")
 
-    assert caught.value.code == "option-value"
+    assert caught.value.code == "invalid-option-value"
     assert "hunter2" not in str(caught.value)
     descriptor = CatalogDescriptor.of("c", {"combination-of-the-vault": "hunter2"})
     assert "hunter2" not in repr(descriptor)
@@ -86,7 +86,7 @@ def test_a_factory_that_declares_only_keys() -> None:
     with pytest.raises(SchemaError) as caught:
         create("keys", urll="x")
 
-    assert caught.value.code == "catalog-option"
+    assert caught.value.code == "invalid-catalog-option"
     assert caught.value.hint == "did you mean 'url'?"
 
 

@@ -35,12 +35,12 @@ def test_a_lost_update_is_seen(tmp_path: Path) -> None:
     half = catalog_load.proven("c", 0).copy({"made": "c", "n": "0", "padding": "", "sum": "x"})
     catalog.create_table(ObjectPath("default", "t0"), half, False)
     once, twice = catalog_load.Book(written=[("c", 1)]), catalog_load.Book(written=[("c", 1)])
-    twice.events["alter: ExternalError catalog-store"] = 1
+    twice.events["alter: ExternalError catalog-store-failed"] = 1
 
     found = catalog_load.broken([once, twice], address)
 
     assert found == [
-        "alter: ExternalError catalog-store: 1",
+        "alter: ExternalError catalog-store-failed: 1",
         "lost updates of c",
         "t0 is half-written",
     ]
@@ -53,7 +53,7 @@ def test_a_lost_update_is_seen(tmp_path: Path) -> None:
 def test_a_full_disk_is_told_and_loses_nothing(what: str) -> None:
     told, (left, whole) = full_disk.after_filling(what)
 
-    assert "catalog-store" == told["code"]
+    assert "catalog-store-failed" == told["code"]
     assert told["made"] == left == whole
     assert left
 

@@ -59,20 +59,20 @@ def test_values_are_read(line: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
-        ("", "yaml", 0),
-        ("# nothing", "yaml", 0),
-        ("a: b\nc:\n  d: e", "yaml", 2),
-        ("- a", "yaml", 1),
-        ("a: [1]", "yaml", 1),
-        ("a: {}", "yaml", 1),
-        ("a: &x b", "yaml", 1),
-        ("a: |\n  b", "yaml", 1),
-        ('a: "open', "yaml", 1),
-        ('a: "\\q"', "yaml", 1),
-        ('a: "\\Uffffffff"', "yaml", 1),
-        ("a: b: c", "yaml", 1),
-        ("a: 1\nb: 2\na: 3", "yaml-key", 3),
-        ("just text", "yaml", 1),
+        ("", "invalid-yaml", 0),
+        ("# nothing", "invalid-yaml", 0),
+        ("a: b\nc:\n  d: e", "invalid-yaml", 2),
+        ("- a", "invalid-yaml", 1),
+        ("a: [1]", "invalid-yaml", 1),
+        ("a: {}", "invalid-yaml", 1),
+        ("a: &x b", "invalid-yaml", 1),
+        ("a: |\n  b", "invalid-yaml", 1),
+        ('a: "open', "invalid-yaml", 1),
+        ('a: "\\q"', "invalid-yaml", 1),
+        ('a: "\\Uffffffff"', "invalid-yaml", 1),
+        ("a: b: c", "invalid-yaml", 1),
+        ("a: 1\nb: 2\na: 3", "duplicate-yaml-key", 3),
+        ("just text", "invalid-yaml", 1),
     ],
 )
 def test_what_is_no_flat_mapping_is_refused_with_its_line(text: str, code: str, line: int) -> None:
@@ -125,7 +125,7 @@ def test_a_name_does_not_leave_the_folder(store: FileCatalogStore, name: str) ->
     with pytest.raises(SchemaError) as caught:
         store.store_catalog(name, DESCRIPTOR)
 
-    assert ("catalog-name", None) == (caught.value.code, store.get_catalog(name))
+    assert ("invalid-catalog-name", None) == (caught.value.code, store.get_catalog(name))
 
 
 def test_a_descriptor_is_altered(store: FileCatalogStore, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_descriptor_that_cannot_be_altered_stays(
     for statement in statements:
         with pytest.raises(ExternalError) as caught:
             env.execute_sql(statement)
-        assert caught.value.code == "catalog-store"
+        assert caught.value.code == "catalog-store-failed"
 
     assert before == store.get_catalog("c")
     assert ["c", "default_catalog"] == env.list_catalogs()
@@ -199,7 +199,7 @@ def test_a_broken_file_is_told_when_it_is_used(
     with pytest.raises(ExternalError) as caught:
         store.get_catalog("c")
 
-    assert caught.value.code == "catalog-file"
+    assert caught.value.code == "corrupt-catalog-file"
     store.remove_catalog("c", ignore_if_not_exists=False)
 
 
@@ -209,15 +209,15 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ExternalError) as caught:
         FileCatalogStore(tmp_path / "f").open()
 
-    assert caught.value.code == "catalog-store"
+    assert caught.value.code == "catalog-store-failed"
 
 
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"kind": "cloud"}, "catalog-store-kind"),
-        ({"kind": "file"}, "catalog-store-option"),
-        ({"kind": "file", "file.path": "x", "file.paht": "y"}, "catalog-store-option"),
+        ({"kind": "cloud"}, "unknown-catalog-store-kind"),
+        ({"kind": "file"}, "invalid-catalog-store-option"),
+        ({"kind": "file", "file.path": "x", "file.paht": "y"}, "invalid-catalog-store-option"),
     ],
 )
 def test_options_that_are_refused(options: dict[str, str], code: str) -> None:

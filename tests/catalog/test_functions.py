@@ -96,7 +96,7 @@ def test_a_temporary_function_needs_a_class_that_can_be_used(
     with pytest.raises(SchemaError) as caught:
         functions.create_temporary(HERE, definition, ignore_if_exists=True)
 
-    assert "function-class" == caught.value.code
+    assert "invalid-function-class" == caught.value.code
 
 
 def test_a_permanent_function_is_refused_only_when_it_is_called(
@@ -106,7 +106,7 @@ def test_a_permanent_function_is_refused_only_when_it_is_called(
     with pytest.raises(SchemaError) as caught:
         functions.function(("f",), NOWHERE)
 
-    assert "function-class" == caught.value.code
+    assert "invalid-function-class" == caught.value.code
 
 
 def test_what_is_no_function_at_all_is_noticed_only_when_it_is_called(
@@ -117,7 +117,7 @@ def test_what_is_no_function_at_all_is_noticed_only_when_it_is_called(
     with pytest.raises(SchemaError) as caught:
         functions.function(("f",), NOWHERE)
 
-    assert "function-class" == caught.value.code
+    assert "invalid-function-class" == caught.value.code
 
 
 def test_refusals(functions: FunctionCatalog) -> None:

@@ -239,16 +239,16 @@ def test_a_stored_catalog_is_made_when_it_is_first_used() -> None:
     assert "d" == registry.get("good").get_default_database()
     with pytest.raises(SchemaError) as caught:
         registry.get("broken")
-    assert "catalog-type" == caught.value.code
+    assert "unknown-catalog-type" == caught.value.code
     assert registry.drop("broken", ignore_if_not_exists=False)
 
 
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({}, "catalog-type"),
-        ({"type": "nope"}, "catalog-type"),
-        ({"type": "generic_in_memory", "color": "red"}, "catalog-option"),
+        ({}, "unknown-catalog-type"),
+        ({"type": "nope"}, "unknown-catalog-type"),
+        ({"type": "generic_in_memory", "color": "red"}, "invalid-catalog-option"),
         ({"type": "generic_in_memory", "default-database": ""}, "blank-name"),
     ],
 )

@@ -51,7 +51,7 @@ def catalog() -> InMemoryCatalog:
         (lambda c: c.get_table(NOWHERE), NotFoundError, "table-not-found"),
         (lambda c: c.create_table(ORDERS, TABLE, False), AlreadyExistsError, "table-exists"),
         (lambda c: c.create_table(NOWHERE, TABLE, True), NotFoundError, "database-not-found"),
-        (lambda c: c.alter_table(ORDERS, VIEW, False), SchemaError, "table-kind"),
+        (lambda c: c.alter_table(ORDERS, VIEW, False), SchemaError, "wrong-table-kind"),
         (lambda c: c.drop_table(NOWHERE, False), NotFoundError, "table-not-found"),
         (lambda c: c.rename_table(ORDERS, "v", False), AlreadyExistsError, "table-exists"),
         (lambda c: c.list_partitions(ObjectPath("db", "v")), SchemaError, "not-partitioned"),
@@ -61,7 +61,7 @@ def catalog() -> InMemoryCatalog:
                 ORDERS, CatalogPartitionSpec({"a": "1", "b": "2"}), PARTITION, False
             ),
             SchemaError,
-            "partition-spec",
+            "invalid-partition-spec",
         ),
         (lambda c: c.get_function(ORDERS), NotFoundError, "function-not-found"),
         (lambda c: c.get_model(ORDERS), NotFoundError, "model-not-found"),

@@ -92,7 +92,7 @@ def test_language_of_a_function() -> None:
     with pytest.raises(SchemaError) as caught:
         CatalogFunction.create_instance("a.B", "Rust")
 
-    assert "function-language" == caught.value.code
+    assert "unsupported-function-language" == caught.value.code
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -114,11 +114,13 @@ def test_resolved_table_is_the_table_and_its_types() -> None:
 @pytest.mark.parametrize(
     ("code", "table"),
     [
-        ("bucket-count",   CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["id"], 0))),
+        ("invalid-bucket-count",
+         CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["id"], 0))),
         ("unknown-column", CatalogTable(SCHEMA, distribution=TableDistribution.of_range(["ID"]))),
-        ("column-kind",    CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["next"]))),
+        ("unsupported-column-kind",
+         CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["next"]))),
         ("unknown-column", CatalogTable(SCHEMA, ("Day",))),
-        ("column-kind",    CatalogTable(SCHEMA, ("next",))),
+        ("unsupported-column-kind",    CatalogTable(SCHEMA, ("next",))),
     ],
 )  # fmt: skip
 def test_keys_of_a_table_are_checked(code: str, table: CatalogTable) -> None:
@@ -217,7 +219,7 @@ def test_full_refresh_runs_by_the_clock(given: tuple[int, str]) -> None:
     with pytest.raises(SchemaError) as caught:
         resolve_materialized_table(materialized(LogicalRefreshMode.FULL, freshness), RESOLVER)
 
-    assert "freshness" == caught.value.code
+    assert "invalid-freshness" == caught.value.code
 
 
 @pytest.mark.parametrize("interval", ["0", "-1", "x", "1.5", "", "99999999999", "1" * 40])
@@ -225,7 +227,7 @@ def test_freshness_is_a_whole_number_above_zero(interval: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Freshness.of(interval, FreshnessUnit.MINUTE)
 
-    assert "freshness" == caught.value.code
+    assert "invalid-freshness" == caught.value.code
 
 
 def test_model_knows_what_it_takes_and_gives() -> None:

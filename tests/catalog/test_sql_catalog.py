@@ -67,7 +67,7 @@ def waits(one: SqlCatalog, other: SqlCatalog) -> str:
         with pytest.raises(ExternalError) as caught:
             other.create_table(T, PLAIN, False)
     other.create_table(T, PLAIN, False)
-    assert caught.value.code == "catalog-store"
+    assert caught.value.code == "catalog-store-failed"
     return caught.value.problem
 
 
@@ -124,7 +124,7 @@ def test_a_store_of_a_later_version_is_refused(file: Path) -> None:
     with pytest.raises(UnsupportedError) as caught:
         opened(file)
 
-    assert caught.value.code == "catalog-version"
+    assert caught.value.code == "unsupported-catalog-version"
 
 
 def test_a_store_of_an_earlier_version_is_upgraded(file: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_file_that_is_no_database_is_told(file: Path) -> None:
     with pytest.raises(ExternalError) as caught:
         opened(file)
 
-    assert caught.value.code == "catalog-store"
+    assert caught.value.code == "catalog-store-failed"
 
 
 def test_an_entry_that_is_damaged_is_told_by_its_name(file: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_entry_that_is_damaged_is_told_by_its_name(file: Path) -> None:
     with pytest.raises(ExternalError) as caught:
         catalog.get_table(T)
 
-    assert ("damaged-entry", ("table 't'",)) == (caught.value.code, caught.value.path)
+    assert ("corrupt-entry", ("table 't'",)) == (caught.value.code, caught.value.path)
     assert ["t"] == catalog.list_tables("default")
 
 
@@ -192,10 +192,10 @@ def test_an_entry_that_is_damaged_is_told_by_its_name(file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({}, "catalog-option"),
-        ({"url": "sqlite:///x.db", "file": "y"}, "catalog-option"),
-        ({"url": "no url"}, "catalog-url"),
-        ({"url": "nosuch://host/db"}, "catalog-url"),
+        ({}, "invalid-catalog-option"),
+        ({"url": "sqlite:///x.db", "file": "y"}, "invalid-catalog-option"),
+        ({"url": "no url"}, "invalid-catalog-url"),
+        ({"url": "nosuch://host/db"}, "invalid-catalog-url"),
         ({"url": "postgresql://ann:canary@host/db"}, "secret-in-url"),
         ({"url": "sqlite:///x.db", "default-database": " "}, "blank-name"),
     ],

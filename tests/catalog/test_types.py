@@ -43,7 +43,7 @@ def test_what_a_definition_makes(definition: str, kind: type, children: list[str
     [
         (parse_type("ARRAY<nobody>"),                             "unknown-type"),
         (DataTypes.LIST_VIEW(DataTypes.INT()),                    "type-not-in-schema"),
-        (StructuredType(None, (), path=("c", "d", "other")),      "type-path"),
+        (StructuredType(None, (), path=("c", "d", "other")),      "type-path-already-set"),
     ],
 )  # fmt: skip
 def test_what_defines_nothing(definition: object, code: str) -> None:
@@ -100,4 +100,4 @@ def test_a_catalog_keeps_no_types_unless_it_says_so() -> None:
     assert ([], False) == (plain.list_types("default"), plain.type_exists(TestInMemory.path))
     with pytest.raises(UnsupportedError) as caught:
         plain.create_type(TestInMemory.path, TestInMemory.money, ignore_if_exists=False)
-    assert "catalog-capability" == caught.value.code
+    assert "unsupported-capability" == caught.value.code

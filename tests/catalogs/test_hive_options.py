@@ -47,7 +47,7 @@ def test_settings_of_a_folder_are_read(tmp_path: Path) -> None:
     [
         ({"hive_conf_dir": "nowhere"}, "not-found"),
         ({"store_profile": "hive-db2"}, "unknown-store"),
-        ({"hive_conf": "x"}, "catalog-option"),
+        ({"hive_conf": "x"}, "invalid-catalog-option"),
         ({"default_database": " "}, "blank-name"),
     ],
 )

@@ -32,4 +32,4 @@ def test_types_with_sizes_are_read(text: str, flink: str) -> None:
 def test_other_types_are_refused(text: str, outer: str) -> None:
     with pytest.raises(UnsupportedError) as found:
         from_hive(outer.format(text))
-    assert found.value.code == "no-flink-type"
+    assert found.value.code == "type-not-in-flink"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
 from schema_core.cli.resolve import check
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import MAX_ERRORS
@@ -112,7 +112,7 @@ def test_what_only_follows_from_an_earlier_mistake_is_not_told(tmp_path: Path) -
         # catalogs and databases, and what would lie in them
         (
             "CREATE CATALOG c WITH ('type' = 'nope'); SELECT * FROM c.d.t; USE CATALOG c; TABLE d",
-            "catalog-type table-not-found",
+            "unknown-catalog-type table-not-found",
         ),
         (
             "CREATE DATABASE d; CREATE DATABASE d; SELECT * FROM d.t",
@@ -188,7 +188,7 @@ def test_a_chain_of_thousands_of_terms_is_no_nesting(tmp_path: Path) -> None:
 def test_mistakes_beyond_the_maximum_are_not_listed() -> None:
     console = Console(file=io.StringIO())
     text = ";\n".join(f"SELECT u{number}(1)" for number in range(MAX_ERRORS + 10))
-    mistakes = check(Session(EnvironmentSettings.in_batch_mode(), Rehearsal()), text, console)
+    mistakes = check(Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner()), text, console)
 
     assert len(mistakes) == MAX_ERRORS + 1
     assert {one.code for one in mistakes[:-1]} == {"unknown-function"}

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.result import TableResult
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -20,7 +20,9 @@ TABLE = TableDescriptor.for_connector("x").schema(SCHEMA).build()
 
 @pytest.fixture
 def environment() -> TableEnvironment:
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Rehearsal())
+    environment = TableEnvironment.create(
+        EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner()
+    )
     environment.create_table("t", TABLE)
     return environment
 

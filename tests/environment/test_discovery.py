@@ -106,10 +106,10 @@ def test_a_key_of_former_times_names_that_of_today() -> None:
     ("options", "codes"),
     [
         ({}, ["missing-option"]),
-        ({"topic": "t", "size": "big"}, ["option-value"]),
+        ({"topic": "t", "size": "big"}, ["invalid-option-value"]),
         ({"topic": "t", "sise": "1"}, ["unknown-option"]),
-        ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["watermark-alignment"]),
-        ({"size": "x", "more": "y"}, ["missing-option", "option-value", "unknown-option"]),
+        ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["incomplete-watermark-alignment"]),
+        ({"size": "x", "more": "y"}, ["missing-option", "invalid-option-value", "unknown-option"]),
     ],
 )
 def test_every_mistake_among_options_is_told(options: dict[str, str], codes: list[str]) -> None:
@@ -123,7 +123,7 @@ def test_a_table_without_connector() -> None:
     with pytest.raises(SchemaError) as caught:
         find_connector({"path": "x"})
 
-    assert "no-connector" == caught.value.code
+    assert "missing-connector" == caught.value.code
 
 
 def test_the_table_is_named_and_its_secrets_are_not() -> None:
@@ -152,5 +152,5 @@ def test_options_of_watermarks_are_read(key: str, value: str) -> None:
     with pytest.raises(SchemaError) as caught:
         validate(Queue(), {"topic": "t", key: value})
 
-    assert caught.value.code == "option-value"
+    assert caught.value.code == "invalid-option-value"
     assert caught.value.path == (f"option {key!r}",)

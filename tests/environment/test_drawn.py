@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from fuzz.scripts import LENGTH, scripts
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, UnsupportedError
@@ -15,7 +15,7 @@ COUNT = 40
 
 
 def environment() -> TableEnvironment:
-    return TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), planner=Rehearsal())
+    return TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), planner=DryRunPlanner())
 
 
 def test_statements_are_done_or_refused_with_a_code_and_a_place() -> None:

@@ -80,7 +80,7 @@ def test_a_permanent_view_needs_a_table_with_a_path(
 
     with pytest.raises(SchemaCoreError) as caught:
         environment.create_view("v", table)
-    assert "no-sql" == caught.value.code
+    assert "query-not-in-sql" == caught.value.code
 
 
 def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironment) -> None:
@@ -99,7 +99,7 @@ def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironme
 def test_permanent_functions_are_made_of_declared_classes(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         environment.create_java_function("plus", "org.example.Plus")
-    assert "function-class" == caught.value.code
+    assert "invalid-function-class" == caught.value.code
     environment.declare_function_class("org.example.Plus", PLUS)
     environment.create_java_function("plus", "org.example.Plus")
 
@@ -125,7 +125,7 @@ def test_catalogs(environment: TableEnvironment) -> None:
     environment.use_catalog(None)
     with pytest.raises(SchemaError) as caught:
         environment.create_table("t", TABLE)
-    assert "no-current-catalog" == caught.value.code
+    assert "current-catalog-not-set" == caught.value.code
 
 
 def test_models(environment: TableEnvironment) -> None:
@@ -187,7 +187,7 @@ def test_an_environment_of_options_alone() -> None:
     assert "batch" == environment.get_config().get("execution.runtime-mode", "")
     with pytest.raises(SchemaError) as caught:
         TableEnvironment.create({"execution.runtime-mode": "sometimes"})
-    assert "option-value" == caught.value.code
+    assert "invalid-option-value" == caught.value.code
 
 
 def test_options_are_checked_when_they_are_set(environment: TableEnvironment) -> None:
@@ -196,7 +196,7 @@ def test_options_are_checked_when_they_are_set(environment: TableEnvironment) ->
 
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql("SET 'table.local-time-zone' = 'Mars'")
-    assert "option-value" == caught.value.code
+    assert "invalid-option-value" == caught.value.code
     environment.execute_sql("RESET 'table.local-time-zone'")
     assert "UTC" == environment.get_config().get_local_timezone()
 

@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -18,7 +18,7 @@ from schema_core.query.relation import Relation, Scan, result_columns
 from schema_core.schema.unresolved import Schema
 
 
-class Noting(Rehearsal):
+class Noting(DryRunPlanner):
     """Runs nothing, and remembers what it was asked to run."""
 
     def __init__(self) -> None:
@@ -137,7 +137,7 @@ def test_insert(
     ("statement", "refusal"),
     [
         ("INSERT INTO nowhere SELECT 1", "table-not-found"),
-        ("INSERT INTO sink SELECT a FROM s", "column-count"),
+        ("INSERT INTO sink SELECT a FROM s", "column-count-mismatch"),
         ("INSERT INTO sink SELECT b, a FROM s", "not-assignable"),
         ("INSERT INTO sink (a, c) SELECT a, a FROM s", "unknown-column"),
         ("INSERT INTO sink (a, a) SELECT a, a FROM s", "duplicate-column"),
@@ -218,13 +218,13 @@ def test_insert_into_a_descriptor(environment: TableEnvironment, planner: Noting
         ("(x AS a + 1)", "SELECT a FROM s", ["`x` INT NOT NULL AS `a` + 1", "`a` INT NOT NULL"]),
         ("(b, a)", "SELECT a, b FROM s", ["`b` STRING", "`a` INT NOT NULL"]),
         ("(b, z)", "SELECT a, b FROM s", "unknown-column"),
-        ("(b)", "SELECT a, b FROM s", "column-order"),
+        ("(b)", "SELECT a, b FROM s", "invalid-column-order"),
         ("(a TINYINT)", "SELECT a FROM s", "not-assignable"),
         ("(b STRING NOT NULL)", "SELECT b FROM s", "not-assignable"),
-        ("(a AS 5)", "SELECT a FROM s", "column-kind"),
-        ("(a INT METADATA VIRTUAL)", "SELECT a FROM s", "column-kind"),
-        ("(n INT NOT NULL)", "SELECT a FROM s", "no-default"),
-        ("(PRIMARY KEY (b) NOT ENFORCED)", "SELECT a, b FROM s", "nullable-key"),
+        ("(a AS 5)", "SELECT a FROM s", "unsupported-column-kind"),
+        ("(a INT METADATA VIRTUAL)", "SELECT a FROM s", "unsupported-column-kind"),
+        ("(n INT NOT NULL)", "SELECT a FROM s", "missing-default"),
+        ("(PRIMARY KEY (b) NOT ENFORCED)", "SELECT a, b FROM s", "nullable-primary-key"),
         ("", "SELECT NULL AS a", "untyped-null"),
         ("", "SELECT gone FROM s", "unknown-column"),
     ],
@@ -257,7 +257,7 @@ def test_what_a_failing_job_leaves(
     environment.get_config().set("table.rtas-ctas.atomicity-enabled", atomic)
     planner.fails = True
 
-    assert "external" == code(environment, "CREATE TABLE t AS SELECT a FROM s")
+    assert "external-failure" == code(environment, "CREATE TABLE t AS SELECT a FROM s")
     assert left == (environment.find_table("t") is not None)
 
 
@@ -310,7 +310,7 @@ def test_undoing_a_replace_restores_the_old_definition(
     before = columns(environment, "sink")
     planner.fails = True
 
-    assert "external" == code(environment, f"{statement} AS SELECT b FROM s")
+    assert "external-failure" == code(environment, f"{statement} AS SELECT b FROM s")
     assert before == columns(environment, "sink")
 
 
@@ -323,7 +323,7 @@ def test_undo_keeps_what_another_session_has_defined(
     planner.fails = True
     planner.between = lambda: environment.execute_sql(f"ALTER TABLE {name} ADD (theirs INT)")
 
-    assert "external" == code(environment, f"{statement} AS SELECT b FROM s")
+    assert "external-failure" == code(environment, f"{statement} AS SELECT b FROM s")
     assert ["`b` STRING", "`theirs` INT"] == columns(environment, name)
 
 

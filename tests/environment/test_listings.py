@@ -72,9 +72,9 @@ def test_names(environment: TableEnvironment, statement: str, expected: list[str
     [
         ("SHOW TABLES FROM nodb", "database-not-found"),
         ("SHOW TABLES FROM nocat.d", "catalog-not-found"),
-        ("SHOW TABLES FROM a.b.c", "path-length"),
+        ("SHOW TABLES FROM a.b.c", "invalid-path-length"),
         ("SHOW PARTITIONS t2", "table-not-found"),
-        ("SHOW CREATE VIEW t", "object-kind"),
+        ("SHOW CREATE VIEW t", "wrong-object-kind"),
         ("DESCRIBE nothing", "table-not-found"),
         ("DESCRIBE CATALOG default_catalog", "catalog-not-found"),
     ],

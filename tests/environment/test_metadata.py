@@ -13,7 +13,7 @@ from schema_core.cli.main import WRONG, application
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Ability, Connector, opened
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -69,7 +69,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Connector]:
 @pytest.fixture
 def environment(installed: dict[str, Connector]) -> TableEnvironment:
     assert installed
-    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Rehearsal())
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
 
 
 def create(column: str, connector: str = "queue", name: str = "t") -> str:
@@ -89,9 +89,12 @@ RULES = [
     ("m BIGINT METADATA FROM 'ofset' VIRTUAL", "unknown-metadata", "unknown-metadata", None),
     ("`Time` TIMESTAMP_LTZ(3) METADATA", "unknown-metadata", "unknown-metadata",
      "unknown-metadata"),
-    ("m DATE METADATA FROM 'offset' VIRTUAL", "metadata-type", "metadata-type", None),
-    ("m ARRAY<INT> METADATA FROM 'offset' VIRTUAL", "metadata-type", "metadata-type", None),
-    ("m INT METADATA FROM 'headers'", "metadata-type", "metadata-type", "metadata-type"),
+    ("m DATE METADATA FROM 'offset' VIRTUAL", "invalid-metadata-type",
+     "invalid-metadata-type", None),
+    ("m ARRAY<INT> METADATA FROM 'offset' VIRTUAL", "invalid-metadata-type",
+     "invalid-metadata-type", None),
+    ("m INT METADATA FROM 'headers'", "invalid-metadata-type", "invalid-metadata-type",
+     "invalid-metadata-type"),
     ("m MAP<STRING, STRING> METADATA FROM 'headers'", None, None, None),
 ]  # fmt: skip
 
@@ -138,7 +141,7 @@ def test_every_mistake_is_reported_with_its_place(environment: TableEnvironment)
              for one in caught.value.diagnostics]  # fmt: skip
     assert [
         ("unknown-metadata", ("column 'm'",), "m INT METADATA FROM 'x' VIRTUAL"),
-        ("metadata-type", ("column 'n'",), "n DATE METADATA FROM 'offset' VIRTUAL"),
+        ("invalid-metadata-type", ("column 'n'",), "n DATE METADATA FROM 'offset' VIRTUAL"),
     ] == found
 
 
@@ -162,7 +165,7 @@ def test_every_statement_that_defines_a_table_checks(
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql(statement)
 
-    assert caught.value.code in {"unknown-metadata", "metadata-type"}
+    assert caught.value.code in {"unknown-metadata", "invalid-metadata-type"}
     assert ["good"] == environment.list_tables()
 
 
@@ -238,7 +241,7 @@ def test_an_insert_is_checked_before_anything_runs(
 ) -> None:
     environment.execute_sql(create("m BIGINT METADATA FROM 'offset'"))
     environment.execute_sql("CREATE TABLE good (a INT)")
-    monkeypatch.setattr(Rehearsal, "insert", None)
+    monkeypatch.setattr(DryRunPlanner, "insert", None)
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql(statement.format("INSERT INTO t SELECT 1, CAST(1 AS BIGINT)"))
 

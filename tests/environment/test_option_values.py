@@ -40,7 +40,7 @@ def parsed(kind: str, text: str) -> Any:
     try:
         return PARSERS[kind](text)
     except SchemaError as error:
-        return None if error.code == "option-value" else error
+        return None if error.code == "invalid-option-value" else error
 
 
 @pytest.mark.parametrize(("kind", "text", "answer"), [row for row in ROWS if row[0] not in YAML])
@@ -98,11 +98,11 @@ def test_a_known_option_is_checked_when_it_is_set_and_read(key: str, text: str) 
     with pytest.raises(SchemaError) as caught:
         TableConfig().set(key, text)
 
-    assert caught.value.code == "option-value"
+    assert caught.value.code == "invalid-option-value"
     unchecked = TableConfig({key: text})
     with pytest.raises(SchemaError) as caught:
         _ = unchecked.get_idle_state_retention(), unchecked.get_max_generated_code_length()
-    assert caught.value.code == "option-value"
+    assert caught.value.code == "invalid-option-value"
 
 
 def test_typed_options() -> None:
@@ -124,7 +124,7 @@ def test_a_typed_option_of_another_type_is_refused(get: str) -> None:
 
     with pytest.raises(SchemaError) as caught:
         getattr(configuration, get)("k", None)
-    assert caught.value.code == "option-value"
+    assert caught.value.code == "invalid-option-value"
     with pytest.raises(SchemaError) as caught:
         getattr(configuration, get)("my.password", None)
     assert "hunter2" not in str(caught.value)

@@ -80,7 +80,10 @@ def test_a_catalog_of_a_package(environment: TableEnvironment) -> None:
     assert "toys" == environment.get_current_database()
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("CREATE CATALOG other WITH ('type' = 'toy', 'hom' = 'x')")
-    assert ("catalog-option", "did you mean 'home'?") == (caught.value.code, caught.value.hint)
+    assert ("invalid-catalog-option", "did you mean 'home'?") == (
+        caught.value.code,
+        caught.value.hint,
+    )
 
 
 def test_a_planner_and_a_connector_of_a_package(environment: TableEnvironment) -> None:
@@ -111,8 +114,8 @@ def test_a_planner_and_a_connector_of_a_package(environment: TableEnvironment) -
     [
         ("'shelf' = 'a', 'numbre' = '1'", "unknown-option", "did you mean 'number'?"),
         ("'number' = '1'", "missing-option", None),
-        ("'shelf' = 'a', 'number' = 'x'", "option-value", None),
-        ("'shelf' = 'a', 'combination' = 'canary'", "option-value", None),
+        ("'shelf' = 'a', 'number' = 'x'", "invalid-option-value", None),
+        ("'shelf' = 'a', 'combination' = 'canary'", "invalid-option-value", None),
     ],
 )
 def test_options_of_a_connector_of_a_package(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import Job, Rows
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
@@ -22,7 +22,7 @@ CREATE TABLE t (a INT, b STRING);
 """
 
 
-class Failing(Rehearsal):
+class Failing(DryRunPlanner):
     """A planner whose jobs fail, those of queries when their rows are walked."""
 
     def select(self, query: Relation) -> Rows:
@@ -43,11 +43,16 @@ class Failing(Rehearsal):
         ("SELECT a FROM t", "job-failed", 3, 1),
         ("  SELECT a\n FROM t", "job-failed", 3, 3),
         ("INSERT INTO t SELECT 1, 'x'", "not-executable", 3, 1),
-        ("INSERT INTO t\n SELECT 1", "column-count", 4, 2),
+        ("INSERT INTO t\n SELECT 1", "column-count-mismatch", 4, 2),
         ("INSERT INTO t\n SELECT 'x', 1", "not-assignable", 4, 2),
         ("INSERT INTO t (a, c) SELECT 1, 2", "unknown-column", 3, 19),
         ("INSERT INTO gone SELECT 1", "table-not-found", 3, 13),
-        ("EXECUTE STATEMENT SET BEGIN INSERT INTO t\n SELECT 1; END", "column-count", 4, 2),
+        (
+            "EXECUTE STATEMENT SET BEGIN INSERT INTO t\n SELECT 1; END",
+            "column-count-mismatch",
+            4,
+            2,
+        ),
         ("DROP TABLE gone", "table-not-found", 3, 12),
         ("EXPLAIN DROP TABLE t", "syntax", 3, 9),
         ("EXPLAIN CREATE TABLE x (a INT)", "not-explainable", 3, 1),

@@ -41,10 +41,10 @@ TABLES: dict[str, tuple[Callable[[TableEnvironment], Table], str | None]] = {
     "path": (lambda e: e.from_path("t"), None),
     "query": (lambda e: e.sql_query("SELECT a + 1 AS b FROM t"), None),
     "values": (lambda e: e.from_elements([(1, "x"), (2, None)], ["a", "b"]), None),
-    "descriptor": (lambda e: e.from_descriptor(DESCRIPTOR), "no-sql"),
+    "descriptor": (lambda e: e.from_descriptor(DESCRIPTOR), "query-not-in-sql"),
     "over a descriptor": (
         lambda e: e.from_descriptor(DESCRIPTOR).where(col("a") > 1).select(col("a") + 1),
-        "no-sql",
+        "query-not-in-sql",
     ),
     "inline": (lambda e: e.from_path("t").select(TWICE(col("a"))), "inline-function"),
     "inline in a condition": (
@@ -55,7 +55,7 @@ TABLES: dict[str, tuple[Callable[[TableEnvironment], Table], str | None]] = {
         lambda e: e.from_path("t").select(TWICE(col("a")).sum.alias("s")),
         "inline-function",
     ),
-    "both": (joined, "no-sql"),
+    "both": (joined, "query-not-in-sql"),
 }
 
 
@@ -114,7 +114,7 @@ def test_a_view_without_text_has_no_statement(environment: TableEnvironment, nam
     ):
         with pytest.raises(SchemaCoreError) as caught:
             call()
-        assert "no-sql" == caught.value.code
+        assert "query-not-in-sql" == caught.value.code
 
 
 def test_a_temporary_view_follows_its_tables(environment: TableEnvironment) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
@@ -15,7 +15,7 @@ from tests.support import cases
 @pytest.mark.parametrize(("statements", "expected"), cases("scripts"))
 def test_statements(statements: str, expected: str) -> None:
     settings = EnvironmentSettings.in_streaming_mode()
-    environment = TableEnvironment.create(settings, planner=Rehearsal())
+    environment = TableEnvironment.create(settings, planner=DryRunPlanner())
     *before, last = read_statements(statements)
     for one in before:
         assert not isinstance(one, SchemaCoreError)

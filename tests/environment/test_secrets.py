@@ -15,7 +15,7 @@ from schema_core.catalog.store import CatalogDescriptor
 from schema_core.cli.main import application
 from schema_core.environment.connector import using
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
@@ -69,7 +69,7 @@ def told(environment: TableEnvironment, statement: str) -> Iterator[str]:
 
 @pytest.fixture
 def environment() -> TableEnvironment:
-    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Rehearsal())
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=DryRunPlanner())
 
 
 @pytest.mark.parametrize("form", OPTIONS)

@@ -158,11 +158,11 @@ def test_columns_of(tables: dict[str, Table], use: Use, expected: list[str]) -> 
         (lambda t: t["v"].select(A.cast(DataTypes.BIGINT()), A.cast(DataTypes.BIGINT())),
          "duplicate-column"),
         (lambda t: t["v"].select(A.sum, B), "not-grouped"),
-        (lambda t: t["v"].select(), "no-columns"),
+        (lambda t: t["v"].select(), "missing-columns"),
         (lambda t: t["v"].select("a"), "not-an-expression"),
         (lambda t: t["v"].select(with_columns(range_("a", "q"))), "unknown-column"),
         (lambda t: t["v"].select(with_columns(range_(1, 9))), "unknown-column"),
-        (lambda t: t["v"].alias("x", "y", "z"), "alias-count"),
+        (lambda t: t["v"].alias("x", "y", "z"), "alias-count-mismatch"),
         (lambda t: t["v"].alias("x", "x"), "duplicate-column"),
         (lambda t: t["v"].filter(A + 1), "not-a-condition"),
         (lambda t: t["v"].filter(col("zz") > 1), "unknown-column"),
@@ -174,19 +174,19 @@ def test_columns_of(tables: dict[str, Table], use: Use, expected: list[str]) -> 
         (lambda t: t["v"].rename_columns(A), "not-an-expression"),
         (lambda t: t["v"].rename_columns(A.alias("b")), "duplicate-column"),
         (lambda t: t["v"].drop_columns(col("z")), "unknown-column"),
-        (lambda t: t["v"].drop_columns(A, B), "no-columns"),
+        (lambda t: t["v"].drop_columns(A, B), "missing-columns"),
         (lambda t: t["v"].join(t["u1"]), "ambiguous-column"),
         (lambda t: t["v"].join(t["v"]), "ambiguous-column"),
         (lambda t: t["v"].join("u"), "wrong-argument"),
         (lambda t: t["v"].union(t["z"]), "no-common-type"),
-        (lambda t: t["v"].union(t["u"]), "column-count"),
+        (lambda t: t["v"].union(t["u"]), "column-count-mismatch"),
         (lambda t: t["v"].order_by(col("zz")), "unknown-column"),
-        (lambda t: t["v"].order_by(A).fetch(1).offset(2), "row-count"),
-        (lambda t: t["v"].order_by(A).fetch(1).fetch(2), "row-count"),
-        (lambda t: t["v"].order_by(A).offset(1).offset(2), "row-count"),
-        (lambda t: t["v"].limit(-1), "row-count"),
-        (lambda t: t["v"].offset(-1), "row-count"),
-        (lambda t: t["v"].offset("x"), "row-count"),
+        (lambda t: t["v"].order_by(A).fetch(1).offset(2), "invalid-row-count"),
+        (lambda t: t["v"].order_by(A).fetch(1).fetch(2), "invalid-row-count"),
+        (lambda t: t["v"].order_by(A).offset(1).offset(2), "invalid-row-count"),
+        (lambda t: t["v"].limit(-1), "invalid-row-count"),
+        (lambda t: t["v"].offset(-1), "invalid-row-count"),
+        (lambda t: t["v"].offset("x"), "invalid-row-count"),
     ],
 )  # fmt: skip
 def test_what_is_refused(tables: dict[str, Table], use: Use, code: str) -> None:
@@ -253,4 +253,4 @@ def test_a_table_of_a_descriptor_goes_on(tables: dict[str, Table]) -> None:
     assert ["`a` INT"] == columns(table.where(A > 1))
     with pytest.raises(SchemaCoreError) as caught:
         table.where(A > 1).as_sql()
-    assert "no-sql" == caught.value.code
+    assert "query-not-in-sql" == caught.value.code

@@ -45,8 +45,8 @@ def code(environment: TableEnvironment, statement: str) -> str:
 
 
 def test_it_cannot_be_read(environment: TableEnvironment) -> None:
-    assert "function-class" == code(environment, "SELECT * FROM t")
-    assert "function-class" == code(environment, "SELECT * FROM v")
+    assert "invalid-function-class" == code(environment, "SELECT * FROM t")
+    assert "invalid-function-class" == code(environment, "SELECT * FROM v")
 
 
 @pytest.mark.parametrize("if_exists", ["", "IF EXISTS "])

@@ -119,7 +119,7 @@ def test_values_without_a_literal_are_refused(value: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         lit(value)
 
-    assert caught.value.code == "no-literal"
+    assert caught.value.code == "value-not-in-sql"
 
 
 def test_an_expression_is_neither_true_nor_false() -> None:

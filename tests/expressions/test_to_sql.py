@@ -7,7 +7,7 @@ import pytest
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.sql.expression import parse_expression
 from schema_core.types import parse_type
 from tests.support import cases
@@ -42,7 +42,7 @@ def test_what_is_printed_means_the_same(text: str) -> None:
     first = typed(text)
     again = typed(to_sql(first))
 
-    if not any(isinstance(one, Apply) and one.implicit for one in walk(first)):
+    if not any(isinstance(one, FunctionCall) and one.implicit for one in walk(first)):
         assert first.type == again.type
         assert to_sql(first) == to_sql(again)
 

@@ -12,7 +12,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.signatures import Function, Kind, declare
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
-from schema_core.expressions.typed import Apply, Typed
+from schema_core.expressions.typed import FunctionCall, Typed
 from schema_core.sql.expression import parse_expression
 from schema_core.text import Span
 from schema_core.types import (
@@ -77,9 +77,9 @@ COLUMNS = {"price": DataTypes.DECIMAL(10, 2), "qty": DataTypes.INT(), "r": parse
         ("1 + prize", "unknown-column", "prize", "did you mean 'price'?"),
         ("qty + r.y", "unknown-field", "r.y", None),
         ("UPER('a')", "unknown-function", "UPER('a')", "did you mean 'UPPER'?"),
-        ("SQRT(1, 2)", "argument-count", "SQRT(1, 2)", None),
-        ("LEFT('a', 'b')", "argument-type", "'b'", None),
-        ("1 + LN(NULL)", "argument-type", "NULL", "write CAST(NULL AS ...)"),
+        ("SQRT(1, 2)", "wrong-argument-count", "SQRT(1, 2)", None),
+        ("LEFT('a', 'b')", "wrong-argument-type", "'b'", None),
+        ("1 + LN(NULL)", "wrong-argument-type", "NULL", "write CAST(NULL AS ...)"),
         ("COALESCE(qty, 99999999999999999999)", "number-out-of-range", "9" * 20, None),
         ("GREATEST(NULL, NULL)", "no-common-type", "GREATEST(NULL, NULL)", "add a CAST"),
     ],
@@ -179,7 +179,7 @@ def test_check_casts_where_a_cast_is_needed() -> None:
 
     found = check(scope, parse_expression("qty"), DataTypes.BIGINT())
 
-    assert isinstance(found, Apply)
+    assert isinstance(found, FunctionCall)
     assert found.implicit
     assert found.type == DataTypes.BIGINT()
     assert check(scope, parse_expression("qty"), DataTypes.INT()).type == DataTypes.INT()
@@ -237,7 +237,7 @@ def test_declared_aggregate_may_stand_over_a_window() -> None:
 
     found = infer(scope, parse_expression("my_count(a) OVER (ORDER BY a)"))
 
-    assert isinstance(found, Apply)
+    assert isinstance(found, FunctionCall)
     assert found.over is not None
     assert found.over.order_by[0].value.type == DataTypes.INT()
 

@@ -134,11 +134,11 @@ def of_no_type(value: object) -> int:
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
-        (no_result, "function-hints", ("function 'no_result'", "the result")),
-        (no_argument, "function-hints", ("function 'no_argument'", "argument 'value'")),
-        (any_number, "function-hints", ("function 'any_number'", "argument 'values'")),
-        (of_no_type, "no-data-type", ("function 'of_no_type'", "argument 'value'")),
-        (object(), "function-hints", ("function 'object'",)),
+        (no_result, "invalid-function-hints", ("function 'no_result'", "the result")),
+        (no_argument, "invalid-function-hints", ("function 'no_argument'", "argument 'value'")),
+        (any_number, "invalid-function-hints", ("function 'any_number'", "argument 'values'")),
+        (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "argument 'value'")),
+        (object(), "invalid-function-hints", ("function 'object'",)),
     ],
 )
 def test_what_says_too_little_is_refused(
@@ -185,7 +185,7 @@ def test_an_argument_that_may_be_null_is_refused_where_none_is_not_taken(
     with pytest.raises(SchemaError) as caught:
         environment.sql_query("SELECT shout('a', CAST(NULL AS INT))")
 
-    assert "argument-type" == caught.value.code
+    assert "wrong-argument-type" == caught.value.code
 
 
 def test_a_function_without_a_name_is_typed_but_not_kept() -> None:

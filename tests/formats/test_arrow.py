@@ -87,10 +87,10 @@ FIFTY_ONE = [
     (pa.map_(pa.string(), pa.int32()),        f"MAP<{STRING} NOT NULL, INT>"),
     (pa.null(),                               "NULL"),
     (pa.struct([ITEM]),                       "ROW<`item` INT NOT NULL>"),
-    (TWICE,                                   "field-name"),
+    (TWICE,                                   "invalid-field-name"),
     (pa.decimal32(7, 2),                      "DECIMAL(7, 2)"),
     (pa.decimal64(12, 2),                     "DECIMAL(12, 2)"),
-    (pa.decimal256(76, 10),                   "no-flink-type"),
+    (pa.decimal256(76, 10),                   "type-not-in-flink"),
     (pa.large_string(),                       STRING),
     (pa.large_binary(),                       BYTES),
     (pa.large_list(pa.int32()),               "ARRAY<INT>"),
@@ -120,8 +120,8 @@ FIFTY_ONE = [
     (pa.date64(),                             "DATE"),
     (pa.time32("s"),                          "TIME(0)"),
     (pa.time32("ms"),                         "TIME(3)"),
-    (pa.month_day_nano_interval(),            "no-flink-type"),
-    (UNION,                                   "no-flink-type"),
+    (pa.month_day_nano_interval(),            "type-not-in-flink"),
+    (UNION,                                   "type-not-in-flink"),
     (pa.uuid(),                               "BINARY(16)"),
     (pa.json_(),                              STRING),
     (pa.bool8(),                              "BOOLEAN"),
@@ -132,10 +132,10 @@ OTHERS = [
     (pa.binary(0),                            BYTES),
     (pa.decimal256(38, 0),                    "DECIMAL(38, 0)"),
     (pa.decimal128(2, 5),                     "DECIMAL(5, 5)"),
-    (pa.decimal128(38, -1),                   "no-flink-type"),
+    (pa.decimal128(38, -1),                   "type-not-in-flink"),
     (pa.duration("ms"),                       "INTERVAL DAY(6) TO SECOND(3)"),
-    (pa.dense_union([ITEM]),                  "no-flink-type"),
-    (pa.map_(pa.dictionary(pa.int8(), pa.null()), ITEM.type), "no-flink-type"),
+    (pa.dense_union([ITEM]),                  "type-not-in-flink"),
+    (pa.map_(pa.dictionary(pa.int8(), pa.null()), ITEM.type), "type-not-in-flink"),
     (pa.json_(pa.large_string()),             STRING),
     (pa.opaque(pa.int32(), "point", "acme"),  "INT"),
     (pa.fixed_shape_tensor(pa.float32(), [2, 3], dim_names=["x", "y"]), "ARRAY<FLOAT>"),
@@ -214,7 +214,7 @@ def test_a_layout_that_cannot_hold_the_type_is_refused(layout: str, sql: str) ->
     with pytest.raises(SchemaError) as caught:
         to_field("f", parse_type(sql), layout=layout)
 
-    assert "layout" == caught.value.code
+    assert "invalid-layout" == caught.value.code
 
 
 def test_extensions_without_a_class_are_known_by_their_names() -> None:
@@ -342,9 +342,10 @@ def test_refused_columns_leave_the_others() -> None:
     found = read_schema(schema)
 
     assert ["`id` BIGINT COMMENT 'the key'"] == [str(column) for column in found.schema.columns]
-    assert [("no-flink-type", ("field 'odd'",)), ("field-name", ("field 'twice'",))] == [
-        (one.code, one.path) for one in found.refused
-    ]
+    assert [
+        ("type-not-in-flink", ("field 'odd'",)),
+        ("invalid-field-name", ("field 'twice'",)),
+    ] == [(one.code, one.path) for one in found.refused]
     with pytest.raises(UnsupportedError) as caught:
         from_schema(schema)
     assert found.refused == caught.value.diagnostics
@@ -397,7 +398,7 @@ def test_a_name_that_is_no_text_is_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("\ud800", IntType())
 
-    assert "no-arrow-name" == caught.value.code
+    assert "name-not-in-arrow" == caught.value.code
 
 
 def test_every_class_of_type_is_mapped_or_refused() -> None:

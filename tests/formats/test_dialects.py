@@ -243,7 +243,7 @@ def test_two_names_that_are_one_to_the_engine_are_refused() -> None:
             refused.append((dialect, error.code))
 
     tells_case = {"postgres", "snowflake", "clickhouse"}
-    assert [(one, "same-name") for one in DIALECTS if one not in tells_case] == refused
+    assert [(one, "name-collision") for one in DIALECTS if one not in tells_case] == refused
 
 
 def test_a_note_brings_the_exact_type_back_while_it_fits() -> None:
@@ -302,11 +302,11 @@ def test_every_column_that_cannot_be_read_is_told() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [
-        ("", "no-table", 0),
-        ("SELECT 1", "no-table", 1),
-        ("CREATE TABLE t", "no-columns", 0),
-        ("CREATE TABLE t AS SELECT 1", "no-columns", 16),
-        ("CREATE TABLE t (a int); CREATE TABLE u (b int)", "several-tables", 25),
+        ("", "missing-create-table", 0),
+        ("SELECT 1", "missing-create-table", 1),
+        ("CREATE TABLE t", "missing-columns", 0),
+        ("CREATE TABLE t AS SELECT 1", "missing-columns", 16),
+        ("CREATE TABLE t (a int); CREATE TABLE u (b int)", "multiple-tables", 25),
         ("CREATE TABLE t (a int", "syntax", 0),
         ("CREATE TABLE t (a int b)", "syntax", 23),
         ("CREATE TABLE t (a int,)", "syntax", 23),

@@ -208,7 +208,7 @@ def test_types_that_double_are_refused() -> None:
     steps = "".join(f"CREATE TYPE t{n + 1} AS (a t{n}, b t{n});" for n in range(60))
     with pytest.raises(UnsupportedError) as found:
         read_tables(f"CREATE TYPE t0 AS ENUM ('a');{steps}CREATE TABLE t (a t60)")
-    assert found.value.code == "no-flink-type"
+    assert found.value.code == "type-not-in-flink"
 
 
 # --- several tables ------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_types_that_double_are_refused() -> None:
 def test_one_schema_of_two_tables_is_refused_with_a_way_out() -> None:
     with pytest.raises(ParseError) as found:
         read_table("CREATE TABLE a (x int); CREATE TABLE b (x int)")
-    assert found.value.code == "several-tables"
+    assert found.value.code == "multiple-tables"
     assert "read_tables" in str(found.value.hint)
 
 
@@ -286,7 +286,7 @@ def test_changes_of_a_table_of_mysql() -> None:
 def test_columns_from_elsewhere_are_never_left_out(text: str) -> None:
     with pytest.raises(UnsupportedError) as found:
         read_tables(text)
-    assert found.value.code == "no-columns"
+    assert found.value.code == "missing-columns"
 
 
 def test_columns_of_another_table_of_the_script() -> None:

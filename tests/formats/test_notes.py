@@ -67,7 +67,7 @@ def test_what_nothing_holds_is_refused_under_a_path_too() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("f", DistinctType(MONEY.path, DataTypes.DESCRIPTOR()))
 
-    assert "no-arrow-type" == caught.value.code
+    assert "type-not-in-arrow" == caught.value.code
 
 
 def test_a_path_that_stands_for_two_types_is_not_told() -> None:

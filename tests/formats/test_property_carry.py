@@ -147,14 +147,14 @@ def test_materialized_table_keeps_options_that_its_own_keys_would_cover() -> Non
 @pytest.mark.parametrize(
     ("code", "key", "value"),
     [
-        ("carried-version", "schema.schema-core-2.options", "{}"),
-        ("key-value", OWN + "options", "[]"),
-        ("key-value", OWN + "options", '{"a": 1}'),
-        ("key-value", OWN + "options", "{"),
-        ("key-value", OWN + "primary-key", "[]"),
-        ("key-value", OWN + "primary-key", "[1]"),
-        ("key-value", OWN + "indexes", '[["i"]]'),
-        ("key-value", OWN + "indexes", '{"i": 1}'),
+        ("unsupported-sidecar-version", "schema.schema-core-2.options", "{}"),
+        ("invalid-key-value", OWN + "options", "[]"),
+        ("invalid-key-value", OWN + "options", '{"a": 1}'),
+        ("invalid-key-value", OWN + "options", "{"),
+        ("invalid-key-value", OWN + "primary-key", "[]"),
+        ("invalid-key-value", OWN + "primary-key", "[1]"),
+        ("invalid-key-value", OWN + "indexes", '[["i"]]'),
+        ("invalid-key-value", OWN + "indexes", '{"i": 1}'),
     ],
 )
 def test_damaged_key_of_ours_is_refused(code: str, key: str, value: str) -> None:

@@ -106,7 +106,9 @@ def test_a_column_that_nothing_stands_for_leaves_the_others(odd: spark.DataType)
     found = read_struct_type(struct)
 
     assert ["`id` BIGINT NOT NULL"] == [str(column) for column in found.schema.columns]
-    assert [("no-flink-type", ("field 'odd'",))] == [(one.code, one.path) for one in found.refused]
+    assert [("type-not-in-flink", ("field 'odd'",))] == [
+        (one.code, one.path) for one in found.refused
+    ]
     with pytest.raises(UnsupportedError):
         from_struct_type(struct)
 

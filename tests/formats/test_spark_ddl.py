@@ -91,7 +91,7 @@ def test_columns_of_ddl_that_flink_has_no_type_for() -> None:
     found = from_ddl("a INT, b INTERVAL, c STRING COLLATE UNICODE_CI, d GEOMETRY(4326), e CHAR(0)")
 
     assert ["`a` INT", "`c` STRING"] == [str(column) for column in found.schema.columns]
-    assert ["no-flink-type", "no-flink-type", "type-parameter"] == [
+    assert ["type-not-in-flink", "type-not-in-flink", "invalid-type-parameter"] == [
         one.code for one in found.refused
     ]
     assert [("c",)] == [loss.path for loss in found.losses]
@@ -118,20 +118,20 @@ FIELD = '{"name": "a", "type": "long", "nullable": true, "metadata": {}}'
     [
         ("",                                                 "syntax",     ()),
         ('{"type": "struct"',                                "syntax",     ()),
-        ("[]",                                               "spark-json", ()),
-        ('"long"',                                           "spark-json", ()),
-        ('{"type": "struct"}',                               "spark-json", ()),
-        ('{"type": "struct", "fields": {}}',                 "spark-json", ()),
-        ('{"type": "struct", "fields": [1]}',                "spark-json", ()),
-        ('{"type": "struct", "fields": [], "x": 1}',         "spark-json", ()),
-        (FIELD.replace('"long"', "1"),                       "spark-json", ("field 'a'",)),
-        (FIELD.replace('"long"', '{"type": "list"}'),        "spark-json", ("field 'a'",)),
-        (FIELD.replace("true", '"yes"'),                     "spark-json", ("field 'a'",)),
-        (FIELD.replace('"nullable"', '"null"'),              "spark-json", ("field 'a'",)),
-        (FIELD.replace("{}", "[1]"),                         "spark-json", ("field 'a'",)),
-        (FIELD.replace('"a"', "7"),                          "spark-json", ("field 7",)),
+        ("[]",                                             "invalid-spark-schema", ()),
+        ('"long"',                                         "invalid-spark-schema", ()),
+        ('{"type": "struct"}',                             "invalid-spark-schema", ()),
+        ('{"type": "struct", "fields": {}}',               "invalid-spark-schema", ()),
+        ('{"type": "struct", "fields": [1]}',              "invalid-spark-schema", ()),
+        ('{"type": "struct", "fields": [], "x": 1}',       "invalid-spark-schema", ()),
+        (FIELD.replace('"long"', "1"),                     "invalid-spark-schema", ("field 'a'",)),
+        (FIELD.replace('"long"', '{"type": "list"}'),      "invalid-spark-schema", ("field 'a'",)),
+        (FIELD.replace("true", '"yes"'),                   "invalid-spark-schema", ("field 'a'",)),
+        (FIELD.replace('"nullable"', '"null"'),            "invalid-spark-schema", ("field 'a'",)),
+        (FIELD.replace("{}", "[1]"),                       "invalid-spark-schema", ("field 'a'",)),
+        (FIELD.replace('"a"', "7"),                        "invalid-spark-schema", ("field 7",)),
         (FIELD.replace('"long"', '{"type": "array", "elementType": 1, "containsNull": true}'),
-         "spark-json", ("field 'a'", "element")),
+         "invalid-spark-schema", ("field 'a'", "element")),
     ],
 )  # fmt: skip
 def test_json_that_is_no_struct_is_refused(text: str, code: str, path: tuple[str, ...]) -> None:
@@ -157,4 +157,4 @@ def test_nothing_that_json_names_is_imported() -> None:
     field = json.loads(FIELD) | {"type": {**udt, "sqlType": "long"}}
     found = from_json(json.dumps({"type": "struct", "fields": [field]}))
 
-    assert ["no-flink-type"] == [one.code for one in found.refused]
+    assert ["type-not-in-flink"] == [one.code for one in found.refused]

@@ -62,14 +62,14 @@ def test_other_texts_are_no_type_information(old: str) -> None:
     with pytest.raises(SchemaError) as caught:
         read_map(columns(f"a: type={old}"))
 
-    assert ("legacy-type", ("schema.0.type",)) == (caught.value.code, caught.value.path)
+    assert ("invalid-legacy-type", ("schema.0.type",)) == (caught.value.code, caught.value.path)
 
 
 def test_sql_type_is_believed_where_both_are_given() -> None:
     found = read_map(columns("a: type=INT; data-type=BIGINT"))
 
     assert "(\n  `a` [BIGINT]\n)" == str(found.object.schema)  # type: ignore[union-attr]
-    assert {"mixed-versions", "type-twice"} <= {note.code for note in found.notes}
+    assert {"mixed-versions", "duplicate-type"} <= {note.code for note in found.notes}
 
 
 # --- descriptors ---------------------------------------------------------------------------------
@@ -320,8 +320,8 @@ def test_what_is_no_text_is_refused_and_told(damaged: dict[str, str]) -> None:
     with pytest.raises(SchemaError) as caught:
         read_map(properties)
 
-    assert "key-value" == caught.value.code
-    assert ["key-value"] == [one.code for one in verify(properties)]
+    assert "invalid-key-value" == caught.value.code
+    assert ["invalid-key-value"] == [one.code for one in verify(properties)]
 
 
 def test_upgrade_tells_types_that_are_others_today() -> None:

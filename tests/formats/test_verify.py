@@ -92,22 +92,22 @@ def test_sound_maps_have_no_damage() -> None:
         ("unknown-key", "schema.registry", "u"),
         ("unknown-key", "distribution.strategy", "u"),
         ("option-kept", "schema-registry.url", "u"),
-        ("type-twice", "schema.0.type", "LONG"),
+        ("duplicate-type", "schema.0.type", "LONG"),
         # values
-        ("key-value", "snapshot", "soon"),
-        ("key-value", "distribution.kind", "hash"),
-        ("key-value", "distribution.buckets", "many"),
-        ("key-value", "refresh-status", "activated"),
-        ("key-value", "refresh-handler-bytes", "?"),
-        ("key-value", "schema.schema-core-1.options", "[]"),
-        ("carried-version", "schema.schema-core-7.options", "{}"),
-        ("odd-value", "schema.2.virtual", "no"),
-        ("odd-value", "schema.primary-key.columns", "id,"),
-        ("odd-value", "distribution.buckets", "+4"),
-        ("odd-value", "snapshot", "042"),
-        ("odd-value", "distribution.buckets", "\uff14"),
-        ("odd-value", "refresh-handler-bytes", "AQI"),
-        ("odd-value", "schema.schema-core-1.options", '{ "comment": "" }'),
+        ("invalid-key-value", "snapshot", "soon"),
+        ("invalid-key-value", "distribution.kind", "hash"),
+        ("invalid-key-value", "distribution.buckets", "many"),
+        ("invalid-key-value", "refresh-status", "activated"),
+        ("invalid-key-value", "refresh-handler-bytes", "?"),
+        ("invalid-key-value", "schema.schema-core-1.options", "[]"),
+        ("unsupported-sidecar-version", "schema.schema-core-7.options", "{}"),
+        ("noncanonical-value", "schema.2.virtual", "no"),
+        ("noncanonical-value", "schema.primary-key.columns", "id,"),
+        ("noncanonical-value", "distribution.buckets", "+4"),
+        ("noncanonical-value", "snapshot", "042"),
+        ("noncanonical-value", "distribution.buckets", "\uff14"),
+        ("noncanonical-value", "refresh-handler-bytes", "AQI"),
+        ("noncanonical-value", "schema.schema-core-1.options", '{ "comment": "" }'),
         ("duplicate-key", "schema.schema-core-1.primary-key", '["pk","id"]'),
         ("duplicate-key", "schema.schema-core-1.refresh-handler", ""),
         ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
@@ -147,8 +147,8 @@ def test_damage_is_told_all_at_once() -> None:
         ("missing-key", "schema.4.name"),
         ("missing-key", "partition.keys.1.name"),
         ("missing-key", "schema.5.data-type"),
-        ("key-value", "distribution.buckets"),
-        ("key-value", "snapshot"),
+        ("invalid-key-value", "distribution.buckets"),
+        ("invalid-key-value", "snapshot"),
         ("unknown-key", "schema.1.typ"),
     ] == [one for one in found if one != ("missing-key", "schema.00.data-type")]
 
@@ -165,7 +165,7 @@ def test_number_in_a_key_is_never_counted_up_to() -> None:
 
     assert time.process_time() - started < 0.5
     assert len(found) < 30
-    assert {"missing-key", "key-number"} <= {one.code for one in found}
+    assert {"missing-key", "invalid-key-number"} <= {one.code for one in found}
 
 
 def test_long_map_is_verified_in_linear_time() -> None:
@@ -186,14 +186,14 @@ def test_damaged_parts_are_told_before_what_is_in_them() -> None:
 
     (found,) = verify(packed | {key: packed[key][:-1]})
 
-    assert ("damaged-part", (key.removeprefix("flink."),)) == (found.code, found.path)
+    assert ("corrupt-part", (key.removeprefix("flink."),)) == (found.code, found.path)
 
 
 @pytest.mark.parametrize(
     ("code", "stored"),
     [
         ("hive-table", {"flink.topic": "t"}),
-        ("odd-value", {"flink.schema.0.name": "a", "flink.schema.0.data-type": "INT",
+        ("noncanonical-value", {"flink.schema.0.name": "a", "flink.schema.0.data-type": "INT",
                        "is_generic": "True"}),
         ("missing-key", {PARTS: "2", f"{SCHEMA}.part.0": "{"}),
         ("duplicate-key", {PARTS: "1", f"{SCHEMA}.part.0": "{}", SCHEMA: "{}"}),

@@ -47,9 +47,9 @@ def test_keys_are_found_where_flink_finds_them(given: str, expected: str) -> Non
 @pytest.mark.parametrize(
     ("sql", "code"),
     [
-        ("SELECT id FROM t ORDER BY 2", "order-position"),
-        ("SELECT id FROM t ORDER BY 0", "order-position"),
-        ("SELECT id FROM t ORDER BY 2.5", "order-position"),
+        ("SELECT id FROM t ORDER BY 2", "invalid-order-position"),
+        ("SELECT id FROM t ORDER BY 0", "invalid-order-position"),
+        ("SELECT id FROM t ORDER BY 2.5", "invalid-order-position"),
         ("SELECT id, v AS id FROM t ORDER BY id", "ambiguous-column"),
         ("SELECT id AS a, v AS a FROM t ORDER BY a || 'x'", "ambiguous-column"),
         ("SELECT id + 1 FROM t ORDER BY EXPR$0", "unknown-column"),

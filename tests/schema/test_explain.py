@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.environment.dry_run import Rehearsal
+from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
@@ -24,7 +24,7 @@ def explained(builder: SchemaBuilder, streaming: bool = True) -> Explanation:
 
 def of_statement(text: str) -> Explanation:
     """The explanation of the table `t` that a statement makes."""
-    session = Session(EnvironmentSettings.in_streaming_mode(), Rehearsal())
+    session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
     for statement in parse_statements(text):
         run(session, statement, text)
     return session.found(Name(("t",))).table.resolved_schema.explain()

@@ -180,7 +180,7 @@ def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
         ("unknown-column", "column 'b'", lambda b: b.column_by_expression("b", "b")),
         ("unknown-function", "column 'b'", lambda b: b.column_by_expression("b", "NOPE(1)")),
         (
-            "several-watermarks",
+            "duplicate-watermark",
             None,
             lambda b: b.column("t", "TIMESTAMP(3)").watermark("t", "t").watermark("x", "y"),
         ),
@@ -189,14 +189,22 @@ def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
             "watermark of 'a.ts'",
             lambda b: b.column("a", "ROW<ts TIMESTAMP(3)>").watermark("a.ts", "a.ts"),
         ),
-        ("watermark-type", "watermark of 'ts'", on("INT", "ts")),
-        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(6)", "ts")),
-        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3) WITH TIME ZONE", "ts")),
-        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP(6))")),
-        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "1")),
-        ("watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP_LTZ(3))")),
+        ("invalid-watermark-type", "watermark of 'ts'", on("INT", "ts")),
+        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(6)", "ts")),
+        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(3) WITH TIME ZONE", "ts")),
         (
-            "watermark-type",
+            "invalid-watermark-type",
+            "watermark of 'ts'",
+            on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP(6))"),
+        ),
+        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "1")),
+        (
+            "invalid-watermark-type",
+            "watermark of 'ts'",
+            on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP_LTZ(3))"),
+        ),
+        (
+            "invalid-watermark-type",
             "watermark of 'p'",
             lambda b: b.column_by_expression("p", "PROCTIME()").watermark("p", "p"),
         ),
@@ -207,18 +215,18 @@ def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
         ),
         ("unknown-column", "primary key 'PK_a'", lambda b: b.primary_key("a")),
         (
-            "column-kind",
+            "unsupported-column-kind",
             "primary key 'PK_m'",
             lambda b: b.column_by_metadata("m", "INT NOT NULL").primary_key("m"),
         ),
         (
-            "nullable-key",
+            "nullable-primary-key",
             "primary key 'PK_a'",
             lambda b: b.column("a", "INT").primary_key("a"),
         ),
         ("unknown-column", "index 'INDEX_a'", lambda b: b.index("a")),
         (
-            "column-kind",
+            "unsupported-column-kind",
             "index 'INDEX_c'",
             lambda b: b.column_by_expression("c", "1").index("c"),
         ),
@@ -228,12 +236,12 @@ def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
             lambda b: b.column("a", "INT").index("a").index_named("other", "a"),
         ),
         (
-            "immutable-without-key",
+            "immutable-columns-without-key",
             "immutable columns 'IMMUTABLE_COLUMNS_a'",
             lambda b: b.column("a", "INT").immutable_columns("a"),
         ),
         (
-            "column-kind",
+            "unsupported-column-kind",
             "immutable columns 'IMMUTABLE_COLUMNS_m'",
             lambda b: (
                 b.column("a", "INT NOT NULL")
@@ -258,7 +266,7 @@ def test_metadata_columns_may_be_unsupported() -> None:
     schema = Schema.new_builder().column_by_metadata("m", "INT").build()
 
     assert not resolver.supports_metadata()
-    assert ["no-metadata"] == [one.code for one in resolver.check(schema)]
+    assert ["metadata-not-supported"] == [one.code for one in resolver.check(schema)]
 
 
 def test_all_mistakes_are_told_in_the_order_of_the_steps() -> None:
@@ -283,7 +291,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_steps() -> None:
         "unknown-type",
         "unknown-column",
         "unknown-column",
-        "nullable-key",
+        "nullable-primary-key",
         "unknown-column",
     ] == [one.code for one in found]
 

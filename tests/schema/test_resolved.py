@@ -118,7 +118,7 @@ def test_immutable_columns_need_a_key() -> None:
     with pytest.raises(SchemaError) as caught:
         ResolvedSchema(immutable_columns=ImmutableColumns.of("im", ["a"]))
 
-    assert "immutable-without-key" == caught.value.code
+    assert "immutable-columns-without-key" == caught.value.code
 
 
 def test_names_and_types_must_be_equally_many() -> None:

@@ -43,7 +43,7 @@ def test_a_write_is_refused_exactly_if_an_ability_is_missing(
         with pytest.raises(UnsupportedError) as caught:
             require_abilities(connector, needed)
 
-    assert ("connector-ability", True) == (caught.value.code, bool(caught.value.hint))
+    assert ("unsupported-ability", True) == (caught.value.code, bool(caught.value.hint))
     assert any(repr(one.value) in caught.value.problem for one in missing)
 
 
@@ -78,6 +78,6 @@ def test_statements_are_refused_before_the_job(
     ):
         environment.execute_sql(statement)
 
-    assert "connector-ability" == caught.value.code
+    assert "unsupported-ability" == caught.value.code
     assert repr(missing.value) in caught.value.problem
     assert ["parts", "plain"] == environment.list_tables()

@@ -174,7 +174,7 @@ def test_a_file_of_the_same_name_is_not_overwritten(directory: Directory) -> Non
         stage.commit()
     stage.abort()
 
-    assert ("file-system", {"part-0": "old"}) == (caught.value.code, content(directory))
+    assert ("file-system-failed", {"part-0": "old"}) == (caught.value.code, content(directory))
 
 
 def test_checksum_files_of_hadoop_go_with_their_files(directory: Directory) -> None:

@@ -159,7 +159,7 @@ def test_a_type_without_a_field_is_refused(
     with pytest.raises(SchemaError) as caught:
         csv.execute_sql(statement)
 
-    assert "file-type" == caught.value.code
+    assert "type-not-in-file-format" == caught.value.code
 
 
 def test_a_delimiter_is_one_character(csv: TableEnvironment, tmp_path: Path) -> None:
@@ -167,4 +167,4 @@ def test_a_delimiter_is_one_character(csv: TableEnvironment, tmp_path: Path) -> 
     with pytest.raises(SchemaError) as caught:
         csv.execute_sql("SELECT * FROM t")
 
-    assert "option-value" == caught.value.code
+    assert "invalid-option-value" == caught.value.code

@@ -279,7 +279,7 @@ def test_an_error_of_hadoop_is_one_of_the_library(hadoop: HadoopFiles, tmp_path:
     with pytest.raises(ExternalError) as caught:
         Directory(hadoop, f"{tmp_path}/file/below").mkdirs("")
 
-    assert "file-system" == caught.value.code
+    assert "file-system-failed" == caught.value.code
     assert "Py4JJavaError" not in caught.value.problem
     with pytest.raises(ExternalError) as caught:
         Directory(hadoop, str(tmp_path)).create("file", b"y")

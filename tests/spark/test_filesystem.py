@@ -114,7 +114,7 @@ def test_there_must_be_a_directory(session: SparkSession, table: Make) -> None:
     with pytest.raises(ExternalError) as caught:
         rows(session, table(PRICES))
 
-    assert "no-files" == caught.value.code
+    assert "files-not-found" == caught.value.code
 
 
 def test_files_have_no_other_metadata(table: Make) -> None:
@@ -237,7 +237,7 @@ def test_a_hidden_file_is_not_silently_empty(
     with pytest.raises(ExternalError) as caught:
         rows(session, table(schema, options={"path": str(tmp_path / name)}))
 
-    assert "no-files" == caught.value.code
+    assert "files-not-found" == caught.value.code
 
 
 def test_unreadable_lines_of_json_are_skipped_on_request(

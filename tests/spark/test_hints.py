@@ -128,7 +128,7 @@ def test_the_target_of_an_explained_insert_is_checked(
 @pytest.mark.parametrize(
     ("hint", "code"),
     [
-        ("OPTIONS('level' = 'x')", "option-value"),
+        ("OPTIONS('level' = 'x')", "invalid-option-value"),
         ("OPTIONS('levle' = '1')", "unknown-option"),
         ("OPTIONS('connector' = 'absent')", "not-discovered"),
         ("OPTIONS('connector' = 'filesystem')", "missing-option"),

@@ -303,15 +303,21 @@ def test_options_of_a_table_of_spark_are_altered_and_its_columns_stay(
         (CatalogTable(columns(a="INT NOT NULL"), options=HIVE), "not-in-hive"),
         (CatalogTable(columns(a="TIMESTAMP(3)"), options=HIVE), "not-in-hive"),
         (CatalogTable(columns(a="ROW<B INT>"), options=HIVE), "not-in-hive"),
-        (CatalogTable(columns(A="INT"), options=HIVE), "name-case"),
+        (CatalogTable(columns(A="INT"), options=HIVE), "name-case-not-preserved"),
         (CatalogTable(columns(a="INT", b="INT"), ("a",), options=HIVE), "not-in-hive"),
         (CatalogTable(columns(a="INT"), options={**HIVE, "numRows": "1"}), "not-in-hive"),
-        (CatalogTable(columns(a="INT"), options={**HIVE, "k": "v" * 32_673}), "does-not-fit"),
+        (
+            CatalogTable(columns(a="INT"), options={**HIVE, "k": "v" * 32_673}),
+            "exceeds-store-limit",
+        ),
         (
             CatalogTable(columns(a="INT"), options={**HIVE, "hive.storage.file-format": "parqet"}),
-            "option-value",
+            "invalid-option-value",
         ),
-        (CatalogView(columns(a="INT"), "SELECT 1", f"SELECT {'1' * 32_700}"), "does-not-fit"),
+        (
+            CatalogView(columns(a="INT"), "SELECT 1", f"SELECT {'1' * 32_700}"),
+            "exceeds-store-limit",
+        ),
     ],
 )
 def test_what_hive_cannot_hold_is_refused_before_it_is_written(
@@ -330,7 +336,7 @@ def test_a_generic_table_does_not_become_one_of_hives_own(catalog: HiveCatalog) 
     with pytest.raises(SchemaCoreError) as caught:
         catalog.alter_table(at("generic"), hive_table(), ignore_if_not_exists=False)
 
-    assert caught.value.code == "table-kind"
+    assert caught.value.code == "wrong-table-kind"
 
 
 # --- many at once --------------------------------------------------------------------------------

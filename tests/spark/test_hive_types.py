@@ -100,7 +100,7 @@ def test_what_is_refused_is_told_before(spark: SparkSession, type_: str) -> None
     assert "refused" in {loss.kind.word for loss in losses(schema, "hive")}
     with pytest.raises(UnsupportedError) as caught:
         to_struct_type(schema, target="hive")
-    assert ["no-hive-type"] == [one.code for one in caught.value.diagnostics]
+    assert ["type-not-in-hive"] == [one.code for one in caught.value.diagnostics]
     with pytest.raises(Exception, match=r"(?i)hive|schema|already exists"):
         saved(spark, schema, "parquet", struct=to_struct_type(schema))
 

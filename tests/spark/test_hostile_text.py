@@ -54,7 +54,7 @@ def is_name(text: str) -> bool:
     try:
         T.ROW([T.FIELD(text, T.INT())])
     except SchemaError as error:
-        return error.code != "field-name"
+        return error.code != "invalid-field-name"
     return True
 
 
@@ -218,7 +218,7 @@ def test_names_that_no_directory_has(
     for action in actions:
         with pytest.raises(SchemaError) as caught:
             action()
-        assert "file-column-name" == caught.value.code
+        assert "name-not-in-file-format" == caught.value.code
 
 
 def deep(names: Sequence[str]) -> DataType:
@@ -259,4 +259,4 @@ def test_names_that_orc_files_cannot_hold(
     for action in actions:
         with pytest.raises(SchemaError) as caught:
             action()
-        assert "file-column-name" == caught.value.code
+        assert "name-not-in-file-format" == caught.value.code

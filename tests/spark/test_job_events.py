@@ -190,7 +190,7 @@ def test_a_hook_that_raises_after_the_commit_does_not_undo_the_job(session: Any)
     with pytest.raises(ExternalError) as caught:
         run_job(session, "name", lambda: None, (Raising("finished"), watcher), step)
 
-    assert ("job-hook", ["begin", "commit", "committed"]) == (caught.value.code, step.calls)
+    assert ("job-hook-failed", ["begin", "commit", "committed"]) == (caught.value.code, step.calls)
     assert ["created", "finished"] == watcher.events
 
 

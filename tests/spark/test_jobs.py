@@ -160,7 +160,7 @@ def test_streams_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError) as caught:
         environment.execute_sql("SELECT * FROM t")
 
-    assert "streaming" == caught.value.code
+    assert "streaming-not-supported" == caught.value.code
 
 
 QUERIES = {

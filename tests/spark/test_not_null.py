@@ -20,7 +20,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions.signature_dsl import EQUAL, ORDERED
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.expressions.typed import Apply, Typed, walk
+from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.spark.compiler.expression import to_spark
 from schema_core.sql.expression import parse_expression
 from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
@@ -84,7 +84,7 @@ def is_exempt(found: Typed) -> bool:
     A text that is compared with a number is read as one, and NULL where it is none. In SQL the
     elements of what is cast to an array are NOT NULL, whatever they were.
     """
-    if not isinstance(found, Apply):
+    if not isinstance(found, FunctionCall):
         return False
     if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
         return any(map(says_not_null, found.type.children()))

@@ -80,7 +80,9 @@ def test_other_columns_or_types_are_refused(
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT 1 FROM t").collect()
 
-    expected = [("connector-result", f"connector 'frames' returned {one}") for one in problems]
+    expected = [
+        ("invalid-connector-result", f"connector 'frames' returned {one}") for one in problems
+    ]
     assert expected == [(one.code, one.message) for one in caught.value.diagnostics]
     assert ("read table default_catalog.default_database.t",) == caught.value.path
 
@@ -106,7 +108,7 @@ def test_what_is_not_a_frame_is_refused(
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT * FROM t").collect()
 
-    assert "connector-result" == caught.value.code
+    assert "invalid-connector-result" == caught.value.code
 
 
 #: Type, a Spark SQL value with a forbidden NULL in it, how the place is described.

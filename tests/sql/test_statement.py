@@ -137,7 +137,7 @@ def test_every_mistake_of_many_statements_is_told() -> None:
 
     found = caught.value.diagnostics
     assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(one.line, one.column) for one in found]
-    assert ["syntax", "syntax", "enforced-key", "syntax"] == [one.code for one in found]
+    assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [one.code for one in found]
 
 
 def test_a_mistake_within_a_statement_set_ends_the_set() -> None:

@@ -94,4 +94,4 @@ def test_types_that_flink_cannot_spell(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         type_name_of(parse_type(text))
 
-    assert "no-cast" == caught.value.code
+    assert "cast-not-in-sql" == caught.value.code

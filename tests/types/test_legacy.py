@@ -73,4 +73,4 @@ def test_digits_that_nobody_knows_cannot_be_compared() -> None:
     assert common_type([legacy, DataTypes.STRING()]) is None
     with pytest.raises(SchemaError) as caught:
         common_type([legacy, DataTypes.INT()])
-    assert "legacy-type" == caught.value.code
+    assert "invalid-legacy-type" == caught.value.code

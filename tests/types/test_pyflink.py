@@ -114,4 +114,4 @@ def test_a_user_defined_type_says_what_it_lacks() -> None:
     assert ("point", __name__) == (Point.type_name(), Point.module())
     with pytest.raises(UnsupportedError) as caught:
         Point().serialize(1)
-    assert "user-defined-type" == caught.value.code
+    assert "incomplete-user-defined-type" == caught.value.code

@@ -141,7 +141,7 @@ def test_what_stands_for_no_type(description: object, path: tuple[str, ...]) -> 
     with pytest.raises(SchemaError) as caught:
         DataTypes.of(description)
 
-    assert ("no-data-type", path) == (caught.value.code, caught.value.path)
+    assert ("data-type-not-inferred", path) == (caught.value.code, caught.value.path)
 
 
 def test_types_of_arrow() -> None:
@@ -151,7 +151,7 @@ def test_types_of_arrow() -> None:
     assert "INT NOT NULL" == str(DataTypes.of(pa.field("a", pa.int32(), nullable=False)))
     with pytest.raises(SchemaError) as caught:
         DataTypes.of(pa.array([1]))
-    assert "no-data-type" == caught.value.code
+    assert "data-type-not-inferred" == caught.value.code
 
 
 def test_types_of_spark() -> None:
@@ -162,7 +162,7 @@ def test_types_of_spark() -> None:
     assert "BIGINT NOT NULL" == str(DataTypes.of(field))
     with pytest.raises(SchemaError) as caught:
         DataTypes.of(spark.Row(a=1))
-    assert "no-data-type" == caught.value.code
+    assert "data-type-not-inferred" == caught.value.code
 
 
 class TestUnresolved:

@@ -107,7 +107,7 @@ class TestRow:
         assert {"name": "Bob", "age": 1} == person("Bob", 1).as_dict()
         with pytest.raises(SchemaError) as caught:
             person(1, 2, 3)
-        assert "row-values" == caught.value.code
+        assert "invalid-row-values" == caught.value.code
 
     def test_it_can_be_changed(self) -> None:
         row = Row.of_kind(RowKind.UPDATE_AFTER, 1, 2)
@@ -139,7 +139,7 @@ class TestRow:
             Row(1).as_dict()
         with pytest.raises(SchemaError) as missing:
             Row(amount=1)["amuont"]
-        assert ("row-values", "row-field", "row-field") == tuple(
+        assert ("invalid-row-values", "unknown-row-field", "unknown-row-field") == tuple(
             one.value.code for one in (both, unnamed, missing)
         )
         assert "did you mean 'amount'?" == missing.value.hint

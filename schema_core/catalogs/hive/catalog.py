@@ -229,7 +229,7 @@ class HiveCatalog(Catalog):
         wrote within the second of our own reading may be missed.
 
         Raises:
-            SchemaError: with code `table-kind`, also between tables of Hive's own and others.
+            SchemaError: with code `wrong-table-kind`, also between tables of Hive's own and others.
             ConflictError: if there is not what was `expected`.
         """
         resolved = self._storable(new_table)
@@ -238,7 +238,7 @@ class HiveCatalog(Catalog):
             found = self._decode(stored)
             kinds = found.get_table_kind(), new_table.get_table_kind()
             if kinds[0] is not kinds[1]:
-                raise SchemaError(f"{table_path} is no {kinds[1].value}", code="table-kind")
+                raise SchemaError(f"{table_path} is no {kinds[1].value}", code="wrong-table-kind")
             if not means_the_same(expected, found):
                 require_expected(table_path, expected, found)
             return self._codec.alter(stored, resolved)
@@ -343,7 +343,7 @@ class HiveCatalog(Catalog):
         if set(given) != set(keys):
             raise SchemaError(
                 f"{partition_spec} does not give a value for each of {', '.join(keys)}",
-                code="partition-spec",
+                code="invalid-partition-spec",
             )
         made = self._codec.encode_partition(stored, tuple(given[key] for key in keys), partition)
         there = self._partition(stored, keys, partition_spec) is not None
@@ -434,6 +434,6 @@ def _refuse_expected(what: str, expected: object) -> None:
     if expected is not None:
         raise UnsupportedError(
             f"a Hive metastore cannot compare {what} while it alters them",
-            code="catalog-capability",
+            code="unsupported-capability",
             hint="leave `expected` away",
         )

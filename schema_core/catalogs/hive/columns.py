@@ -48,7 +48,7 @@ def _told(column: Column) -> HiveColumn:
     if column.name != column.name.lower():
         raise UnsupportedError(
             "Hive keeps the names of columns in small letters",
-            code="name-case",
+            code="name-case-not-preserved",
             hint="write it in small letters, or leave 'connector' = 'hive' away",
         )
     return HiveColumn(column.name, to_hive(column.data_type), column.comment)
@@ -77,7 +77,7 @@ def schema_of(columns: Iterable[HiveColumn]) -> Schema:
     """The schema that Hive's own list tells.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for every type that Flink does not have.
+        UnsupportedError: with code `type-not-in-flink` for every type that Flink does not have.
     """
     found = Gathering()
     builder = Schema.new_builder()

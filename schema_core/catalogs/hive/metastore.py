@@ -99,7 +99,7 @@ class Metastore(Protocol):
     """A connection to a metastore. Names are in small letters.
 
     What is not there is None or False, as is what cannot be made since it is there already.
-    Everything else that goes wrong is an `ExternalError` with the code `hive-metastore`.
+    Everything else that goes wrong is an `ExternalError` with the code `hive-metastore-failed`.
     """
 
     def close(self) -> None: ...

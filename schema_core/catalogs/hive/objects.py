@@ -81,7 +81,7 @@ class HiveObjects(HiveTables):
         """What a metastore holds of a database.
 
         Raises:
-            UnsupportedError: with code `does-not-fit` or `not-in-hive`.
+            UnsupportedError: with code `exceeds-store-limit` or `not-in-hive`.
         """
         properties = database.get_properties()
         location = properties.pop(DATABASE_LOCATION, None)
@@ -129,7 +129,7 @@ class HiveObjects(HiveTables):
 
         Raises:
             UnsupportedError: with code `not-in-hive` for a partition of a generic table, or a value
-                without a visible character; `does-not-fit` for what is too long.
+                without a visible character; `exceeds-store-limit` for what is too long.
         """
         if is_hive_table(table.parameters) is False or not table.partition_columns:
             raise UnsupportedError(
@@ -143,7 +143,7 @@ class HiveObjects(HiveTables):
         name = "/".join(values)
         if 3 * len(name.encode()) > PARTITION_NAME and len(name) > PARTITION_NAME // 3:
             problem = f"values of {len(name):,} characters make too long a name"
-            raise UnsupportedError(problem, code="does-not-fit")
+            raise UnsupportedError(problem, code="exceeds-store-limit")
         parameters, location = self._partition_properties(partition)
         storage = replace(table.storage, location=location)
         return HivePartition(table.database, table.name, values, parameters, storage, table.columns)
@@ -184,7 +184,7 @@ class HiveObjects(HiveTables):
 
         Raises:
             UnsupportedError: with code `not-in-hive` for options and unknown kinds of files,
-                `does-not-fit` for names that are too long.
+                `exceeds-store-limit` for names that are too long.
         """
         if function.options:
             raise UnsupportedError("a function of Hive has no options", code="not-in-hive")

@@ -74,7 +74,7 @@ def connection(
     """The metastore of a session, and what fits into it; without a `profile` its address tells.
 
     Raises:
-        ExternalError: with code `hive-metastore` where there is no connection.
+        ExternalError: with code `hive-metastore-failed` where there is no connection.
     """
     metastore = SparkMetastore(session, settings)
     remote = (metastore.setting(URI) or "").strip()
@@ -87,8 +87,8 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
     """The session of this process over a metastore with these settings.
 
     Raises:
-        UnsupportedError: with code `no-hive` where Spark runs already, without Hive or over another
-            metastore.
+        UnsupportedError: with code `hive-not-reachable` where Spark runs already, without Hive or
+            over another metastore.
     """
     session = spark_session(
         {IMPLEMENTATION: "hive"} | {f"spark.hadoop.{key}": settings[key] for key in settings}
@@ -96,7 +96,7 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
     if session.conf.get(IMPLEMENTATION, "in-memory") != "hive":
         raise UnsupportedError(
             "Spark runs already, and without Hive",
-            code="no-hive",
+            code="hive-not-reachable",
             hint=f"start it with {IMPLEMENTATION}=hive, or create the catalog first",
         )
     hadoop = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - as in hive_metastore
@@ -104,7 +104,7 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
         if key in settings and settings[key] != hadoop.get(key):
             raise UnsupportedError(
                 f"Spark runs already over another metastore: {key} is not {settings[key]!r}",
-                code="no-hive",
+                code="hive-not-reachable",
                 hint="one process has one metastore",
             )
     return session
@@ -115,7 +115,7 @@ def settings_of(options: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         NotFoundError: with code `not-found` for a directory without such files.
-        ExternalError: with code `external` for a file that is no list of settings.
+        ExternalError: with code `external-failure` for a file that is no list of settings.
     """
     found: dict[str, str] = {}
     for option, names in SITES.items():
@@ -134,7 +134,7 @@ def read_settings(file: Path) -> dict[str, str]:
     """The settings of a file of Hadoop's.
 
     Raises:
-        ExternalError: with code `external` for a file that is none.
+        ExternalError: with code `external-failure` for a file that is none.
     """
     try:
         root = ET.parse(file).getroot()  # noqa: S314 - a file of the user's own

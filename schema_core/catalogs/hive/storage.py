@@ -76,7 +76,7 @@ def storage_of(options: Mapping[str, str]) -> HiveStorage:
     """The storage that options ask for; text in lines where they do not.
 
     Raises:
-        SchemaError: with code `option-value` for a file format that Hive does not have.
+        SchemaError: with code `invalid-option-value` for a file format that Hive does not have.
 
     >>> storage_of({"hive.storage.file-format": "ORC"}).serde
     'org.apache.hadoop.hive.ql.io.orc.OrcSerde'
@@ -85,7 +85,7 @@ def storage_of(options: Mapping[str, str]) -> HiveStorage:
     if chosen not in FORMATS:
         raise SchemaError(
             f"Hive has no file format {chosen!r}",
-            code="option-value",
+            code="invalid-option-value",
             hint=similar(chosen, FORMATS) or f"there are {', '.join(FORMATS)}",
         )
     classes = FORMATS[chosen]

@@ -91,7 +91,7 @@ class HiveTables:
 
         Raises:
             SchemaError: with code `blank-name`.
-            UnsupportedError: with code `name-characters` or `name-too-long`.
+            UnsupportedError: with code `invalid-name-characters` or `name-too-long`.
         """
         if is_blank(name):
             raise SchemaError(f"a {what} needs a name", code="blank-name")
@@ -103,7 +103,7 @@ class HiveTables:
         if not NAME.fullmatch(name):
             raise UnsupportedError(
                 f"Hive has no {what} {name[:60]!r}",
-                code="name-characters",
+                code="invalid-name-characters",
                 hint="use letters of English, digits and underscores",
             )
 
@@ -111,14 +111,14 @@ class HiveTables:
         """Refuse properties that the store would cut or change.
 
         Raises:
-            UnsupportedError: with code `does-not-fit` for each of them.
+            UnsupportedError: with code `exceeds-store-limit` for each of them.
         """
         store = replace(self.store, prefix="", key=key, value=min(value, self.store.value))
         found = Gathering()
         for name, text in texts.items():
             with found.catching(), at(f"property {name[:60]!r}"):
                 if (problem := misfit(name, text, store)) is not None:
-                    raise UnsupportedError(problem, code="does-not-fit")
+                    raise UnsupportedError(problem, code="exceeds-store-limit")
         found.raise_all()
 
     # --- to Hive -------------------------------------------------------------------------------
@@ -128,8 +128,9 @@ class HiveTables:
 
         Raises:
             UnsupportedError: with code `not-in-hive` for what a table of Hive's own cannot have,
-                `name-case` for columns with capitals, `does-not-fit` for what is too long.
-            SchemaError: with code `option-value`.
+                `name-case-not-preserved` for columns with capitals, `exceeds-store-limit` for what
+            is too long.
+            SchemaError: with code `invalid-option-value`.
         """
         match table:
             case ResolvedCatalogView():
@@ -146,7 +147,9 @@ class HiveTables:
         queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
         for what, query in queries.items():
             if len(query.encode("utf-16-le", "replace")) > 2 * most:
-                raise UnsupportedError(f"the {what} is too long for Hive", code="does-not-fit")
+                raise UnsupportedError(
+                    f"the {what} is too long for Hive", code="exceeds-store-limit"
+                )
         return HiveTable(
             database,
             name,
@@ -215,7 +218,7 @@ class HiveTables:
 
         Raises:
             SchemaError: for properties that are damaged, as `stored_map.read_map`.
-            UnsupportedError: with code `no-flink-type` for columns that no type stands for.
+            UnsupportedError: with code `type-not-in-flink` for columns that no type stands for.
         """
         if not is_hive_table(stored.parameters):
             return _decode_generic(stored)
@@ -238,7 +241,7 @@ class HiveTables:
         """What a metastore holds after a table was altered; what others keep there stays.
 
         Raises:
-            SchemaError: with code `table-kind` between tables of Hive's own and generic ones.
+            SchemaError: with code `wrong-table-kind` between tables of Hive's own and generic ones.
             UnsupportedError: as `encode`; with code `not-in-hive` for other columns of a table
                 whose files are Spark's.
         """
@@ -246,7 +249,7 @@ class HiveTables:
         if isinstance(new, ResolvedCatalogTable) and was_hive != is_hive(new.options):
             raise SchemaError(
                 "a table of Hive's own does not become a generic one, nor the other way round",
-                code="table-kind",
+                code="wrong-table-kind",
                 hint=f"{CONNECTOR!r} = {HIVE!r} is what makes the one of the other",
             )
         kept = {key: one for key, one in stored.parameters.items() if is_kept(key)}
@@ -357,7 +360,7 @@ def _decode_generic(stored: HiveTable) -> CatalogBaseTable:
         parameters[FLINK + EXPANDED] = stored.expanded_query or ""
     found = read_map(parameters, kind).object
     if not isinstance(found, CatalogTable | CatalogView):
-        raise SchemaError("what is stored here is no table", code="table-kind")
+        raise SchemaError("what is stored here is no table", code="wrong-table-kind")
     if not found.schema.columns and stored.columns:
         return replace(found, schema=schema_of((*stored.columns, *stored.partition_columns)))
     return found

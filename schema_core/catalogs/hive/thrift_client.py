@@ -62,7 +62,7 @@ _CHANGED, _GONE = "The table has been modified", "InvalidOperationException"
 class HiveError(ExternalError):
     """An error of Java's: the last name of its class tells what it is."""
 
-    default_code = "hive-metastore"
+    default_code = "hive-metastore-failed"
     java_class: str = ""
 
 
@@ -98,7 +98,7 @@ class SparkMetastore:
         except TypeError as error:
             raise NotFoundError(
                 "this Spark has no classes of Hive",
-                code="no-hive",
+                code="hive-not-reachable",
                 hint="the pyspark of PyPI has them",
             ) from error
         except Exception as error:

@@ -139,7 +139,7 @@ def from_hive(text: str) -> DataType:
     """The type that a text of Hive's means; it is nullable.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for a type that no type of Flink stands for.
+        UnsupportedError: with code `type-not-in-flink` for a type that no type of Flink stands for.
 
     >>> print(from_hive("struct<a:timestamp,b:array<varchar(5)>>"))
     ROW<`a` TIMESTAMP(9), `b` ARRAY<VARCHAR(5)>>
@@ -178,5 +178,5 @@ def _word(word: str) -> DataType:
 
 def _unknown(text: str) -> UnsupportedError:
     return UnsupportedError(
-        f"no type of Flink stands for Hive's {text[:60]!r}", code="no-flink-type"
+        f"no type of Flink stands for Hive's {text[:60]!r}", code="type-not-in-flink"
     )

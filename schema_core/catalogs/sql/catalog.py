@@ -295,7 +295,7 @@ class SqlCatalog(Catalog):
             if set(partition_spec.get_partition_spec()) != set(keys):
                 raise SchemaError(
                     f"{partition_spec} does not give a value for each of {', '.join(keys)}",
-                    code="partition-spec",
+                    code="invalid-partition-spec",
                 )
             where = Place(table.id, Kind.PARTITION, key, name, partition_spec)
             object_store.create(entries, where, written, ignore_if_exists)

@@ -129,7 +129,7 @@ def migrate(connection: sa.Connection) -> None:
     """Bring the store to the newest version; every step is done once, whoever comes first.
 
     Raises:
-        UnsupportedError: with code `catalog-version` for a store of a later library.
+        UnsupportedError: with code `unsupported-catalog-version` for a store of a later library.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
@@ -138,7 +138,7 @@ def migrate(connection: sa.Connection) -> None:
     if done > len(MIGRATIONS):
         raise UnsupportedError(
             f"the store has version {done}, and this library knows up to {len(MIGRATIONS)}",
-            code="catalog-version",
+            code="unsupported-catalog-version",
             hint="use the library that wrote it, or a later one",
         )
     for version, step in enumerate(MIGRATIONS[done:], done + 1):
@@ -227,7 +227,7 @@ class Store:
     """A database with entries, by the address that SQLAlchemy understands.
 
     Raises:
-        SchemaError: with code `catalog-url` for an address that is none.
+        SchemaError: with code `invalid-catalog-url` for an address that is none.
         NotFoundError: with code `missing-driver` where Python's driver is not installed.
     """
 
@@ -248,8 +248,8 @@ class Store:
         """All of it happens, or nothing.
 
         Raises:
-            ExternalError: with code `catalog-store`, if the database fails. Its own words are
-                kept, the values of the statement are not: they may be secret.
+            ExternalError: with code `catalog-store-failed`, if the database fails. Its own words
+                are kept, the values of the statement are not: they may be secret.
         """
         failure = None
         try:
@@ -261,7 +261,9 @@ class Store:
         except UnicodeEncodeError:
             failure = "it holds no text with half a character"
         if failure:  # raised out here, it has no exception behind it that knows the values
-            raise ExternalError(f"the store of the catalog failed: {failure}", code="catalog-store")
+            raise ExternalError(
+                f"the store of the catalog failed: {failure}", code="catalog-store-failed"
+            )
 
 
 def _words(error: SQLAlchemyError) -> str:
@@ -281,7 +283,7 @@ def _address(url: str, username: str | None, password: str | None) -> sa.URL:
     except (SQLAlchemyError, ValueError, TypeError, AttributeError):
         raise SchemaError(
             "the url of the catalog is none",
-            code="catalog-url",
+            code="invalid-catalog-url",
             hint="write it as sqlite:///file.db or postgresql+psycopg://host/database",
         ) from None
     if address.password is not None or any(map(is_secret, address.query)):
@@ -308,12 +310,12 @@ def _engine(address: sa.URL) -> sa.Engine:
         ) from None
     except NoSuchModuleError:
         raise SchemaError(
-            f"there is no kind of database {address.drivername!r}", code="catalog-url"
+            f"there is no kind of database {address.drivername!r}", code="invalid-catalog-url"
         ) from None
     except SQLAlchemyError:
         raise SchemaError(
             f"this is no address of {address.get_backend_name()}",
-            code="catalog-url",
+            code="invalid-catalog-url",
             hint="a file of SQLite has a path and no user: sqlite:///file.db" if sqlite else None,
         ) from None
     if sqlite:

@@ -188,11 +188,11 @@ def alter(
     """Put another text in place of the one that is there.
 
     Raises:
-        SchemaError: with code `table-kind`, if it is of another form.
+        SchemaError: with code `wrong-table-kind`, if it is of another form.
         ConflictError: if something else is there than expected.
     """
     if entry.form != written.form:
-        raise SchemaError(f"{shown} is no {written.form}", code="table-kind")
+        raise SchemaError(f"{shown} is no {written.form}", code="wrong-table-kind")
     if expected.value is not None and expected.content != entry.content:
         require_expected(shown, expected.value, expected.read(entry))
     if not entries.alter(entry, written.content):

@@ -137,7 +137,7 @@ def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
 def _require_absent(there: object, what: str, instead: str) -> None:
     if there:
         raise SchemaError(
-            f"the table has {what} already", code="already-there", hint=f"write {instead}"
+            f"the table has {what} already", code="already-declared", hint=f"write {instead}"
         )
 
 
@@ -145,7 +145,7 @@ def _require_present(there: object, what: str, instead: str | None = None) -> No
     if not there:
         raise SchemaError(
             f"the table has no {what}",
-            code="not-there",
+            code="not-declared",
             hint=f"write {instead}" if instead else None,
         )
 
@@ -168,7 +168,7 @@ def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> 
     if key is None or key.name != name:
         raise SchemaError(
             f"the table has no constraint {name!r}",
-            code="not-there",
+            code="not-declared",
             span=change.name.span,
             hint=f"its primary key is called {key.name!r}" if key else None,
         )
@@ -201,9 +201,9 @@ def _set_options(table: CatalogTable, change: SetOptions, text: str) -> CatalogT
 
 def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> CatalogTable:
     if not change.keys:
-        raise SchemaError("no option is given", code="no-options")
+        raise SchemaError("no option is given", code="missing-options")
     if "connector" in change.keys:
-        raise SchemaError("a table needs its connector", code="no-connector")
+        raise SchemaError("a table needs its connector", code="missing-connector")
     return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
 
 

@@ -163,9 +163,9 @@ def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
 
     Raises:
         SchemaError: with code `untyped-null` for a column of the query that is just NULL,
-            `column-order` for a list of names that is not a permutation, `unknown-column`,
-            `duplicate-column`, `column-kind`, `no-default` or `not-assignable` for a declared
-            column.
+            `invalid-column-order` for a list of names that is not a permutation, `unknown-column`,
+            `duplicate-column`, `unsupported-column-kind`, `missing-default` or `not-assignable` for
+            a declared column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
@@ -204,7 +204,7 @@ def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn
     if len(set(order)) < len(order) or len(order) != len(query):
         raise SchemaError(
             f"the list names {len(order)} columns, the query gives {len(query)}",
-            code="column-order",
+            code="invalid-column-order",
             span=names[0].span,
             hint="name every column of the query once, or declare types",
         )
@@ -232,9 +232,13 @@ def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[Unre
 def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
     """A declared column in place of one that the query gives."""
     if isinstance(column, UnresolvedComputedColumn):
-        raise SchemaError("a computed column cannot take what the query gives", code="column-kind")
+        raise SchemaError(
+            "a computed column cannot take what the query gives", code="unsupported-column-kind"
+        )
     if isinstance(column, UnresolvedMetadataColumn) and column.virtual:
-        raise SchemaError("a virtual column cannot take what the query gives", code="column-kind")
+        raise SchemaError(
+            "a virtual column cannot take what the query gives", code="unsupported-column-kind"
+        )
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(given, target):
         raise SchemaError(
@@ -255,7 +259,7 @@ def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
         if isinstance(type_, DataType) and not type_.is_nullable:
             raise SchemaError(
                 "the column is NOT NULL and the query gives nothing for it",
-                code="no-default",
+                code="missing-default",
                 hint="declare it nullable, or select a value for it",
             )
     return column

@@ -105,7 +105,7 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
     """Write a resolved query into a table and wait for the end.
 
     Raises:
-        SchemaError: with code `unknown-column`, `column-count` or `not-assignable`.
+        SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
     """
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
@@ -135,7 +135,7 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
     """The columns of the table that the query fills, in order.
 
     Raises:
-        SchemaError: with code `unknown-column`, `column-count` or `not-assignable`.
+        SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
     """
     schema, fixed = target.table.resolved_schema, how.partition
     _check_partition(target, fixed)
@@ -186,13 +186,13 @@ def check_assignment(
     NULL into NOT NULL is not a matter of types: it is refused row by row when the job runs.
 
     Raises:
-        SchemaError: with code `column-count` or `not-assignable`.
+        SchemaError: with code `column-count-mismatch` or `not-assignable`.
     """
     names = persisted(schema) if chosen is None else chosen
     if len(names) != len(given):
         raise SchemaError(
             f"the query gives {len(given)} columns, the table takes {len(names)}",
-            code="column-count",
+            code="column-count-mismatch",
         )
     types = {column.name: column.data_type for column in schema.columns}
     for column, name in zip(given, names, strict=True):
@@ -225,7 +225,7 @@ def _cast(value: Constant, type_: DataType) -> Typed:
 def _constant(value: str | None) -> Constant:
     if value is None:
         raise UnsupportedError(
-            "a partition without a value has no place in INSERT", code="partition-value"
+            "a partition without a value has no place in INSERT", code="missing-partition-value"
         )
     literal = Literal(LiteralKind.STRING, value)
     return Constant(literal, CharType(max(1, len(value)), nullable=False))

@@ -43,12 +43,14 @@ def written(expression: syntax.Expression, text: str) -> SqlExpression:
     """An expression of the statement `text` as a schema keeps it.
 
     Raises:
-        ParseError: with code `no-subquery` for one that holds a query.
+        ParseError: with code `subquery-not-supported` for one that holds a query.
     """
     for part in parts_of(expression):
         if isinstance(part, syntax.Subquery):
             raise ParseError(
-                "a column cannot be computed by a query", code="no-subquery", span=part.span
+                "a column cannot be computed by a query",
+                code="subquery-not-supported",
+                span=part.span,
             )
     return SqlExpression(print_expression(expression), expression, text)
 

@@ -15,16 +15,17 @@ def _function(statement: CreateFunction | AlterFunction) -> CatalogFunction:
     """The function of a statement.
 
     Raises:
-        SchemaError: with code `function-class` without the name of a class, `function-language`
-            for a language that the grammar has but nothing runs: SQL.
+        SchemaError: with code `invalid-function-class` without the name of a class,
+            `unsupported-function-language` for a language that the grammar has but nothing runs:
+            SQL.
     """
     if is_blank(statement.class_name):
-        raise SchemaError("a function needs the name of a class", code="function-class")
+        raise SchemaError("a function needs the name of a class", code="invalid-function-class")
     word = statement.language or "JAVA"
     if word not in FunctionLanguage.__members__:
         raise SchemaError(
             f"no function is written in {word}",
-            code="function-language",
+            code="unsupported-function-language",
             hint=f"write {' or '.join(FunctionLanguage.__members__)}",
         )
     language = FunctionLanguage[word]

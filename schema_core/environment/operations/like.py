@@ -77,13 +77,13 @@ def create_table_like(
     """The table that the statement describes together with its source.
 
     Raises:
-        SchemaError: with code `like-source` where the source is no table, `like-conflict` where
-            both have what only one may have.
+        SchemaError: with code `invalid-like-source` where the source is no table, `like-conflict`
+            where both have what only one may have.
     """
     source = session.found(like.source).table
     if not isinstance(source, CatalogTable):
         raise SchemaError(
-            "LIKE takes a table, not a view", code="like-source", span=like.source.span
+            "LIKE takes a table, not a view", code="invalid-like-source", span=like.source.span
         )
     strategies = strategies_of(like)
     own = schema_of(statement.elements, text)

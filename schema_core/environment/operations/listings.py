@@ -60,7 +60,7 @@ def _databases(session: Session, statement: Show) -> list[str]:
     if statement.path is None:
         return sorted(session.registry.current().list_databases())
     if len(statement.path.parts) != 1:
-        raise SchemaError("a catalog has one name", code="path-length")
+        raise SchemaError("a catalog has one name", code="invalid-path-length")
     return sorted(session.registry.get(statement.path.parts[0]).list_databases())
 
 

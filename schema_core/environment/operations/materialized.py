@@ -68,12 +68,12 @@ def freshness_of(interval: Interval) -> Freshness:
     """The freshness that an interval says.
 
     Raises:
-        SchemaError: with code `freshness` for one of several units, or of months and years.
+        SchemaError: with code `invalid-freshness` for one of several units, or of months and years.
     """
     if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
         raise SchemaError(
             "a freshness is a number of seconds, minutes, hours, days or weeks",
-            code="freshness",
+            code="invalid-freshness",
             span=interval.span,
         )
     with placed(interval.span):

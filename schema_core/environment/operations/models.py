@@ -33,7 +33,7 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
         result_columns(session.query(statement.query, text))
         raise UnsupportedError("no model is made of a query", code="statement-not-supported")
     if not statement.options:
-        raise SchemaError("a model needs options", code="no-options", span=statement.path.span)
+        raise SchemaError("a model needs options", code="missing-options", span=statement.path.span)
     model = CatalogModel(
         _side(statement.input, text),
         _side(statement.output, text),
@@ -50,13 +50,13 @@ def _side(columns: tuple[Column, ...], text: str) -> Schema:
     """What goes into a model or comes out of it.
 
     Raises:
-        SchemaError: with code `column-kind` for a column that is not physical.
+        SchemaError: with code `unsupported-column-kind` for a column that is not physical.
     """
     for column in columns:
         if not isinstance(column, PhysicalColumn):
             raise SchemaError(
                 f"column {column.name!r} of a model is not physical",
-                code="column-kind",
+                code="unsupported-column-kind",
                 span=column.span,
             )
     return Schema(tuple(column_of(column, text) for column in columns))
@@ -90,7 +90,7 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
     """The options of a model after a change.
 
     Raises:
-        SchemaError: with code `no-options` for a change of none.
+        SchemaError: with code `missing-options` for a change of none.
         UnsupportedError: with code `statement-not-supported` for a change of something else.
     """
     match change:
@@ -99,6 +99,6 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
         case ResetOptions(keys) if keys:
             return {key: value for key, value in model.options.items() if key not in keys}
         case SetOptions() | ResetOptions():
-            raise SchemaError("no option is given", code="no-options")
+            raise SchemaError("no option is given", code="missing-options")
         case _:
             raise UnsupportedError("a model cannot be changed so", code="statement-not-supported")

@@ -52,17 +52,17 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
     """The descriptor after the change.
 
     Raises:
-        SchemaError: with code `no-options` for RESET of nothing, `catalog-type` for that of the
-            type.
+        SchemaError: with code `missing-options` for RESET of nothing, `unknown-catalog-type` for
+            that of the type.
     """
     match statement.change:
         case SetOptions(options):
             return replace(old, configuration={**old.configuration, **options_of(options)})
         case ResetOptions(keys):
             if not keys:
-                raise SchemaError("no option is given", code="no-options")
+                raise SchemaError("no option is given", code="missing-options")
             if TYPE in keys:
-                raise SchemaError("a catalog cannot be without a type", code="catalog-type")
+                raise SchemaError("a catalog cannot be without a type", code="unknown-catalog-type")
             kept = {key: v for key, v in old.configuration.items() if key not in keys}
             return replace(old, configuration=kept)
         case SetComment(comment):

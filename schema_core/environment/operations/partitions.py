@@ -15,7 +15,9 @@ def _spec(partition: Partition) -> CatalogPartitionSpec:
     values = {key: value for key, value in partition.values if value is not None}
     if any(value is None for _, value in partition.values):
         raise SchemaError(
-            "every key of the partition needs a value", code="partition-spec", span=partition.span
+            "every key of the partition needs a value",
+            code="invalid-partition-spec",
+            span=partition.span,
         )
     return CatalogPartitionSpec(values)
 
@@ -28,7 +30,7 @@ def change_partitions(
     Raises:
         NotFoundError: with code `table-not-found` or `partition-not-found`.
         AlreadyExistsError: with code `partition-exists`.
-        SchemaError: with code `not-partitioned` or `partition-spec`.
+        SchemaError: with code `not-partitioned` or `invalid-partition-spec`.
     """
     catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
     for one in change.partitions:

@@ -42,7 +42,7 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
     """The statement as one row.
 
     Raises:
-        SchemaError: with code `object-kind` where the object is of another kind.
+        SchemaError: with code `wrong-object-kind` where the object is of another kind.
     """
     with placed(statement.path.span):
         text = _written(session, statement)
@@ -80,7 +80,7 @@ def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
         right = found.kind.value.replace("_", " ")
         raise SchemaError(
             f"{found.identifier.as_summary_string()} is a {right.lower()}",
-            code="object-kind",
+            code="wrong-object-kind",
             hint=f"write SHOW CREATE {right}",
         )
     return found
@@ -99,7 +99,7 @@ def table_statement(
 
     Raises:
         UnsupportedError: with code `not-in-sql` where they would be lost (unless options are
-            masked), `no-sql` for a temporary view that has no text.
+            masked), `query-not-in-sql` for a temporary view that has no text.
     """
     learn_secrets(found.table.get_options())
     temporary = "TEMPORARY " if found.is_temporary else ""
@@ -112,7 +112,7 @@ def table_statement(
             raise UnsupportedError(
                 f"{found.identifier.as_summary_string()} was created from a Table that has no text "
                 "in SQL",
-                code="no-sql",
+                code="query-not-in-sql",
                 hint="read its columns with DESCRIBE",
             )
         case ResolvedCatalogView() as view:

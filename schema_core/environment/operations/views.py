@@ -54,7 +54,7 @@ def view_of(
     """The view of a query, whose columns take the names that are given.
 
     Raises:
-        SchemaError: with code `column-count` unless the names are as many as the columns,
+        SchemaError: with code `column-count-mismatch` unless the names are as many as the columns,
             `duplicate-column` for a name that comes twice.
     """
     schema = _named(session.query(query, text).columns, names)
@@ -71,7 +71,7 @@ def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
     if len(chosen) != len(columns):
         raise SchemaError(
             f"the query gives {len(columns)} columns, but {len(chosen)} are named",
-            code="column-count",
+            code="column-count-mismatch",
             span=names[0].span.to(names[-1].span),
         )
     seen: set[str] = set()

@@ -8,7 +8,7 @@ from schema_core.expressions.charsets import UNICODE, charset
 from schema_core.expressions.conversions import sql_cast_type, sql_casts
 from schema_core.expressions.signature_dsl import ANY, NUMERIC, always, operation
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Constant, Target
+from schema_core.expressions.typed import Constant, FunctionCall, TypeArgument
 from schema_core.types import DataType, TypeFamily, TypeRoot
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _castable(given: Given, i: int) -> DataType | None:
     """A type into which SQL casts the value; numbers into intervals of one field alone."""
     target, tree = given.types[i], given.trees[i]
-    if not isinstance(tree, Target) or target.root is TypeRoot.RAW:
+    if not isinstance(tree, TypeArgument) or target.root is TypeRoot.RAW:
         return None
     interval = tree.written.interval
     if interval and interval.to and given.types[0].is_(TypeFamily.NUMERIC):
@@ -37,7 +37,7 @@ def _castable_at_once(given: Given, i: int) -> DataType | None:
 
 def _is_written_out(tree: Typed) -> bool:
     """Whether it is a string, maybe behind casts into strings."""
-    while isinstance(tree, Apply) and tree.function.name == "CAST":
+    while isinstance(tree, FunctionCall) and tree.function.name == "CAST":
         tree = tree.arguments[0]
     return isinstance(tree, Constant) and tree.type.is_(TypeFamily.CHARACTER_STRING)
 

@@ -20,7 +20,7 @@ from schema_core.expressions.signature_dsl import (
     operation,
 )
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, walk
+from schema_core.expressions.typed import FunctionCall, walk
 from schema_core.types import DataType, RowType, StructuredType, TypeRoot
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive
@@ -63,7 +63,7 @@ def _alone(type_: DataType) -> DataType:
 
 
 def _is_multiset(tree: Typed) -> bool:
-    return isinstance(tree, Apply) and tree.function.name == "MULTISET"
+    return isinstance(tree, FunctionCall) and tree.function.name == "MULTISET"
 
 
 def _upper(given: Given, i: int) -> DataType | None:

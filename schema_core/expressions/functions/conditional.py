@@ -21,7 +21,7 @@ from schema_core.expressions.signature_dsl import (
     operation,
 )
 from schema_core.expressions.signatures import Arg, Function, Given, Rules
-from schema_core.expressions.typed import Apply
+from schema_core.expressions.typed import FunctionCall
 from schema_core.sql import syntax
 from schema_core.sql.operands import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot
@@ -79,7 +79,7 @@ def branches(given: Given) -> tuple[DataType, ...]:
 def _is_there(condition: Typed, value: Typed) -> bool:
     """Whether the condition asks whether just this value is not NULL."""
     return (
-        isinstance(condition, Apply)
+        isinstance(condition, FunctionCall)
         and condition.function.name == "IS NOT NULL"
         and condition.arguments[0] == value
     )

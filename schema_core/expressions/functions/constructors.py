@@ -17,7 +17,7 @@ from schema_core.expressions.signature_dsl import (
     text_of,
 )
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Constant, Ref, Target, walk
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, TypeArgument, walk
 from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (
     ArrayType,
@@ -105,7 +105,9 @@ def _spelled(tree: Typed) -> object:
             return Ref
         case Constant(literal=Interval(unit=unit, to=to, leading=leading, fraction=fraction)):
             return unit, to, leading, fraction
-        case Apply(arguments=(*_, Target(written=TypeName(interval=Interval() as said)))):
+        case FunctionCall(
+            arguments=(*_, TypeArgument(written=TypeName(interval=Interval() as said)))
+        ):
             return said.unit, said.to, said.leading, said.fraction
         case _:
             return None
@@ -143,12 +145,12 @@ def _out_of_columns(given: Given) -> DataType | None:
 
 def _is_table(tree: Typed) -> bool:
     """Whether Flink makes a table of a part of it, or cannot make a constant of it."""
-    parts = [part for part in walk(tree) if isinstance(part, Apply)]
+    parts = [part for part in walk(tree) if isinstance(part, FunctionCall)]
     nested = any(part.function.name == "MULTISET" for part in parts if part is not tree)
     return nested or any(map(_reads_interval, parts))
 
 
-def _reads_interval(call: Apply) -> bool:
+def _reads_interval(call: FunctionCall) -> bool:
     """Whether a text is cast to an interval."""
     into = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
     return into and call.arguments[0].type.is_(F.CHARACTER_STRING)
@@ -164,7 +166,7 @@ def _reads_columns(tree: Typed) -> bool:
     for part in walk(tree):
         if isinstance(part, Ref):
             return True
-        if isinstance(part, Apply):
+        if isinstance(part, FunctionCall):
             behind = [] if part.filter is None else [part.filter]
             if part.over is not None:
                 behind += (*part.over.partition_by, *(key.value for key in part.over.order_by))

@@ -17,7 +17,7 @@ from schema_core.expressions.signature_dsl import (
     word,
 )
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Target, Word
+from schema_core.expressions.typed import FunctionCall, Keyword, TypeArgument
 from schema_core.types import ArrayType, DataType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
@@ -38,10 +38,10 @@ VALUE = either(
 def _clause(given: Given, i: int) -> DataType | None:
     """``RETURNING type``, or what to do where there is nothing or an error."""
     tree = given.trees[i]
-    if isinstance(tree, Target) and tree.type.is_(F.INTERVAL):
+    if isinstance(tree, TypeArgument) and tree.type.is_(F.INTERVAL):
         return None
-    is_clause = isinstance(tree, Word | Target) or (
-        isinstance(tree, Apply) and tree.function.name.startswith("DEFAULT ON")
+    is_clause = isinstance(tree, Keyword | TypeArgument) or (
+        isinstance(tree, FunctionCall) and tree.function.name.startswith("DEFAULT ON")
     )
     return given.types[i] if is_clause else None
 
@@ -55,7 +55,7 @@ def _key(given: Given, i: int) -> DataType | None:
 def returned(given: Given) -> DataType:
     """The type behind RETURNING, or a text."""
     for tree in given.trees[2:]:
-        if isinstance(tree, Target):
+        if isinstance(tree, TypeArgument):
             return tree.type
     return T.STRING()
 
@@ -63,14 +63,14 @@ def returned(given: Given) -> DataType:
 def queried(given: Given) -> DataType:
     """The type behind RETURNING: of arrays only those of texts, for which no object stands in."""
     type_ = returned(given)
-    words = [tree.symbol.word for tree in given.trees if isinstance(tree, Word)]
+    words = [tree.symbol.word for tree in given.trees if isinstance(tree, Keyword)]
     if isinstance(type_, ArrayType):
         if not type_.element_type.is_(F.CHARACTER_STRING):
             raise SchemaError(
-                f"JSON_QUERY returns no {type_.as_summary_string()}", code="argument-type"
+                f"JSON_QUERY returns no {type_.as_summary_string()}", code="wrong-argument-type"
             )
         if any(word_.startswith("EMPTY OBJECT") for word_ in words):
-            raise SchemaError("an empty object is no array", code="argument-value")
+            raise SchemaError("an empty object is no array", code="invalid-argument-value")
     return type_
 
 

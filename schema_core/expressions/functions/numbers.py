@@ -21,7 +21,7 @@ from schema_core.expressions.signature_dsl import (
     operation,
 )
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Apply, Constant
+from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataTypes as T
 from schema_core.types import DecimalType, TypeFamily
@@ -60,14 +60,16 @@ def rounded(given: Given) -> DataType:
         return type_
     digits = known_number(given.trees[1]) if len(given.trees) > 1 else 0
     if digits is not None and not -MAX_INT <= digits <= MAX_INT:
-        raise SchemaError(f"{digits} digits are more than an INT holds", code="argument-value")
+        raise SchemaError(
+            f"{digits} digits are more than an INT holds", code="invalid-argument-value"
+        )
     return type_ if digits is None else decimal_round(type_, digits)
 
 
 def known_number(tree: Typed, *, through_casts: bool = True) -> int | None:
     """The value of a whole number that is written out, also behind casts; else None."""
     match tree:
-        case Apply(function=function, arguments=(value, _)) if function.name == "CAST":
+        case FunctionCall(function=function, arguments=(value, _)) if function.name == "CAST":
             return known_number(value) if through_casts else None
         case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
             digits = text.removesuffix(".")

@@ -26,7 +26,7 @@ from schema_core.expressions.signature_dsl import (
 )
 from schema_core.expressions.signature_dsl import ANY as ANYTHING
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Word
+from schema_core.expressions.typed import Keyword
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import DataType
 from schema_core.types import DataTypes as T
@@ -51,7 +51,7 @@ def _index(given: Given, i: int) -> DataType | None:
 def _charset(given: Given, i: int) -> DataType | None:
     """The name of a character set."""
     tree = given.trees[i]
-    known = isinstance(tree, Word) and tree.symbol.word.strip("`").upper() in CHARSETS
+    known = isinstance(tree, Keyword) and tree.symbol.word.strip("`").upper() in CHARSETS
     return given.types[i] if known else None
 
 

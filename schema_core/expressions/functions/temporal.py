@@ -28,7 +28,7 @@ from schema_core.expressions.signature_dsl import (
     text_of,
 )
 from schema_core.expressions.signatures import Arg, Function, Given
-from schema_core.expressions.typed import Word
+from schema_core.expressions.typed import Keyword
 from schema_core.sql import syntax
 from schema_core.types import (
     AnyTimestampType,
@@ -75,7 +75,7 @@ def unit_of(tree: Typed) -> str:
 
     Units that are no words of SQL's own are names, in back-ticks.
     """
-    said = tree.symbol.word.strip("`").upper() if isinstance(tree, Word) else ""
+    said = tree.symbol.word.strip("`").upper() if isinstance(tree, Keyword) else ""
     return ODBC.get(said, said)
 
 
@@ -103,7 +103,7 @@ def moved(given: Given) -> DataType:
         case DateType() if fine in ("HOUR", "MINUTE", "SECOND"):
             return T.TIMESTAMP(6)
         case DateType() if fine in FINE:
-            raise SchemaError(f"{fine} cannot be added to a DATE", code="argument-type")
+            raise SchemaError(f"{fine} cannot be added to a DATE", code="wrong-argument-type")
         case TimeType(precision=precision):
             return TimeType(max(precision, min(FINE.get(fine, 0), 3)))
         case AnyTimestampType(precision=precision) if fine in FINE:
@@ -132,7 +132,7 @@ def instant_of_number(given: Given) -> DataType:
     known = known_number(given.trees[1], through_casts=False) if len(given.trees) > 1 else None
     digits = 3 if known is None else known
     if not 0 <= digits <= 9:
-        raise SchemaError(f"the precision {digits} is outside 0..9", code="argument-value")
+        raise SchemaError(f"the precision {digits} is outside 0..9", code="invalid-argument-value")
     return T.TIMESTAMP_LTZ(max(3, digits))
 
 
@@ -141,7 +141,7 @@ def instant_of_text(given: Given) -> DataType:
     known = [text_of(tree) for tree in given.trees[1:]]
     for text, problem in zip(known, (pattern_problem, zone_problem), strict=False):
         if text is not None and (found := problem(text)):
-            raise SchemaError(found, code="argument-value")
+            raise SchemaError(found, code="invalid-argument-value")
     pattern = known[0] if known else None
     return T.TIMESTAMP_LTZ(max(3, len(pattern) - len(pattern.rstrip("S")) if pattern else 0))
 

@@ -28,7 +28,7 @@ def named(given: Given, start: int) -> dict[str, DataType]:
     for i in range(start, len(given.types), 2):
         name = text_of(given.trees[i]) or ""
         if name in fields:
-            raise SchemaError(f"the field name {name!r} comes twice", code="argument-value")
+            raise SchemaError(f"the field name {name!r} comes twice", code="invalid-argument-value")
         fields[name] = given.types[i + 1]
     return fields
 
@@ -43,7 +43,7 @@ def updated(given: Given) -> DataType:
     """The structured type with the new types of the fields that are named."""
     type_, changes = given.types[0], named(given, 1)
     if not isinstance(type_, StructuredType):
-        raise SchemaError("only structured types are updated", code="argument-type")
+        raise SchemaError("only structured types are updated", code="wrong-argument-type")
     unknown = changes.keys() - {field.name for field in type_.fields}
     if unknown:
         raise SchemaError(f"there is no field {min(unknown)!r}", code="unknown-field")

@@ -92,7 +92,7 @@ def _decimal(arrow: Any, read: ReadField) -> DataType:
     if precision > DecimalType.limits["precision"][-1]:
         raise UnsupportedError(
             f"DECIMAL holds 38 digits, not those of Arrow's {arrow}",
-            code="no-flink-type",
+            code="type-not-in-flink",
             hint="cast the column to decimal128(38, s), or leave it out",
         )
     return DecimalType(precision, scale)
@@ -122,7 +122,7 @@ def _list(arrow: Any, read: ReadField) -> DataType:
 def _map(arrow: Any, read: ReadField) -> DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
     if isinstance(key, NullType):
-        raise UnsupportedError("a map whose keys are all NULL", code="no-flink-type")
+        raise UnsupportedError("a map whose keys are all NULL", code="type-not-in-flink")
     return MapType(without_null(key), value)
 
 
@@ -203,7 +203,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     """The nearest type to an Arrow type, nullable.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for a kind without a row.
+        UnsupportedError: with code `type-not-in-flink` for a kind without a row.
     """
     kind = kind_of(arrow)
     if kind is not None:
@@ -212,7 +212,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
         return _storage(arrow, read)
     raise UnsupportedError(
         f"no Flink type stands for Arrow's {arrow}",
-        code="no-flink-type",
+        code="type-not-in-flink",
         hint="cast the column to a plain type, or leave it out",
     )
 

@@ -45,7 +45,7 @@ def describe(arrow: pa.DataType) -> Node:
     if hasattr(arrow, "__arrow_ext_serialize__"):
         content = arrow.__arrow_ext_serialize__().decode("latin-1")
         return [EXTENSION, arrow.extension_name, content, describe(arrow.storage_type)]
-    raise UnsupportedError(f"no layout describes Arrow's {arrow}", code="no-flink-type")
+    raise UnsupportedError(f"no layout describes Arrow's {arrow}", code="type-not-in-flink")
 
 
 def _described(arrow: Any, name: str) -> Any:
@@ -77,7 +77,7 @@ def build(node: Node, annotate: Annotate | None = None) -> pa.DataType:
     import pyarrow as pa
 
     if not isinstance(node, list):
-        raise SchemaError(f"no layout of Arrow: {node!r}", code="layout")
+        raise SchemaError(f"no layout of Arrow: {node!r}", code="invalid-layout")
     word, *values = node
     if word == EXTENSION:
         return build(values[-1], annotate)
@@ -127,7 +127,7 @@ def read_layout(text: str) -> Node:
     """The Arrow type that the text of a layout describes, as JSON that `build` takes.
 
     Raises:
-        SchemaError: with code `layout` for a text that describes none.
+        SchemaError: with code `invalid-layout` for a text that describes none.
     """
     import pyarrow as pa
 
@@ -138,7 +138,7 @@ def read_layout(text: str) -> Node:
         node = json.loads(text)
         build(node)
     except (pa.ArrowException, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise SchemaError(f"no layout of Arrow: {text[:100]}", code="layout") from error
+        raise SchemaError(f"no layout of Arrow: {text[:100]}", code="invalid-layout") from error
     return list(node)
 
 

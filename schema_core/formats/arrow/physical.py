@@ -81,7 +81,8 @@ def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
     """The Arrow field of a column or of a field of a row, with or without notes.
 
     Raises:
-        UnsupportedError: with code `no-arrow-type`, or `no-arrow-name` for a name that is no text.
+        UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for a name that is
+            no text.
     """
     import pyarrow as pa
 
@@ -92,7 +93,7 @@ def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
     try:
         return pa.field(field.name, carrier, type_.is_nullable, metadata)
     except UnicodeEncodeError:
-        raise UnsupportedError("half of a surrogate pair", code="no-arrow-name") from None
+        raise UnsupportedError("half of a surrogate pair", code="name-not-in-arrow") from None
 
 
 @cached(node_count)
@@ -118,7 +119,7 @@ def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
     """The Arrow type that holds a type, with or without notes in the fields of it.
 
     Raises:
-        UnsupportedError: with code `no-arrow-type`.
+        UnsupportedError: with code `type-not-in-arrow`.
     """
     return _carrier(type_, partial(field_of, notes=notes))
 
@@ -126,7 +127,7 @@ def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
 def _carrier(type_: DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"no Arrow type holds {type_}", code="no-arrow-type")
+        raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
     return row(type_, field)
 
 
@@ -280,7 +281,7 @@ def _map(type_: MapType | MultisetType, field: MakeField) -> Any:
 
     key, value = parts(type_)
     if is_null(key.data_type):
-        raise UnsupportedError(f"no Arrow type holds {type_}", code="no-arrow-type")
+        raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
     return pa.map_(field(key).with_nullable(False), field(value))
 
 

@@ -138,7 +138,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """The rows of a table in the types that ``createDataFrame(table, schema=)`` takes.
 
     Raises:
-        UnsupportedError: as `to_struct_type`, and with code `no-arrow-cast` for a column whose
+        UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast` for a column whose
             values cannot be laid out so.
     """
     import pyarrow as pa
@@ -166,7 +166,7 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
         try:
             return column.cast(field.type, safe=exact)
         except pa.ArrowException as error:
-            raise UnsupportedError(str(error), code="no-arrow-cast") from error
+            raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
 
 
 # --- Spark's key in Arrow's metadata -------------------------------------------------------------

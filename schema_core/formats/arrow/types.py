@@ -55,9 +55,10 @@ def to_field(
     `layout` is what `layout_of` told about a field that held such values; it is honoured.
 
     Raises:
-        UnsupportedError: with code `no-arrow-type` for types whose values never leave Flink
+        UnsupportedError: with code `type-not-in-arrow` for types whose values never leave Flink
             (symbols, descriptors, unresolved names).
-        SchemaError: with code `layout` for a layout that is none or that cannot hold the type.
+        SchemaError: with code `invalid-layout` for a layout that is none or that cannot hold the
+            type.
 
     >>> from schema_core.types import parse_type
     >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
@@ -101,7 +102,9 @@ def _fitting(layout: str, field: RowField) -> Node:
     check_arrow(bare.type)
     physical = _physical(bare, notes=False)
     if not plain(field.data_type, physical.data_type, "arrow", exactly_null=False):
-        raise SchemaError(f"the layout {layout} cannot hold {field.data_type}", code="layout")
+        raise SchemaError(
+            f"the layout {layout} cannot hold {field.data_type}", code="invalid-layout"
+        )
     return node
 
 
@@ -115,8 +118,8 @@ def from_field(field: pa.Field) -> DataType:
     Nullability is always that of the field. Notes that came through Spark are understood.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for an Arrow type that no type can stand for,
-            `too-deep` or `too-wide` beyond the budget.
+        UnsupportedError: with code `type-not-in-flink` for an Arrow type that no type can stand
+            for, `too-deep` or `too-wide` beyond the budget.
     """
     import pyarrow as pa
 
@@ -145,7 +148,7 @@ def type_of(description: object) -> DataType:
     """What `DataTypes.of` makes of an Arrow type or field.
 
     Raises:
-        SchemaError: with code `no-data-type` for anything else of Arrow's.
+        SchemaError: with code `data-type-not-inferred` for anything else of Arrow's.
     """
     import pyarrow as pa
 
@@ -154,7 +157,7 @@ def type_of(description: object) -> DataType:
     if isinstance(description, pa.DataType):
         return from_arrow(description)
     kind = type(description).__name__
-    raise SchemaError(f"a {kind} of Arrow stands for no data type", code="no-data-type")
+    raise SchemaError(f"a {kind} of Arrow stands for no data type", code="data-type-not-inferred")
 
 
 @needs("pyarrow")
@@ -177,7 +180,7 @@ def read_schema(schema: pa.Schema) -> Reading:
     >>> odd = pa.month_day_nano_interval()
     >>> found = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
     >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
-    (['`id` SMALLINT'], ['no-flink-type'])
+    (['`id` SMALLINT'], ['type-not-in-flink'])
     >>> print(found.losses[0])
     id: uint8 becomes SMALLINT (another physical layout of the same values)
     """

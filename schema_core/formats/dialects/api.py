@@ -68,11 +68,11 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     them; `read_tables` reads a script with more than one table.
 
     Raises:
-        ParseError: for a text that is no such statement, with the place; with code `several-tables`
-            for more than one.
+        ParseError: for a text that is no such statement, with the place; with code
+            `multiple-tables` for more than one.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `no-flink-type` for types that nothing stands for, all at once;
-            with code `lossy` where values would change and the policy is `error`.
+        UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all at
+            once; with code `lossy` where values would change and the policy is `error`.
 
     >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
     (
@@ -104,7 +104,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
         if len(written.tables) > 1:
             raise ParseError(
                 "a second CREATE TABLE",
-                code="several-tables",
+                code="multiple-tables",
                 hint="read_tables of schema_core.formats.dialects.api reads all of them",
                 span=written.tables[1].span,
             )
@@ -120,11 +120,11 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
     columns that follow. Tables come in the order of the script.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place; with code `no-table` for one
-            without a CREATE TABLE.
+        ParseError: for a text outside the grammar, with the place; with code `missing-create-table`
+            for one without a CREATE TABLE.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `no-flink-type` for types that nothing stands for, all at once;
-            with code `no-columns` for a table that takes its columns from elsewhere.
+        UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all at
+            once; with code `missing-columns` for a table that takes its columns from elsewhere.
 
     >>> script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
@@ -190,8 +190,8 @@ def to_ddl(
     Raises:
         SchemaError: for a schema that cannot be resolved.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `no-foreign-type` or `no-foreign-name` for what the engine
-            cannot have, `lossy` where values would change and the policy is `error`.
+        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
+            engine cannot have, `lossy` where values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
     >>> print(to_ddl(schema, "trino", "m"))
@@ -291,14 +291,14 @@ def _expression(text: str, dialect: Engine) -> str:
     """Flink's SQL for an expression of the engine.
 
     Raises:
-        UnsupportedError: with code `foreign-expression` for one that may mean something else.
+        UnsupportedError: with code `expression-not-portable` for one that may mean something else.
         ParseError: for one that cannot be read.
     """
     from sqlglot import parse_one
     from sqlglot.errors import SqlglotError
 
     if len(list(tokens(text, dialect))) > MAX_TOKENS:
-        raise UnsupportedError("a very long expression", code="foreign-expression")
+        raise UnsupportedError("a very long expression", code="expression-not-portable")
     try:
         tree: Any = parse_one(text, read=dialect.name)
         return read_expression(tree, dialect)

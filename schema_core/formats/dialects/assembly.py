@@ -125,7 +125,9 @@ def _generated(
     """The column as a computed one, or the stored one where Flink would not compute the same."""
     try:
         if scope is None:
-            raise UnsupportedError("Flink computes nothing beside these types", code="no-generated")
+            raise UnsupportedError(
+                "Flink computes nothing beside these types", code="computed-column-not-supported"
+            )
         return UnresolvedComputedColumn(
             column.name, SqlExpression(_as_declared(text(), plain, scope)), plain.comment
         )

@@ -73,13 +73,14 @@ class Engine:
         """The name as this engine quotes it: the one function that puts names into its SQL.
 
         Raises:
-            UnsupportedError: with code `no-foreign-name` for a name that the engine cannot have.
+            UnsupportedError: with code `name-not-in-dialect` for a name that the engine cannot
+                have.
         """
         refused = sorted(set(name) & {*self.refused_in_names, "\0"})
         if refused or not name:
             raise UnsupportedError(
                 f"{self.name} allows no {refused[0]!r} in a name" if refused else "a name is empty",
-                code="no-foreign-name",
+                code="name-not-in-dialect",
             )
         escapes = self.name_escapes or {self.quote: self.quote * 2}
         return f"{self.quote}{_escaped(name, escapes)}{self.quote}"
@@ -88,11 +89,12 @@ class Engine:
         """The text as this engine quotes it: the one function that puts texts into its SQL.
 
         Raises:
-            UnsupportedError: with code `no-foreign-text` for a text that holds a NUL character.
+            UnsupportedError: with code `string-not-in-dialect` for a text that holds a NUL
+                character.
         """
         if "\0" in text:
             raise UnsupportedError(
-                f"{self.name} allows no NUL character in a text", code="no-foreign-text"
+                f"{self.name} allows no NUL character in a text", code="string-not-in-dialect"
             )
         return f"'{_escaped(text, self.texts or DOUBLED)}'"
 

@@ -47,7 +47,9 @@ _NUMBER = re.compile(r"[0-9]{1,38}(\.[0-9]{1,38})?")
 
 
 def _foreign(what: str) -> UnsupportedError:
-    return UnsupportedError(f"{what} may mean something else in Flink", code="foreign-expression")
+    return UnsupportedError(
+        f"{what} may mean something else in Flink", code="expression-not-portable"
+    )
 
 
 # --- reading: from sqlglot's trees, of which only keys and arguments are looked at ---------------
@@ -86,7 +88,8 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
     """Flink's SQL for a tree of sqlglot.
 
     Raises:
-        UnsupportedError: with code `foreign-expression` for a part that may mean something else.
+        UnsupportedError: with code `expression-not-portable` for a part that may mean something
+            else.
     """
     node = _bare(node)
     _require_known(node, engine)
@@ -214,7 +217,8 @@ def write_expression(expression: Expression, engine: Engine) -> str:
     """The engine's SQL for an expression of Flink.
 
     Raises:
-        UnsupportedError: with code `foreign-expression` for a part that may mean something else.
+        UnsupportedError: with code `expression-not-portable` for a part that may mean something
+            else.
     """
     return _write(expression, engine, 0)
 

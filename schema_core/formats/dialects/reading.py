@@ -68,7 +68,8 @@ def create_table(cursor: Cursor, engine: Engine, start: Token, find: Find) -> Wr
     """A table, after CREATE TABLE; None for a partition of another table, which ``OF`` names.
 
     Raises:
-        UnsupportedError: with code `no-columns` for a table that takes its columns from elsewhere.
+        UnsupportedError: with code `missing-columns` for a table that takes its columns from
+            elsewhere.
     """
     cursor.accept("IF", "NOT", "EXISTS")
     found = WrittenTable(engine, path(cursor, engine), start.span)
@@ -93,7 +94,7 @@ def create_table(cursor: Cursor, engine: Engine, start: Token, find: Find) -> Wr
 def _no_columns(cursor: Cursor) -> UnsupportedError:
     return UnsupportedError(
         "the table takes its columns from elsewhere",
-        code="no-columns",
+        code="missing-columns",
         hint="ask the engine for the full statement: SHOW CREATE TABLE",
         span=cursor.token.span,
         text=cursor.text,
@@ -184,14 +185,14 @@ def _columns_of(cursor: Cursor, found: WrittenTable, find: Find) -> list[Written
     """Copies of the columns of another table of the script.
 
     Raises:
-        UnsupportedError: with code `no-columns` for a table that the script does not declare.
+        UnsupportedError: with code `missing-columns` for a table that the script does not declare.
     """
     place = cursor.token
     other = find(path(cursor, found.engine))
     if other is None:
         raise UnsupportedError(
             "the table takes columns of a table that the script does not declare",
-            code="no-columns",
+            code="missing-columns",
             hint="ask the engine for the full statement: SHOW CREATE TABLE",
             span=place.span,
             text=cursor.text,

@@ -64,15 +64,16 @@ def script(cursor: Cursor, engine: Engine) -> WrittenScript:
     """All tables of a script; comments, keys and changes may come in statements of their own.
 
     Raises:
-        ParseError: for a text outside the grammar, or with code `no-table`.
-        UnsupportedError: with code `no-columns` for a table that takes its columns from elsewhere.
+        ParseError: for a text outside the grammar, or with code `missing-create-table`.
+        UnsupportedError: with code `missing-columns` for a table that takes its columns from
+            elsewhere.
     """
     found = WrittenScript(engine)
     while cursor.token.kind != "end":
         if not cursor.accept(";"):
             _statement(cursor, found)
     if not found.tables:
-        raise cursor.fail("there is no CREATE TABLE", code="no-table", span=Span(0, 1))
+        raise cursor.fail("there is no CREATE TABLE", code="missing-create-table", span=Span(0, 1))
     return found
 
 

@@ -129,7 +129,7 @@ def read_type(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: L
     """Flink's type beside the foreign one; nullable where the foreign text says nothing.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` where no row fits.
+        UnsupportedError: with code `type-not-in-flink` where no row fits.
     """
     shape = SHAPES.get(foreign.text) if foreign.parts else None
     if shape is not None:
@@ -139,7 +139,7 @@ def read_type(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: L
     if found is None:
         raise UnsupportedError(
             f"no Flink type stands for {engine.name}'s {foreign}",
-            code="no-flink-type",
+            code="type-not-in-flink",
             hint="leave the column out, or write a type that is near",
         )
     type_, loss = found
@@ -209,7 +209,9 @@ def _read_wrapped(
 
 def _parts(foreign: Foreign, count: int) -> tuple[ForeignPart, ...]:
     if len(foreign.parts) != count or any(one.name is not None for one in foreign.parts):
-        raise SchemaError(f"{foreign.text} takes {count} types: {foreign}", code="type-parameter")
+        raise SchemaError(
+            f"{foreign.text} takes {count} types: {foreign}", code="invalid-type-parameter"
+        )
     return foreign.parts
 
 
@@ -248,7 +250,8 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
     """The engine's text of a type, without its nullability.
 
     Raises:
-        UnsupportedError: with code `no-foreign-type` where the engine has nothing that holds it.
+        UnsupportedError: with code `type-not-in-dialect` where the engine has nothing that holds
+            it.
     """
     found = _write_plain(str(type_.nullable()), engine.name)
     if found is not None:
@@ -265,7 +268,7 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
             losses.append(lost(path, "type", type_.as_summary_string(), text))
             return text
     raise UnsupportedError(
-        f"no type of {engine.name} holds {type_.as_summary_string()}", code="no-foreign-type"
+        f"no type of {engine.name} holds {type_.as_summary_string()}", code="type-not-in-dialect"
     )
 
 
@@ -345,14 +348,14 @@ def require_distinct(names: list[str], engine: Engine) -> None:
     """Refuse names that are one to the engine.
 
     Raises:
-        UnsupportedError: with code `same-name`.
+        UnsupportedError: with code `name-collision`.
     """
     seen: dict[str, str] = {}
     for name in names:
         key = engine.folded(name) if engine.tells_case else name.casefold()
         if key in seen:
             raise UnsupportedError(
-                f"{seen[key]!r} and {name!r} are one name in {engine.name}", code="same-name"
+                f"{seen[key]!r} and {name!r} are one name in {engine.name}", code="name-collision"
             )
         seen[key] = name
 

@@ -48,7 +48,8 @@ class UserTypes:
         """The type with declared types replaced by what they stand for.
 
         Raises:
-            UnsupportedError: with code `no-flink-type` for one made of more than `MAX_PARTS` types.
+            UnsupportedError: with code `type-not-in-flink` for one made of more than `MAX_PARTS`
+                types.
         """
         if not self._types:
             return UserType(foreign)
@@ -56,7 +57,7 @@ class UserTypes:
         found = self._spelled_out(foreign, beside)
         if _count(found) > MAX_PARTS:
             raise UnsupportedError(
-                f"a type is made of more than {MAX_PARTS} types", code="no-flink-type"
+                f"a type is made of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
         return UserType(found, tuple(beside))
 

@@ -73,7 +73,7 @@ def write_schema(
 
     Raises:
         UnsupportedError: for a column whose type or name the engine cannot have, or with code
-            `no-columns` where no column is left.
+            `missing-columns` where no column is left.
     """
     losses: Losses = []
     columns = [
@@ -82,7 +82,7 @@ def write_schema(
         if (written := _column(column, schema, engine, losses, notes=notes)) is not None
     ]
     if not any(one.type_ or not engine.needs_stored for one in columns):
-        raise UnsupportedError("the table has no columns", code="no-columns")
+        raise UnsupportedError("the table has no columns", code="missing-columns")
     require_distinct([one.name for one in columns], engine)
     keyed = _has_key(schema, columns, engine, losses)
     key = _key(schema, engine, losses) if keyed else None
@@ -189,13 +189,17 @@ def _generated(
 def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
     """The expression, over columns that are in the table."""
     if engine.generated is None:
-        raise UnsupportedError(f"{engine.name} has no generated columns", code="no-generated")
+        raise UnsupportedError(
+            f"{engine.name} has no generated columns", code="computed-column-not-supported"
+        )
     written = column.expression.written
     tree = parse_expression(written.text) if written.syntax is None else written.syntax
     stored = {one.name for one in schema.columns if one.is_persisted()}
     for name in names(tree):
         if name not in stored:
-            raise UnsupportedError(f"{name!r} is not in the table", code="no-generated")
+            raise UnsupportedError(
+                f"{name!r} is not in the table", code="computed-column-not-supported"
+            )
     return write_expression(tree, engine)
 
 

@@ -91,7 +91,7 @@ def split_names(text: str) -> list[str]:
     return [] if names == [""] and text else names
 
 
-def damaged(key: str, problem: str, code: str = "key-value") -> SchemaError:
+def damaged(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
     """What is wrong with a key, which is the place of the error."""
     error = SchemaError(problem, code=code)
     error.path = (key,)
@@ -102,7 +102,8 @@ def require_texts(properties: Mapping[Any, Any]) -> None:
     """Refuse keys and values that are no texts, of which no map is made.
 
     Raises:
-        SchemaError: with code `key-value`, or `wrong-argument` for something that is not a mapping.
+        SchemaError: with code `invalid-key-value`, or `wrong-argument` for something that is not a
+            mapping.
     """
     require(properties, Mapping, "a mapping of strings")
     try:
@@ -200,7 +201,7 @@ class Reader:
         """The value of a key as a number of so many bits, or None where it is not there.
 
         Raises:
-            SchemaError: with code `key-value` for any other text.
+            SchemaError: with code `invalid-key-value` for any other text.
         """
         value = self.get(key)
         if value is None:
@@ -214,7 +215,7 @@ class Reader:
         """The member of an enumeration that a key names, in exactly this case.
 
         Raises:
-            SchemaError: with code `missing-key` or `key-value`.
+            SchemaError: with code `missing-key` or `invalid-key-value`.
         """
         value = self.require(key)
         if value not in kinds.__members__:
@@ -232,7 +233,7 @@ class Reader:
         whoever reads the rows must do so, or would count up to whatever number a key holds.
 
         Raises:
-            SchemaError: with code `key-value` for a number that no Java integer holds.
+            SchemaError: with code `invalid-key-value` for a number that no Java integer holds.
         """
         for number in range(self.count(prefix, field)):
             yield self.under(f"{prefix}.{number}")
@@ -244,7 +245,7 @@ class Reader:
         again below zero: both as in Flink.
 
         Raises:
-            SchemaError: with code `key-value` for a number that no Java integer holds.
+            SchemaError: with code `invalid-key-value` for a number that no Java integer holds.
         """
         if not self.has(f"{prefix}."):
             return 0

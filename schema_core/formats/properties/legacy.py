@@ -67,7 +67,7 @@ def modernize(stored: Mapping[str, str]) -> Modern:
 
     Raises:
         SchemaError: with code `hive-table` for a table of Hive itself, those of `parts.unpack`,
-            `legacy-type` for a type information that cannot be read.
+            `invalid-legacy-type` for a type information that cannot be read.
 
     >>> found = modernize({"schema.0.name": "a", "schema.0.type": "VARCHAR"})
     >>> found.properties, str(found.versions)
@@ -178,7 +178,7 @@ def with_sql_types(properties: Properties) -> tuple[Properties, list[Diagnostic]
             notes.append(Diagnostic("type-assumed", problem, path=(key,)))
         else:
             problem = f"both types of column {row[1]} are given: the one in SQL is taken"
-            notes.append(Diagnostic("type-twice", problem, path=(key,)))
+            notes.append(Diagnostic("duplicate-type", problem, path=(key,)))
     return changed, notes
 
 

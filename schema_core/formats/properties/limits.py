@@ -118,7 +118,7 @@ def misfits(properties: Mapping[str, str], store: Store) -> Iterator[Diagnostic]
     """
     for key, value in properties.items():
         if (problem := misfit(key, value, store)) is not None:
-            yield Diagnostic("does-not-fit", problem, path=(key,))
+            yield Diagnostic("exceeds-store-limit", problem, path=(key,))
 
 
 def misfit(key: str, value: str, store: Store) -> str | None:
@@ -175,8 +175,8 @@ def require_names(
     """Refuse, before anything is written, what `check_names` finds.
 
     Raises:
-        UnsupportedError: with the codes `name-too-long`, `name-characters`, `name-case`,
-            `comment-too-long`.
+        UnsupportedError: with the codes `name-too-long`, `invalid-name-characters`,
+            `name-case-not-preserved`, `comment-too-long`.
     """
     found = Gathering()
     for one in check_names(path, schema, partition_keys, comment, store):
@@ -192,10 +192,10 @@ def _name_problems(what: str, name: str, most: int, store: Store) -> Iterator[Di
         problem = f"a name of {length:,} {store.unit}, of {most:,} that the store holds"
         yield Diagnostic("name-too-long", problem, path=place)
     if (wrong := store.wrong(name)) is not None:
-        yield Diagnostic("name-characters", wrong, path=place)
+        yield Diagnostic("invalid-name-characters", wrong, path=place)
     if store.lower_case and what != "column" and name != name.lower():
         problem = "the store keeps names in small letters: it would be found under another name"
-        yield Diagnostic("name-case", problem, path=place)
+        yield Diagnostic("name-case-not-preserved", problem, path=place)
 
 
 def _comment_problems(what: str, comment: str | None, store: Store) -> Iterator[Diagnostic]:
@@ -211,4 +211,4 @@ def _same_in_lower_case(names: Iterable[str]) -> Iterator[Diagnostic]:
         other = seen.setdefault(name.lower(), name)
         if other != name:
             problem = f"the store takes {other!r} and {name!r} for the same column"
-            yield Diagnostic("name-case", problem, path=(f"column {name!r}",))
+            yield Diagnostic("name-case-not-preserved", problem, path=(f"column {name!r}",))

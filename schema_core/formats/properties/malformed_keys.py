@@ -55,7 +55,7 @@ def number_damage(properties: Properties) -> Iterator[Diagnostic]:
             twice = plain != number and plain in numbers
             if plain != number or len(number) > 10:
                 means = f"row {plain} as well" if twice else "no row"
-                code = "duplicate-key" if twice else "key-number"
+                code = "duplicate-key" if twice else "invalid-key-number"
                 place = f"{prefix}.{number}"
                 yield Diagnostic(code, f"the number {number[:20]} means {means}", path=(place,))
 
@@ -203,4 +203,4 @@ def _odd_value(key: str, value: str, written: Callable[[str], str]) -> Iterator[
         return  # told where it is read
     if expected != value:
         problem = f"{value[:60]!r} is read as {expected[:60]!r}, which is how Flink writes it"
-        yield Diagnostic("odd-value", problem, path=(key,))
+        yield Diagnostic("noncanonical-value", problem, path=(key,))

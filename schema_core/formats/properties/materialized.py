@@ -66,7 +66,7 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     """The materialized table of a map.
 
     Raises:
-        SchemaError: with code `missing-key` or `key-value` for a map that is not complete.
+        SchemaError: with code `missing-key` or `invalid-key-value` for a map that is not complete.
     """
     return read_materialized_table(carry.opened(properties))
 
@@ -118,7 +118,7 @@ def decode_handler(text: str | None) -> bytes | None:
     """The bytes of base64 text, with or without padding; blank text is none.
 
     Raises:
-        SchemaError: with code `key-value` for text that is no base64.
+        SchemaError: with code `invalid-key-value` for text that is no base64.
     """
     if text is None or is_blank(text):
         return None

@@ -179,8 +179,9 @@ def text_of(properties: Mapping[str, str]) -> str:
 def damage(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Every damage of the parts, each with its key: none in a map without parts.
 
-    The codes are `part-count`, `missing-part`, `unexpected-part`, `damaged-part`, `part-checksum`
-    and `duplicate-key`, for a key that stands both in the parts and beside them.
+    The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
+    `part-checksum-mismatch` and `duplicate-key`, for a key that stands both in the parts and beside
+    them.
     """
     if not is_cut(properties):
         return ()
@@ -188,7 +189,7 @@ def damage(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     count = properties.get(COUNT)
     if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
         problem = f"the key {COUNT!r} does not tell how many parts there are, but {count!r}"
-        return (Diagnostic("part-count", problem, path=(COUNT,)),)
+        return (Diagnostic("missing-part-count", problem, path=(COUNT,)),)
     found = [*part_damage(properties, int(count), numbers)]
     return tuple(found or whole_damage(properties))
 
@@ -210,7 +211,7 @@ def part_damage(
             yield Diagnostic("missing-part", f"part {number} of {count} is missing", path=(key,))
         elif not is_sealed(number, part):
             problem = f"part {number} of {count} was cut or changed"
-            yield Diagnostic("damaged-part", problem, path=(key,))
+            yield Diagnostic("corrupt-part", problem, path=(key,))
     if count > most:
         key = f"{PART}{most}"
         problem = f"parts {most} to {count - 1} of {count} are missing"
@@ -232,7 +233,7 @@ def whole_damage(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
     text = text_of(properties)
     if properties.get(CHECKSUM) != sha256(text):
         problem = "the parts do not belong together: their checksum is another"
-        yield Diagnostic("part-checksum", problem, path=(CHECKSUM,))
+        yield Diagnostic("part-checksum-mismatch", problem, path=(CHECKSUM,))
         return
     try:
         moved = read_texts(CHECKSUM, text)

@@ -177,7 +177,8 @@ def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
     """The schema under a prefix.
 
     Raises:
-        SchemaError: with code `missing-key` or `key-value`, or those of the schema's builder.
+        SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
+            builder.
     """
     builder = Schema.new_builder().from_columns(read_columns(reader, prefix))
     part = reader.under(prefix)

@@ -184,7 +184,7 @@ def check_version(reader: Reader) -> None:
     """Refuse what a later version of this library has written: half of it would be lost.
 
     Raises:
-        SchemaError: with code `carried-version`.
+        SchemaError: with code `unsupported-sidecar-version`.
     """
     ours, known = f"schema.{OWN}", f"schema.{VERSION}."
     if not reader.has(ours):
@@ -192,14 +192,14 @@ def check_version(reader: Reader) -> None:
     for key in reader.properties:
         if key.startswith(ours) and not key.startswith(known):
             problem = f"a later version of schema_core wrote {key!r}"
-            raise damaged(key, problem, "carried-version")
+            raise damaged(key, problem, "unsupported-sidecar-version")
 
 
 def opened(properties: Mapping[str, str]) -> Reader:
     """A reader of a map, once it is sure that it can be read.
 
     Raises:
-        SchemaError: with code `key-value` for what is no text, or as `check_version`.
+        SchemaError: with code `invalid-key-value` for what is no text, or as `check_version`.
     """
     require_texts(properties)
     reader = Reader(properties)
@@ -285,7 +285,7 @@ def read_texts(key: str, text: str) -> Properties:
     """A map of texts that `printed` wrote.
 
     Raises:
-        SchemaError: with code `key-value` for any other text.
+        SchemaError: with code `invalid-key-value` for any other text.
     """
     found = read_json(key, text)
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
@@ -297,7 +297,7 @@ def read_json(key: str, text: str) -> object:
     """The value of a text that `printed` wrote.
 
     Raises:
-        SchemaError: with code `key-value` for any other text.
+        SchemaError: with code `invalid-key-value` for any other text.
     """
     try:
         found: object = json.loads(text)

@@ -163,8 +163,8 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
 
     Raises:
         SchemaError: with code `hive-table` for a table that only Hive knows; `missing-key`,
-            `key-value` and those of `parts.damage` for a map that is damaged; `legacy-type` for an
-            old type that cannot be read.
+            `invalid-key-value` and those of `parts.damage` for a map that is damaged;
+            `invalid-legacy-type` for an old type that cannot be read.
 
     >>> found = read_map(
     ...     {
@@ -294,4 +294,4 @@ def _stale(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagno
         same = False
     what = "is written otherwise today" if same else "is not what the expression gives"
     problem = f"the type {stored[:60]} {what}: {now}"
-    yield Diagnostic("type-spelling" if same else "stale-type", problem, path=(key,))
+    yield Diagnostic("noncanonical-type" if same else "stale-type", problem, path=(key,))

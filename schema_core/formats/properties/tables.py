@@ -115,8 +115,8 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
     """The table of a map; where it has no columns, they are looked for under `fallback`.
 
     Raises:
-        SchemaError: with code `missing-key` or `key-value` for a map that is not complete,
-            `carried-version` for keys that a later version of this library added.
+        SchemaError: with code `missing-key` or `invalid-key-value` for a map that is not complete,
+            `unsupported-sidecar-version` for keys that a later version of this library added.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}

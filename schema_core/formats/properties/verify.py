@@ -57,9 +57,10 @@ def verify(
 ) -> tuple[Diagnostic, ...]:
     """Every damage of a map, whichever Flink or store it comes from; none for a sound one.
 
-    Codes: those of `parts.damage`; `missing-key`, `key-value`, `key-number`, `duplicate-key`,
-    `unknown-key`; `option-kept` for an option that Flink does not read; `odd-value` for a value
-    that means something but that nobody writes; `stale-type` for a computed column that gives
+    Codes: those of `parts.damage`; `missing-key`, `invalid-key-value`, `invalid-key-number`,
+        `duplicate-key`,
+    `unknown-key`; `option-kept` for an option that Flink does not read; `noncanonical-value` for a
+    value that means something but that nobody writes; `stale-type` for a computed column that gives
     another type today; and those of a schema that `resolver` refuses.
 
     >>> for one in verify({"schema.0.name": "a", "schema.2.name": "c", "schema.0.typ": "INT"}):
@@ -110,7 +111,7 @@ CHECKS: tuple[Callable[[Properties], Iterator[Diagnostic]], ...] = (
 )
 
 #: What `legacy_map` makes the best of: what no version writes, and what those of today do not read.
-TOLD = ("mixed-versions", "type-twice", "virtual-assumed", "option-kept")
+TOLD = ("mixed-versions", "duplicate-type", "virtual-assumed", "option-kept")
 
 
 def merged(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

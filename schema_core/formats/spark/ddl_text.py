@@ -23,7 +23,8 @@ def print_ddl(tree: Mapping[str, Any]) -> str:
     r"""The DDL text of a struct: ``TIMESTAMP_LTZ`` rather than a word whose meaning is an option.
 
     Raises:
-        UnsupportedError: with code `no-ddl` for trees that the grammar has no words for.
+        UnsupportedError: with code `type-not-in-spark-ddl` for trees that the grammar has no words
+            for.
 
     >>> print_ddl(
     ...     {
@@ -73,7 +74,9 @@ def print_spark_type(
             return f"STRUCT<{', '.join(_field(one, ': ') for one in fields)}>"
         case _:
             word = tree.get("type")
-            raise UnsupportedError(f"Spark's DDL has no word for {word}", code="no-ddl")
+            raise UnsupportedError(
+                f"Spark's DDL has no word for {word}", code="type-not-in-spark-ddl"
+            )
 
 
 def _quote(text: str) -> str:

@@ -71,14 +71,14 @@ def to_field_tree(
     Parquet or ORC, whose columns have NOT NULL within.
 
     Raises:
-        UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
-            `no-hive-type` for those that Hive has not, `lossy` where values would change and
+        UnsupportedError: with code `type-not-in-spark` for types whose values never leave Flink,
+            `type-not-in-hive` for those that Hive has not, `lossy` where values would change and
             `on_loss` is `error`.
     """
     with at(f"field {field.name!r}"):
         lost = losses(field.data_type, target)
         if target == "hive":
-            refuse(lost, "no-hive-type")
+            refuse(lost, "type-not-in-hive")
         enforce(lost, on_loss)
         found = _field(field, notes=on_loss != "accept")
     if target == "hive":
@@ -114,7 +114,7 @@ def usual_tree(type_: DataType) -> Tree:
     """As `to_tree`, for comparison alone: it is the same object whenever it is asked for.
 
     Raises:
-        UnsupportedError: with code `no-spark-type`.
+        UnsupportedError: with code `type-not-in-spark`.
     """
     return _tree(type_, notes=True)
 
@@ -131,7 +131,7 @@ def _field(field: RowField, notes: bool) -> dict[str, Any]:
 def _tree(type_: DataType, notes: bool) -> Tree:
     row = TO_SPARK.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"no Spark type holds {type_}", code="no-spark-type")
+        raise UnsupportedError(f"no Spark type holds {type_}", code="type-not-in-spark")
     return row if isinstance(row, str) else row(type_, notes)
 
 

@@ -43,9 +43,9 @@ def to_struct_field(
     `hive` is for tables of Hive's own formats, in which nothing is NOT NULL but by its note.
 
     Raises:
-        UnsupportedError: with code `no-spark-type` for types whose values never leave Flink,
-            `no-hive-type` for what no table of Hive's holds, `lossy` where values would change and
-            `on_loss` is `error`.
+        UnsupportedError: with code `type-not-in-spark` for types whose values never leave Flink,
+            `type-not-in-hive` for what no table of Hive's holds, `lossy` where values would change
+            and `on_loss` is `error`.
 
     >>> from schema_core.types import parse_type
     >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
@@ -111,7 +111,7 @@ def from_struct_field(field: StructField) -> DataType:
     """The noted type while the field still fits it, else the nearest type to the physical one.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for a Spark type that no type can stand for.
+        UnsupportedError: with code `type-not-in-flink` for a Spark type that no type can stand for.
     """
     from pyspark.sql.types import StructField
 
@@ -138,7 +138,7 @@ def type_of(description: object) -> DataType:
     """What `DataTypes.of` makes of a Spark type or field.
 
     Raises:
-        SchemaError: with code `no-data-type` for anything else of Spark's.
+        SchemaError: with code `data-type-not-inferred` for anything else of Spark's.
     """
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructField
@@ -148,7 +148,7 @@ def type_of(description: object) -> DataType:
     if isinstance(description, SparkType):
         return from_spark(description)
     kind = type(description).__name__
-    raise SchemaError(f"a {kind} of Spark stands for no data type", code="no-data-type")
+    raise SchemaError(f"a {kind} of Spark stands for no data type", code="data-type-not-inferred")
 
 
 @needs("pyspark.sql")
@@ -166,7 +166,7 @@ def to_struct_type(
 
     require(schema, ResolvedSchema, "a resolved schema")
     if target == "hive":
-        refuse(losses(schema, target), "no-hive-type")
+        refuse(losses(schema, target), "type-not-in-hive")
     fields = [
         to_struct_field(one.name, one.data_type, one.comment, on_loss=on_loss, target=target)
         for one in schema.columns

@@ -35,13 +35,14 @@ def from_json(text: str) -> Reading:
 
     Raises:
         ParseError: for a text that is no JSON.
-        SchemaError: with code `spark-json` for JSON that is no StructType, with the place.
+        SchemaError: with code `invalid-spark-schema` for JSON that is no StructType, with the
+            place.
 
     >>> found = from_json('''{"type": "struct", "fields": [
     ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
     ...     {"name": "at", "type": "interval", "nullable": true, "metadata": {}}]}''')
     >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
-    (['`id` BIGINT NOT NULL'], ['no-flink-type'])
+    (['`id` BIGINT NOT NULL'], ['type-not-in-flink'])
     """
     return gather(parse_json(text)["fields"], read_field_tree)
 
@@ -56,7 +57,8 @@ def parse_json(text: str) -> dict[str, Any]:
 
     Raises:
         ParseError: for a text that is no JSON, or one of more than 1,000,000 characters.
-        SchemaError: with code `spark-json` for JSON that is no StructType, with the place.
+        SchemaError: with code `invalid-spark-schema` for JSON that is no StructType, with the
+            place.
         UnsupportedError: with code `too-deep` beyond `MAX_DEPTH` levels.
     """
     check_size(text)
@@ -78,7 +80,7 @@ def print_json(tree: Mapping[str, Any]) -> str:
 
 
 def _wrong(problem: str) -> SchemaError:
-    return SchemaError(problem, code="spark-json")
+    return SchemaError(problem, code="invalid-spark-schema")
 
 
 def _checked(tree: Any, depth: int) -> Tree:

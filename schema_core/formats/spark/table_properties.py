@@ -120,9 +120,9 @@ def read_spark_table(
     """The table that Spark's properties tell of, and what cannot be known of it.
 
     Raises:
-        SchemaError: with code `missing-key` or `key-value` for every key that is damaged,
-            `spark-json` for a schema that is no StructType.
-        UnsupportedError: with code `no-flink-type` for columns that no type stands for.
+        SchemaError: with code `missing-key` or `invalid-key-value` for every key that is damaged,
+            `invalid-spark-schema` for a schema that is no StructType.
+        UnsupportedError: with code `type-not-in-flink` for columns that no type stands for.
     """
     check_spark_properties(properties)
     with at(SCHEMA):
@@ -137,7 +137,7 @@ def read_spark_table(
     )
     problem = "where Spark's table lies is not among its properties: it has no connector here"
     notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
-    notes += [Diagnostic("spark-type", str(one)) for one in found.losses]
+    notes += [Diagnostic("spark-type-changed", str(one)) for one in found.losses]
     if int(properties.get(SORT_COLUMNS, "0")):
         problem = "rows lie in order within a bucket, of which Flink's tables know nothing"
         notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))

@@ -67,7 +67,7 @@ def from_field_tree(field: Mapping[str, Any]) -> RowField:
     since Spark forgets it in files. What Spark itself notes of CHAR and VARCHAR is understood.
 
     Raises:
-        UnsupportedError: with code `no-flink-type` for a Spark type that no type can stand for.
+        UnsupportedError: with code `type-not-in-flink` for a Spark type that no type can stand for.
     """
     with at(f"field {field['name']!r}"):
         check_tree(field["type"])
@@ -222,7 +222,7 @@ def _word(word: str) -> DataType:
 def _nothing_for(word: str) -> UnsupportedError:
     return UnsupportedError(
         f"no Flink type stands for Spark's {word[:100]}",
-        code="no-flink-type",
+        code="type-not-in-flink",
         hint="cast the column to a plain type, or leave it out",
     )
 

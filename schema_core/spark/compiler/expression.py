@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 from schema_core.errors import at
 from schema_core.expressions.typed import (
     Access,
-    Apply,
     Bound,
     Constant,
+    FunctionCall,
+    Keyword,
     Over,
     Ref,
     Select,
-    Target,
-    Word,
+    TypeArgument,
 )
 from schema_core.spark.compiler.functions import FORMS
 from schema_core.spark.compiler.functions.casts import convert, require_micros
@@ -72,7 +72,7 @@ def no_subquery(subquery: Select) -> str:
     raise unsupported("a sub-query cannot be run here")
 
 
-def user_call(apply: Apply, arguments: Sequence[str]) -> str:
+def user_call(apply: FunctionCall, arguments: Sequence[str]) -> str:
     """A user's function in the words that its row has for it: a template, or what writes the text.
 
     Raises:
@@ -99,7 +99,7 @@ class Speaker:
     zone: str = "UTC"
     column: Callable[[Ref], str] = column
     subquery: Callable[[Select], str] = no_subquery
-    user: Callable[[Apply, Sequence[str]], str] = user_call
+    user: Callable[[FunctionCall, Sequence[str]], str] = user_call
     coarse: bool = False
 
 
@@ -120,13 +120,13 @@ def _say(typed: Typed, speaker: Speaker) -> str:
             return speaker.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
-        case Word(symbol):
+        case Keyword(symbol):
             return symbol.word
-        case Target():
+        case TypeArgument():
             return ""
         case Access(value, name):
             return _field(_say(value, speaker), name)
-        case Apply():
+        case FunctionCall():
             return _apply(typed, speaker)
         case Select():
             return speaker.subquery(typed)
@@ -139,10 +139,10 @@ def _field(value: str, name: str) -> str:
     return f"{whole}.{quote(name)}"
 
 
-def _apply(apply: Apply, speaker: Speaker) -> str:
+def _apply(apply: FunctionCall, speaker: Speaker) -> str:
     """A call, from the innermost first argument on: chains of operators are long on that side."""
     chain = [(apply, replace(speaker, coarse=is_coarse(apply)))]
-    while (call := chain[-1][0]).arguments and isinstance(call.arguments[0], Apply):
+    while (call := chain[-1][0]).arguments and isinstance(call.arguments[0], FunctionCall):
         chain.append((call.arguments[0], replace(speaker, coarse=is_coarse(call.arguments[0]))))
     said: tuple[str, ...] = ()
     for call, inner in reversed(chain):
@@ -151,7 +151,7 @@ def _apply(apply: Apply, speaker: Speaker) -> str:
     return said[0]
 
 
-def _call(apply: Apply, first: tuple[str, ...], speaker: Speaker) -> str:
+def _call(apply: FunctionCall, first: tuple[str, ...], speaker: Speaker) -> str:
     """A call whose first argument may have been compiled already."""
     form = _form(apply, speaker)
     if form is None:
@@ -188,7 +188,7 @@ def _abbreviated(called: Called) -> Called:
     )
 
 
-def _form(apply: Apply, speaker: Speaker) -> Form | None:
+def _form(apply: FunctionCall, speaker: Speaker) -> Form | None:
     """The words for a function: those of the table, or those that a user gave for it."""
     if apply.function.declared is None:
         return FORMS.get(apply.function.name)
@@ -212,7 +212,7 @@ def _bound_outside(form: Form, called: Called) -> str:
     return bind_all([called.arguments[place] for place in places], body)
 
 
-def _suffix(apply: Apply, speaker: Speaker) -> str:
+def _suffix(apply: FunctionCall, speaker: Speaker) -> str:
     """What stands behind an aggregate: which rows it reads."""
     parts = []
     if apply.nulls is not None:
@@ -271,7 +271,7 @@ def sort_key(said: str, key: Direction) -> str:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_carrier(text: str, type_: DataType) -> str:
+def from_physical(text: str, type_: DataType) -> str:
     """A stored value as expressions see it: intervals become numbers."""
     match type_:
         case YearMonthIntervalType():
@@ -282,7 +282,7 @@ def from_carrier(text: str, type_: DataType) -> str:
             return text
 
 
-def to_carrier(text: str, type_: DataType) -> str:
+def to_physical(text: str, type_: DataType) -> str:
     """The value of an expression as it is stored: numbers become intervals again."""
     match type_:
         case YearMonthIntervalType():
@@ -296,4 +296,4 @@ def to_carrier(text: str, type_: DataType) -> str:
 def assigned(typed: Typed, target: DataType, speaker: Speaker) -> str:
     """An expression's value, stored in a column of another type as on assignment."""
     said = convert(to_spark(typed, speaker), typed.type, target, speaker.zone)
-    return to_carrier(said, target)
+    return to_physical(said, target)

@@ -38,9 +38,9 @@ from schema_core.query.relation import (
 )
 from schema_core.spark.compiler.expression import (
     Speaker,
-    from_carrier,
+    from_physical,
     sort_key,
-    to_carrier,
+    to_physical,
     to_spark,
     user_call,
 )
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
 #: Writes a call of a user's function over its arguments.
-UserCall: TypeAlias = "Callable[[typed.Apply, Sequence[str]], str]"
+UserCall: TypeAlias = "Callable[[typed.FunctionCall, Sequence[str]], str]"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
@@ -142,7 +142,7 @@ def _precedence(relation: Relation) -> bool | None:
 
 
 def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:
-    return to_carrier(convert(text, given, target, zone), target)
+    return to_physical(convert(text, given, target, zone), target)
 
 
 def _named(columns: Columns, alias: str = "result") -> str:
@@ -222,7 +222,7 @@ class Writer:
         if not any(isinstance(one.type, intervals) for one in scan.columns):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
-            f"{from_carrier(quote(one.name), one.type)} AS {quote(one.name)}"
+            f"{from_physical(quote(one.name), one.type)} AS {quote(one.name)}"
             for one in scan.columns
         ]
         return f"SELECT {', '.join(columns)} FROM {self.source(scan)}"

@@ -45,7 +45,7 @@ from schema_core.types import (
 )
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Apply
+    from schema_core.expressions.typed import FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Called:
     aggregate: FILTER and OVER.
     """
 
-    apply: Apply
+    apply: FunctionCall
     arguments: tuple[str, ...]
     zone: str = "UTC"
     suffix: str = ""

@@ -62,14 +62,14 @@ def for_spark(connector: Connector) -> SparkConnector:
     """The connector, if the Spark planner can use it.
 
     Raises:
-        UnsupportedError: with code `connector-engine`.
+        UnsupportedError: with code `unsupported-engine`.
     """
     if not isinstance(connector, SparkConnector):
         missing = [name for name in MEMBERS if not hasattr(connector, name)]
         raise UnsupportedError(
             f"the connector {connector.identifier!r} does not work with Spark: "
             f"it has no {', '.join(missing)}",
-            code="connector-engine",
+            code="unsupported-engine",
         )
     return connector
 

@@ -84,8 +84,8 @@ def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
     """How the csv files of a table with these columns are written.
 
     Raises:
-        SchemaError: with code `option-value` for a delimiter, quote or escape character that is
-            not one character.
+        SchemaError: with code `invalid-option-value` for a delimiter, quote or escape character
+            that is not one character.
     """
     quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
     escape = _character(ESCAPE, options)
@@ -110,7 +110,8 @@ def _character(option: ConfigOption[Any], options: Options) -> str:
             text = chr(int(escape[1], 16)) if escape[1] else letters.get(escape[2], escape[2])
     if len(text) > 1:
         raise SchemaError(
-            f"option {option.key!r} must be one character, got {text!r}", code="option-value"
+            f"option {option.key!r} must be one character, got {text!r}",
+            code="invalid-option-value",
         )
     return text
 

@@ -25,7 +25,7 @@ from schema_core.spark.commit import (
     Scope,
     read_consistently,
 )
-from schema_core.spark.compiler.expression import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
 from schema_core.spark.connectors.csv_records import CONTENT, read_csv
@@ -146,18 +146,18 @@ class FilesystemConnector:
         """All columns of a table: those of the files and metadata, then what is computed of them.
 
         Raises:
-            ExternalError: with code `no-files` where there is no such directory.
+            ExternalError: with code `files-not-found` where there is no such directory.
         """
         layout = Layout(bound)
         system, root = located(session, layout.path)
         entry = system.status(root)
         if entry is None:
             problem = f"there is no file or directory at {layout.path!r}"
-            raise ExternalError(problem, code="no-files")
+            raise ExternalError(problem, code="files-not-found")
         if not entry.is_directory and is_hidden(entry.name, is_directory=False):
             raise ExternalError(
                 f"{layout.path!r} is a hidden file, which readers skip",
-                code="no-files",
+                code="files-not-found",
                 hint="rename it: its name must not begin with '_' or '.'",
             )
         frame = read_consistently(
@@ -193,7 +193,7 @@ class FilesystemConnector:
         Raises:
             SchemaError: with code `path-not-empty` where a new table would take over the files of
                 others, with code `not-a-directory` for a path that is a file.
-            ExternalError: with code `file-system`.
+            ExternalError: with code `file-system-failed`.
         """
         layout = Layout(bound)
         system, root = located(session, layout.path)
@@ -253,7 +253,7 @@ def _scope(
         return Scope(partitions=len(keys))
     types = {one.name: one.data_type for one in layout.schema.columns}
     given = [
-        f"{to_carrier(convert(string(partition[key]), TEXT, types[key].nullable()), types[key])}"
+        f"{to_physical(convert(string(partition[key]), TEXT, types[key].nullable()), types[key])}"
         f" AS {quote(key)}"
         for key in keys
     ]
@@ -321,13 +321,13 @@ class Layout:
         """Refuse names of columns and fields that the format cannot hold.
 
         Raises:
-            SchemaError: with code `file-column-name`.
+            SchemaError: with code `name-not-in-file-format`.
         """
         for name in self.partitions:
             if name.startswith(".") or "\0" in name:
                 raise SchemaError(
                     f"the name of the partition column {name!r} is not valid in a directory name",
-                    code="file-column-name",
+                    code="name-not-in-file-format",
                     hint="rename the column: readers skip directories that begin with a dot",
                 )
         for column in self.schema.columns:
@@ -339,7 +339,7 @@ class Layout:
                     raise SchemaError(
                         f"{self.form.identifier} files cannot hold the name {name!r}, "
                         f"which contains {refused[0]!r}",
-                        code="file-column-name",
+                        code="name-not-in-file-format",
                         hint="rename it, or use the format 'parquet' or 'json'",
                     )
 
@@ -409,14 +409,14 @@ class Layout:
         """Refuse columns that a field of a csv file cannot hold.
 
         Raises:
-            SchemaError: with code `file-type`.
+            SchemaError: with code `type-not-in-file-format`.
         """
         for column in self.schema.columns:
             if isinstance(column, PhysicalColumn) and not is_scalar(column.data_type):
                 raise SchemaError(
                     f"csv files cannot hold column {column.name!r} of type "
                     f"{column.data_type.as_summary_string()}",
-                    code="file-type",
+                    code="type-not-in-file-format",
                     hint="use the format 'json', 'parquet' or 'orc'",
                 )
 
@@ -458,22 +458,22 @@ class Layout:
             # Spark reads NULL from the directory of this name, and from no other.
             written = f"coalesce({name}, {string(SPARK_NULL)})"
             known = f"nullif({written}, {string(default)})"
-            return to_carrier(convert(known, TEXT, type_.nullable()), type_)
+            return to_physical(convert(known, TEXT, type_.nullable()), type_)
         if not self.form.is_text:
             return exact(name, type_)
         if not is_scalar(type_):
             return name
         text = self.form.known(name, type_, self.options)
-        return to_carrier(parsed(text, column.name, type_, self.options), type_)
+        return to_physical(parsed(text, column.name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:
         """A column as it goes into the files."""
         text = quote(name)
         if name in self.partitions:
-            shown = convert(from_carrier(text, type_), type_, TEXT)
+            shown = convert(from_physical(text, type_), type_, TEXT)
             text = bind(shown, lambda value: self._directory(name, value))
         elif self.form.identifier == "csv":
-            text = rendered(from_carrier(text, type_), type_)
+            text = rendered(from_physical(text, type_), type_)
         return f"{text} AS {quote(name)}"
 
     def _directory(self, name: str, value: str) -> str:
@@ -508,7 +508,7 @@ def _computed(column: Column, zone: str) -> str:
     """A column of the table: computed ones from those beside them, the others as they are."""
     if not isinstance(column, ComputedColumn):
         return quote(column.name)
-    speaker = Speaker(zone, lambda ref: from_carrier(quote(ref.name), ref.type))
+    speaker = Speaker(zone, lambda ref: from_physical(quote(ref.name), ref.type))
     with at(f"column {column.name!r}"):
         said = to_spark(column.expression.typed, speaker)
-    return f"{to_carrier(said, column.data_type)} AS {quote(column.name)}"
+    return f"{to_physical(said, column.data_type)} AS {quote(column.name)}"

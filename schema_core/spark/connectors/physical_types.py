@@ -80,9 +80,9 @@ def check_files(session: SparkSession, frame: DataFrame, form: str, declared: St
     the table declares it.
 
     Raises:
-        ExternalError: with code `file-schema`, for every column that is in no file, that is NOT
-            NULL and not in all of them, or that has a type that would be read as other values;
-            and for a file whose footer cannot be read.
+        ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
+            is NOT NULL and not in all of them, or that has a type that would be read as other
+            values; and for a file whose footer cannot be read.
     """
     footers = FOOTERS.get(form)
     if footers is None:
@@ -104,7 +104,7 @@ def _read_all(uris: Sequence[str], read: FooterReader) -> dict[str, StructType]:
             return read(uri)
         except Exception as error:
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
-            raise ExternalError(problem, code="file-schema") from error
+            raise ExternalError(problem, code="file-schema-mismatch") from error
 
     with ThreadPoolExecutor(PARALLEL) as pool:
         texts = list(pool.map(guarded, uris))
@@ -159,7 +159,7 @@ def _problem(one: Difference, file: str, everywhere: bool) -> ExternalError:
     else:
         problem = f"file {file!r} has no column {one.name!r}, which is NOT NULL"
         hint = "declare the column as nullable, or rewrite the file"
-    return ExternalError(problem, code="file-schema", hint=hint)
+    return ExternalError(problem, code="file-schema-mismatch", hint=hint)
 
 
 def _shown(uri: str) -> str:

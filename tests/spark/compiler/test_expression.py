@@ -9,7 +9,7 @@ import pytest
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.spark.compiler.expression import Speaker, from_carrier, to_carrier, to_spark
+from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.functions import FAMILIES, FORMS
 from schema_core.spark.compiler.sql_builder import bind, string
 from schema_core.sql.expression import parse_expression
@@ -129,4 +129,4 @@ def test_an_expression_may_be_too_large() -> None:
 def test_intervals_are_stored_apart(type_: str) -> None:
     kind = parse_type(type_)
 
-    assert ("INT" == type_) == (to_carrier("x", kind) == "x" == from_carrier("x", kind))
+    assert ("INT" == type_) == (to_physical("x", kind) == "x" == from_physical("x", kind))

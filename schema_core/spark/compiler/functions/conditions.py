@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from schema_core.expressions.typed import Apply, Select
+from schema_core.expressions.typed import FunctionCall, Select
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.sql_builder import (
@@ -182,7 +182,7 @@ def chained(operator: str) -> Form:
 
     def form(called: Called) -> str:
         first = called.apply.arguments[0]
-        same = isinstance(first, Apply) and first.function.name == operator
+        same = isinstance(first, FunctionCall) and first.function.name == operator
         left = called[0][1:-1] if same else called[0]
         return f"({f' {operator} '.join((left, *called.arguments[1:]))})"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from json import dumps
 
-from schema_core.expressions.typed import Apply, Constant, Typed, Word
+from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.sql_builder import (
     BYTES,
@@ -166,7 +166,7 @@ def _key(text: str) -> str:
 
 def _value(called: Called, index: int) -> str:
     tree: Typed = called.apply.arguments[index]
-    if isinstance(tree, Apply) and tree.function.name in MAKERS:
+    if isinstance(tree, FunctionCall) and tree.function.name in MAKERS:
         return called[index]
     return written(called[index], called.types[index])
 
@@ -228,9 +228,9 @@ def _path(called: Called) -> str:
 def _clause(called: Called, ending: str) -> tuple[str, str]:
     """What ``NULL ON EMPTY`` or its kin says, and the default that it names."""
     for place, tree in enumerate(called.apply.arguments):
-        if isinstance(tree, Word) and tree.symbol.word.endswith(ending):
+        if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
             return string(tree.symbol.word.removesuffix(ending).strip()), _NOTHING
-        if isinstance(tree, Apply) and tree.function.name == f"DEFAULT {ending}":
+        if isinstance(tree, FunctionCall) and tree.function.name == f"DEFAULT {ending}":
             return "'DEFAULT'", convert(called[place], tree.type, TEXT, called.zone)
     return "'NULL'", _NOTHING
 
@@ -260,7 +260,7 @@ def value(called: Called) -> str:
 def query(called: Called) -> str:
     """JSON_QUERY(text, path, what it returns, what else)."""
     name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
-    words = " ".join(one.symbol.word for one in called.apply.arguments if isinstance(one, Word))
+    words = " ".join(one.symbol.word for one in called.apply.arguments if isinstance(one, Keyword))
     wrapper = re.search(r"WITH (UNCONDITIONAL|CONDITIONAL)|WITHOUT", words)
     kind = string((wrapper and wrapper[1]) or "WITHOUT")
     behaviors = _clause(called, "ON EMPTY")[0], _clause(called, "ON ERROR")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from schema_core.expressions.typed import Apply, Constant, Typed, Word
+from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.numbers import months_between, shifted
 from schema_core.spark.compiler.sql_builder import (
@@ -320,9 +320,9 @@ def _is_coarse_pattern(pattern: Typed) -> bool:
     return re.search("SSSSSSS|[nN]", pattern.literal.text) is None
 
 
-def is_coarse(apply: Apply) -> bool:
+def is_coarse(apply: FunctionCall) -> bool:
     """Whether a call gives the same for timestamps that differ beyond their microseconds."""
-    words = [one.symbol.word for one in apply.arguments if isinstance(one, Word)]
+    words = [one.symbol.word for one in apply.arguments if isinstance(one, Keyword)]
     match apply.function.name:
         case "EXTRACT":
             return not set(words) & {"MICROSECOND", "NANOSECOND"}
