@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from schema_core.catalog.api import Capability
 from schema_core.catalog.objects import CatalogModel, ResolvedCatalogModel
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects
@@ -12,9 +13,11 @@ from schema_core.paths import ObjectIdentifier
 
 
 class ModelManager:
-    """The models of a session; `resolve` gives the resolved twin of one.
+    """The models of a session.
 
-    Unlike a table, a permanent model may be dropped while a temporary one hides it.
+    `resolve` gives the resolved twin of a model, `check` raises for one whose stored text would not
+    read back as itself. Unlike a table, a permanent model may be dropped while a temporary one
+    hides it.
     """
 
     def __init__(
@@ -22,10 +25,12 @@ class ModelManager:
         registry: CatalogRegistry,
         temporary: TemporaryObjects,
         resolve: Callable[[CatalogModel], ResolvedCatalogModel],
+        check: Callable[[ResolvedCatalogModel], None] = lambda model: None,
     ) -> None:
         self._registry = registry
         self._temporary = temporary
         self._resolve = resolve
+        self._check = check
 
     def find(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel | None:
         """The model at this path, or None."""
@@ -35,6 +40,13 @@ class ModelManager:
         if catalog is None or not catalog.model_exists(path):
             return None
         return self._resolve(catalog.get_model(path))
+
+    def stored(self, identifier: ObjectIdentifier) -> CatalogModel | None:
+        """Return the permanent model at this path as it is stored, unresolved, or None."""
+        catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.model_exists(path):
+            return None
+        return catalog.get_model(path)
 
     def get(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel:
         """The model at this path.
@@ -58,9 +70,29 @@ class ModelManager:
 
         Raises:
             AlreadyExistsError: with code `model-exists`.
+            SchemaError: with code `not-storable`.
         """
         catalog = self._registry.get(identifier.catalog_name)
-        catalog.create_model(identifier.to_object_path(), self._resolve(model), ignore_if_exists)
+        resolved = self._resolve(model)
+        self._check(resolved)
+        catalog.create_model(identifier.to_object_path(), resolved, ignore_if_exists)
+
+    def alter(
+        self, identifier: ObjectIdentifier, model: CatalogModel, expected: CatalogModel
+    ) -> None:
+        """Put another definition in place of the permanent model that was read.
+
+        Raises:
+            ConflictError: if it was changed meanwhile, where the catalog can tell.
+            SchemaError: with code `not-storable`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        new, path = self._resolve(model), identifier.to_object_path()
+        self._check(new)
+        versions = Capability.VERSIONS in catalog.capabilities
+        catalog.alter_model(
+            path, new, ignore_if_not_exists=False, expected=expected if versions else None
+        )
 
     def create_temporary(
         self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool

@@ -321,6 +321,7 @@ class CatalogFunction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", Options(self.options))
+        object.__setattr__(self, "resource_uris", tuple(self.resource_uris))
 
     @staticmethod
     def create_instance(class_name: str, function_language: str = "Python") -> CatalogFunction:

@@ -1,20 +1,26 @@
 """Check, before a definition is stored, that its text reads back as the same definition.
 
-A catalog stores types, expressions and queries as text. Flink parses the text of a column that it
-has just resolved once more and refuses the statement where that fails; this is the same check, and
-it also compares what was read. Without it a table could be created that cannot be described.
+A catalog stores the types, expressions and queries of tables, views and models as text. Flink
+parses the text of a column that it has just resolved once more and refuses the statement where that
+fails; this is the same check, and it also compares what was read. Without it a table could be
+created that cannot be described.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.objects import CatalogBaseTable, CatalogView, ResolvedCatalogTable
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogView,
+    ResolvedCatalogModel,
+    ResolvedCatalogTable,
+)
 from schema_core.catalog.resolve import QueryColumns
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.schema.columns import AnyColumn, ComputedColumn, PhysicalColumn
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
 from schema_core.schema.resolve import SchemaResolver
@@ -26,10 +32,13 @@ from schema_core.schema.unresolved import (
     UnresolvedPhysicalColumn,
     UnresolvedWatermarkSpec,
 )
+from schema_core.text import show
 from schema_core.types import DataType, parse_type
 
 #: Place, stored text and type of a member.
 Member: TypeAlias = tuple[str, str, DataType]
+
+T = TypeVar("T")
 
 
 def require_storable(
@@ -60,6 +69,37 @@ def require_storable(
         case CatalogView() | ResolvedCatalogMaterializedTable():
             if getattr(old, "expanded_query", None) != table.expanded_query:
                 _require_query(table, table.resolved_schema, query_columns)
+
+
+def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver) -> None:
+    """Refuse a model whose columns do not read back with the same types.
+
+    Raises:
+        SchemaError: with code `not-storable`.
+    """
+    with at("input"):
+        _require_schema(model.resolved_input_schema, resolver)
+    with at("output"):
+        _require_schema(model.resolved_output_schema, resolver)
+
+
+def require_read_back(stored: T, read: Callable[[], T]) -> None:
+    """Refuse an object that a store would not return as it was given.
+
+    Args:
+        stored: The object that is about to be stored.
+        read: Reads the stored form of the object.
+
+    Raises:
+        SchemaError: with code `not-storable`.
+    """
+    try:
+        found = read()
+    except SchemaCoreError as error:
+        problem = f"its stored form is invalid: {error.problem}"
+        raise _not_storable(problem, error.path, hint=None) from error
+    if found != stored:
+        raise _not_storable(f"it reads back as {show(found)}", (), hint=None)
 
 
 # --- types and expressions -----------------------------------------------------------------------
@@ -190,11 +230,13 @@ def _require_query(
         raise _not_storable(f"its query reads back with types ({given}), expected ({expected})", ())
 
 
-def _not_storable(problem: str, path: tuple[str, ...]) -> SchemaError:
+def _not_storable(
+    problem: str,
+    path: tuple[str, ...],
+    hint: str | None = "add explicit casts, or simplify the expression",
+) -> SchemaError:
     error = SchemaError(
-        f"the definition cannot be stored, {problem}",
-        code="not-storable",
-        hint="add explicit casts, or simplify the expression",
+        f"the definition cannot be stored, {problem}", code="not-storable", hint=hint
     )
     error.path = path
     return error

@@ -37,10 +37,28 @@ class CatalogType:
     def named(self, identifier: ObjectIdentifier) -> DataType:
         """The type under the path where it was found; nullable, as every type is at first."""
         path = (identifier.catalog_name, identifier.database_name, identifier.object_name)
-        match self.definition:
-            case RowType(fields=fields):
-                return StructuredType(None, fields, path=path, description=self.description)
-            case StructuredType(class_name=name, fields=fields):
-                return StructuredType(name, fields, path=path, description=self.description)
-            case source:
-                return DistinctType(path, source.nullable(), description=self.description)
+        return named_type(path, self.definition, self.description)
+
+
+def named_type(
+    path: tuple[str, ...], definition: DataType, description: str | None
+) -> StructuredType | DistinctType:
+    """Return the nullable user-defined type with this path."""
+    match definition:
+        case RowType(fields=fields):
+            return StructuredType(None, fields, path=path, description=description)
+        case StructuredType(class_name=name, fields=fields):
+            return StructuredType(name, fields, path=path, description=description)
+        case source:
+            return DistinctType(path, source.nullable(), description=description)
+
+
+def definition_of(named: StructuredType | DistinctType) -> DataType:
+    """Return the definition from which `named_type` makes this type."""
+    match named:
+        case DistinctType(source_type=source):
+            return source.nullable()
+        case StructuredType(class_name=None, fields=fields):
+            return RowType(fields)
+        case StructuredType(class_name=name, fields=fields):
+            return StructuredType(name, fields)

@@ -21,10 +21,12 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalog.types import CatalogType
+from schema_core.catalog.types import CatalogType, definition_of, named_type
 from schema_core.errors import ExternalError
-from schema_core.types import parse_type
+from schema_core.types import DataType, DistinctType, StructuredType, parse_type
+from schema_core.types.unresolved import look_up
 
 
 class Codec(Protocol):
@@ -158,8 +160,12 @@ def read_spec(text: str) -> CatalogPartitionSpec:
 
 
 def write_function(function: CatalogFunction) -> str:
-    """The document of a function."""
-    return write(
+    """The document of a function.
+
+    Raises:
+        SchemaError: with code `not-storable` for a function that would read back as another.
+    """
+    text = write(
         {
             "class": function.class_name,
             "language": function.language.value,
@@ -167,6 +173,8 @@ def write_function(function: CatalogFunction) -> str:
             "options": function.get_options(),
         }
     )
+    require_read_back(function, lambda: read_function(text))
+    return text
 
 
 def read_function(text: str) -> CatalogFunction:
@@ -174,9 +182,9 @@ def read_function(text: str) -> CatalogFunction:
     document = read(text)
     try:
         return CatalogFunction(
-            document["class"],
+            _string(document["class"]),
             FunctionLanguage(document["language"]),
-            tuple(ResourceUri(kind, uri) for kind, uri in document["resources"]),
+            tuple(ResourceUri(_string(one), _string(uri)) for one, uri in document["resources"]),
             texts(document, "options"),
         )
     except (KeyError, TypeError, ValueError):
@@ -186,16 +194,56 @@ def read_function(text: str) -> CatalogFunction:
 def write_type(kept: CatalogType) -> str:
     """The document of a user-defined type.
 
+    It also holds the user-defined types that the definition names, as they were when the type was
+    created: it can be read when they are altered or dropped.
+
     Raises:
         UnsupportedError: with code `type-not-serializable` for a type without text.
+        SchemaError: with code `not-storable` for a type that would read back as another.
     """
-    definition = kept.definition.as_serializable_string()
-    return write({"definition": definition, "description": kept.description})
+    document: dict[str, Any] = {
+        "definition": kept.definition.as_serializable_string(),
+        "description": kept.description,
+    }
+    named: dict[tuple[str, ...], list[Any]] = {}
+    _collect_named(kept.definition, named)
+    if named:
+        document["types"] = list(named.values())
+    text = write(document)
+    require_read_back(kept, lambda: read_type(text))
+    return text
+
+
+def _collect_named(type_: DataType, named: dict[tuple[str, ...], list[Any]]) -> None:
+    """Collect the named types within a type, each after those that it names itself."""
+    for child in type_.children():
+        _collect_named(child, named)
+    if isinstance(type_, StructuredType | DistinctType) and type_.path:
+        definition = definition_of(type_).as_serializable_string()
+        named.setdefault(type_.path, [list(type_.path), definition, type_.description])
 
 
 def read_type(text: str) -> CatalogType:
     """The user-defined type of a document."""
     document = read(text)
-    if (definition := optional(document, "definition")) is None:
+    named: dict[tuple[str, ...], DataType] = {}
+
+    def resolved(definition: object) -> DataType:
+        type_ = parse_type(_string(definition))
+        return look_up(type_, lambda written: named.get(written.path, written))
+
+    try:
+        for path, definition, description in document.get("types", ()):
+            names = tuple(map(_string, path))
+            comment = None if description is None else _string(description)
+            named[names] = named_type(names, resolved(definition), comment)
+        definition = resolved(document["definition"])
+    except (KeyError, TypeError, ValueError):
+        raise _damaged() from None
+    return CatalogType(definition, optional(document, "description"))
+
+
+def _string(value: object) -> str:
+    if not isinstance(value, str):
         raise _damaged()
-    return CatalogType(parse_type(definition), optional(document, "description"))
+    return value

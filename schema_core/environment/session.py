@@ -34,7 +34,7 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.shadowing import Shadowing
-from schema_core.catalog.storable import require_storable
+from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
@@ -94,7 +94,12 @@ class Session:
         self.tables = CatalogManager(
             self.registry, self.temporary, self.resolve, self.read, self.check_definition
         )
-        self.models = ModelManager(self.registry, self.temporary, self.resolve_model)
+        self.models = ModelManager(
+            self.registry,
+            self.temporary,
+            self.resolve_model,
+            lambda model: require_storable_model(model, self.resolver),
+        )
         self.shadowing = Shadowing(
             self.registry,
             self.temporary,

@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     ResourceUri,
 )
 from schema_core.catalog.partitions import CatalogPartition
+from schema_core.catalog.storable import require_read_back
 from schema_core.catalogs.hive.metastore import (
     HiveDatabase,
     HiveFunction,
@@ -185,6 +186,8 @@ class HiveObjects(HiveTables):
         Raises:
             UnsupportedError: with code `not-in-hive` for options and unknown kinds of files,
                 `exceeds-store-limit` for names that are too long.
+            SchemaError: with code `not-storable` for a class whose name Flink reads as a prefix of
+                its own.
         """
         if function.options:
             raise UnsupportedError("a function of Hive has no options", code="not-in-hive")
@@ -201,7 +204,10 @@ class HiveObjects(HiveTables):
             f"file {number}": uri for number, (_, uri) in enumerate(files)
         }
         self.check_texts(texts, DATABASE_KEY, VALUE)
-        return HiveFunction(database, name, class_name, files)
+        stored = HiveFunction(database, name, class_name, files)
+        given = replace(function, resource_uris=tuple(ResourceUri(*one) for one in files))
+        require_read_back(given, lambda: self.decode_function(stored))
+        return stored
 
     def decode_function(self, stored: HiveFunction) -> CatalogFunction:
         """The function; a class without a language before it is one of Java."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from schema_core.catalog.api import Capability
 from schema_core.catalog.objects import CatalogModel
 from schema_core.environment.operations.definitions import column_of, options_of
 from schema_core.environment.result import OK, TableResult
@@ -79,10 +78,8 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
             name = UnresolvedPath(statement.change.path.parts).object_name
             catalog.rename_model(path, name, ignore_if_not_exists=False)
         else:
-            changed = session.resolve_model(old.copy(_changed_options(old, statement.change)))
-            versions = Capability.VERSIONS in catalog.capabilities
-            expected = old if versions else None
-            catalog.alter_model(path, changed, ignore_if_not_exists=False, expected=expected)
+            changed = old.copy(_changed_options(old, statement.change))
+            session.models.alter(identifier, changed, expected=old)
     return OK
 
 

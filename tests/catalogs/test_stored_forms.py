@@ -1,0 +1,205 @@
+"""What a catalog stores of functions, types and models is read back equal, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
+from schema_core.catalog.objects import CatalogFunction, FunctionLanguage, ResourceUri
+from schema_core.catalog.types import CatalogType
+from schema_core.catalogs import documents
+from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.hive.objects import HiveObjects
+from schema_core.catalogs.sql.catalog import SqlCatalog
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core.formats.properties.limits import store_named
+from schema_core.paths import ObjectPath
+from schema_core.types import DataType, DistinctType, RowField, StructuredType, parse_type
+
+T = ObjectPath("default", "t")
+
+
+def distinct(name: str, source: DataType) -> DistinctType:
+    return DistinctType(("c", "d", name), source)
+
+
+MONEY = distinct("money", DataTypes.DECIMAL(10, 2))
+BILL = StructuredType(
+    "com.acme.Bill",
+    (RowField("paid", MONEY.not_null()), RowField("due", DataTypes.ARRAY(MONEY), "later")),
+    path=("c", "d", "bill"),
+    description="for `money`",
+)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> SqlCatalog:
+    made = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    made.open()
+    return made
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        DataTypes.ARRAY(MONEY),
+        DataTypes.ROW([DataTypes.FIELD("a", BILL.not_null()), DataTypes.FIELD("b", MONEY)]),
+        distinct("salary", distinct("pay", MONEY)),
+        StructuredType("com.acme.Bills", (RowField("all", DataTypes.MULTISET(BILL)),)),
+        StructuredType("com.acme.Empty"),
+        DataTypes.ARRAY(StructuredType(None, (RowField("x", MONEY),), path=("`", "a.b", ""))),
+    ],
+)
+def test_a_type_made_of_named_types_is_read_back(catalog: SqlCatalog, definition: DataType) -> None:
+    """Also when those are dropped: they are stored with it."""
+    kept = CatalogType(definition, "what for")
+    catalog.create_type(T, kept, ignore_if_exists=False)
+
+    assert kept == catalog.get_type(T)
+
+
+def test_the_document_of_other_types_is_as_before() -> None:
+    kept = CatalogType(parse_type("ROW<a INT>"))
+
+    assert '{"definition":"ROW<`a` INT>","description":null}' == documents.write_type(kept)
+
+
+def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
+    other = distinct("money", DataTypes.STRING())
+    fields = [DataTypes.FIELD("a", MONEY), DataTypes.FIELD("b", other)]
+    with pytest.raises(SchemaError) as caught:
+        catalog.create_type(T, CatalogType(DataTypes.ROW(fields)), ignore_if_exists=False)
+
+    assert "not-storable" == caught.value.code
+    assert not catalog.type_exists(T)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"definition":"ARRAY<`a`>","types":[[["a"],"INT"]]}',
+        '{"definition":"ARRAY<`a`>","types":[["a","INT",1]]}',
+        '{"definition":"ARRAY<`a`>","types":3}',
+        '{"definition":null}',
+    ],
+)
+def test_a_damaged_type_is_refused(text: str) -> None:
+    with pytest.raises(ExternalError) as caught:
+        documents.read_type(text)
+
+    assert "corrupt-entry" == caught.value.code
+
+
+def test_a_type_made_of_others_is_found_by_another_session(tmp_path: Path) -> None:
+    def session() -> TableEnvironment:
+        made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        made.execute_sql(f"CREATE CATALOG c WITH ('type'='sql', 'url'='sqlite:///{tmp_path}/c.db')")
+        made.use_catalog("c")
+        return made
+
+    before = session()
+    before.create_type("money", "DECIMAL(10, 2)")
+    before.create_type("bill", "ROW<paid money>")
+    before.drop_type("money")
+    environment = session()
+    environment.execute_sql("CREATE TABLE t (b bill, p AS b.paid)")
+    schema = environment.from_path("t").get_resolved_schema()
+
+    assert ["`c`.`default`.`bill`", "`c`.`default`.`money`"] == [
+        str(column.data_type) for column in schema.get_columns()
+    ]
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+UNTYPED: Any = 5
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        CatalogFunction(UNTYPED),
+        CatalogFunction("f", resource_uris=(ResourceUri("JAR", UNTYPED),)),
+    ],
+)
+def test_a_function_that_would_read_back_as_another_is_refused(
+    catalog: SqlCatalog, function: CatalogFunction
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        catalog.create_function(T, function, ignore_if_exists=False)
+
+    assert "not-storable" == caught.value.code
+    assert not catalog.function_exists(T)
+
+
+def test_a_function_with_a_list_of_files_is_read_back(catalog: SqlCatalog) -> None:
+    files: Any = [ResourceUri("JAR", "a/\x00 ' \"é.jar")]
+    function = CatalogFunction("f", FunctionLanguage.JAVA, files, {"k": "\n\\"})
+    catalog.create_function(T, function, ignore_if_exists=False)
+
+    assert function == catalog.get_function(T)
+
+
+@pytest.mark.parametrize(
+    ("function", "refused"),
+    [
+        (CatalogFunction("flink:python:f", FunctionLanguage.JAVA), True),
+        (CatalogFunction("flink:f", FunctionLanguage.JAVA), True),
+        (CatalogFunction("flink:python:f", FunctionLanguage.PYTHON), False),
+        (CatalogFunction("f", FunctionLanguage.JAVA, (ResourceUri("jar", "a"),)), False),
+    ],
+)
+def test_a_class_whose_name_hive_would_read_as_a_language(
+    function: CatalogFunction, refused: bool
+) -> None:
+    codec = HiveObjects(store_named("hive"))
+    if refused:
+        with pytest.raises(SchemaError) as caught:
+            codec.encode_function("d", "f", function)
+        assert "not-storable" == caught.value.code
+    else:
+        stored = codec.encode_function("d", "f", function)
+        assert function.class_name == codec.decode_function(stored).class_name
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", ["input", "output"])
+@pytest.mark.parametrize("kind", ["sql", "memory"])
+def test_a_model_whose_text_would_not_resolve_is_refused(
+    tmp_path: Path, kind: str, side: str
+) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    if kind == "sql":
+        environment.register_catalog(
+            "c", SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+        )
+        environment.use_catalog("c")
+    good = Schema.new_builder().column("a", "INT").build()
+    bad = Schema.new_builder().column("a", BILL).build()
+    sides = (bad, good) if side == "input" else (good, bad)
+    builder = ModelDescriptor.for_provider("x").option("task", "y")
+    model = builder.input_schema(sides[0]).output_schema(sides[1]).build()
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.create_model("m", model)
+
+    assert ("not-storable", (side, "column 'a'")) == (caught.value.code, caught.value.path)
+    assert [] == environment.list_models()
+
+
+def test_an_altered_model_is_checked_too() -> None:
+    """The text of its type resolved when it was created, but does not any more."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    environment.create_type("money", "INT")
+    environment.execute_sql("CREATE MODEL m INPUT (a money) OUTPUT (b INT) WITH ('provider'='x')")
+    environment.drop_type("money")
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql("ALTER MODEL m SET ('task' = 'z')")
+
+    assert "not-storable" == caught.value.code
+    shown = "".join(str(row) for row in environment.execute_sql("SHOW CREATE MODEL m").collect())
+    assert "task" not in shown
