@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import Enum
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -168,6 +168,30 @@ class Catalog(ABC):
             SchemaError: with code `wrong-table-kind` if it is not of the same kind.
             ConflictError: if there is not what was `expected`.
         """
+
+    def get_stored_table(self, table_path: ObjectPath) -> object:
+        """Return a definition in the catalog's own form, for `restore_table`.
+
+        A catalog that stores text overrides both methods, so that it restores a definition whose
+        functions or types no longer exist.
+        """
+        return self.get_resolved_table(table_path) or self.get_table(table_path)
+
+    def restore_table(
+        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+    ) -> None:
+        """Put back a definition that `get_stored_table` returned, in place of the current one.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            ConflictError: if there is not what was `expected`.
+            SchemaError: with code `unresolved-object` where the catalog can only store definitions
+                that resolve.
+        """
+        if expected is None:
+            self.alter_table(table_path, stored, ignore_if_not_exists=False)
+        else:
+            self.alter_table(table_path, stored, ignore_if_not_exists=False, expected=expected)
 
     # --- partitions ----------------------------------------------------------------------------
 

@@ -17,7 +17,13 @@ from schema_core.catalog.ddl_semantics import There, decide
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
+from schema_core.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    similar,
+)
 from schema_core.paths import ObjectIdentifier
 
 #: How the kinds are called in messages and codes.
@@ -272,6 +278,34 @@ class CatalogManager:
             catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)
         else:
             catalog.alter_table(path, new, ignore_if_not_exists=False)
+
+    def read_or_stored(self, identifier: ObjectIdentifier) -> CatalogBaseTable | None:
+        """Return the permanent object at this path, resolved if its text still resolves, or None.
+
+        Raises:
+            ExternalError: where the catalog cannot return it.
+        """
+        try:
+            found = self.find_permanent(identifier)
+        except SchemaCoreError:
+            return self.stored(identifier)
+        return found.table if found is not None else None
+
+    def get_stored(self, identifier: ObjectIdentifier) -> object:
+        """Return a permanent object in the catalog's own form, for `restore`."""
+        return self._catalog(identifier).get_stored_table(identifier.to_object_path())
+
+    def restore(
+        self, identifier: ObjectIdentifier, stored: object, expected: CatalogBaseTable
+    ) -> None:
+        """Put back a definition that `get_stored` returned; it does not have to resolve.
+
+        Raises:
+            ConflictError: if there is not what was `expected`, where the catalog can tell.
+        """
+        catalog, path = self._catalog(identifier), identifier.to_object_path()
+        versions = Capability.VERSIONS in catalog.capabilities
+        catalog.restore_table(path, stored, expected=expected if versions else None)
 
     def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
         """Give a permanent object another name within its database.

@@ -19,7 +19,7 @@ from schema_core.errors import SchemaError
 from schema_core.query.hints import hinted_options
 
 if TYPE_CHECKING:
-    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.paths import ObjectIdentifier
     from schema_core.query.relation import Relation, Scan
     from schema_core.sql.query_syntax import Hint
@@ -125,16 +125,17 @@ class Rows:
 class Registration:
     """How CREATE TABLE AS and REPLACE TABLE AS change the catalog, and undo that.
 
-    `create` creates the table, or puts the new definition in place of `replaced`, the old one, in
-    one operation of the catalog. `undo` drops the table that `create` created, or puts the old
-    definition back; it does nothing where the catalog holds neither. `atomic` is the option
-    ``table.rtas-ctas.atomicity-enabled``: a job that fails leaves nothing visible.
+    `create` creates the table, or puts the new definition in place of `replaced`, the old one,
+    in one operation of the catalog. `replaced` is unresolved if its functions or types are
+    missing. `undo` drops the table that `create` created, or puts the old definition back; it
+    does nothing where the catalog holds neither. `atomic` is the option ``table.rtas-
+    ctas.atomicity-enabled``: a job that fails leaves nothing visible.
     """
 
     create: Callable[[], None]
     undo: Callable[[], None]
     atomic: bool = False
-    replaced: ResolvedCatalogTable | None = None
+    replaced: CatalogTable | None = None
 
 
 class Planner(Protocol):
@@ -185,10 +186,14 @@ class Planner(Protocol):
         """How the engine would run a query, as text."""
 
 
-def fingerprint(table: ResolvedCatalogTable) -> str:
-    """A digest of what a definition means: two with the same digest read the same rows."""
+def fingerprint(table: CatalogTable) -> str:
+    """A digest of what a definition means: two with the same digest read the same rows.
+
+    An unresolved definition has another digest than every resolved one.
+    """
+    schema = getattr(table, "resolved_schema", None)
     content = (
-        str(table.resolved_schema),
+        str(schema) if schema is not None else ("unresolved", str(table.schema)),
         tuple(table.partition_keys),
         tuple(sorted(table.options.items())),
     )

@@ -20,7 +20,7 @@ from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.function_methods import FunctionMethods
 from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.show_create import table_statement
+from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.planner import Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
@@ -351,9 +351,10 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
     def get_create_statement(self, path: str) -> str:
         """The statement that would make a table or view again, with its secrets.
 
-        SHOW CREATE masks them, as everything does that people see. This is for programs.
+        SHOW CREATE masks them, as everything does that people see. This is for programs. A table
+        whose functions or types are missing is written from its stored text.
 
         Raises:
             NotFoundError: with code `table-not-found`.
         """
-        return table_statement(self._session.tables.get(self._identifier(path)), dict, str)
+        return create_statement(self._session, self._identifier(path), dict, str)

@@ -5,19 +5,48 @@ They are listed, described, shown, altered, renamed and dropped all the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, TableEnvironment
 from schema_core.catalog.functions import FunctionClass
-from schema_core.errors import SchemaCoreError
+from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
+from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
+from schema_core.paths import ObjectPath
+from schema_core.query.relation import Relation
 
 PLUS = FunctionClass((((DataTypes.INT(),), DataTypes.INT()),))
 
 
-def session(path: Path) -> TableEnvironment:
-    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+class Replacing(DryRunPlanner):
+    """Registers the table of REPLACE TABLE AS; a job that fails undoes that."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.between: Callable[[], object] = lambda: None
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+        hooks: Sequence[JobStatusHook] = (),
+    ) -> Job:
+        registration.create()
+        if self.fails:
+            self.between()
+            registration.undo()
+            raise ExternalError("the job failed")
+        return Job("1", JobStatus.FINISHED)
+
+
+def session(path: Path, planner: DryRunPlanner | None = None) -> TableEnvironment:
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), planner=planner)
     made.execute_sql(f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{path}/c.db')")
     made.use_catalog("c")
     return made
@@ -94,6 +123,109 @@ def test_its_statement_is_shown_and_makes_it_again(
     environment.declare_function_class("plus", PLUS)
     (expected,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
     assert expected[0] == row[0]
+
+
+@pytest.mark.parametrize("name", ["t", "v"])
+def test_its_statement_is_returned_with_its_secrets(
+    environment: TableEnvironment, name: str
+) -> None:
+    found = environment.get_create_statement(name)
+    environment.declare_function_class("plus", PLUS)
+
+    assert ("geheim" in found) is (name == "t")
+    assert environment.get_create_statement(name) == found
+
+
+REPLACE = ("REPLACE TABLE t", "CREATE OR REPLACE TABLE t")
+
+
+@pytest.mark.parametrize("statement", REPLACE)
+def test_it_is_replaced(environment: TableEnvironment, tmp_path: Path, statement: str) -> None:
+    replacing = session(tmp_path, Replacing())
+    replacing.execute_sql(f"{statement} AS SELECT 1 AS x")
+
+    assert ["x"] == environment.from_path("t").get_resolved_schema().get_column_names()
+    assert "table-exists" == code(replacing, "CREATE TABLE t AS SELECT 1 AS x")
+
+
+@pytest.mark.parametrize("statement", REPLACE)
+def test_a_replace_that_fails_restores_it(
+    environment: TableEnvironment, tmp_path: Path, statement: str
+) -> None:
+    before = environment.get_create_statement("t")
+    replacing = session(tmp_path, Replacing(fails=True))
+
+    assert "external-failure" == code(replacing, f"{statement} AS SELECT 1 AS x")
+    assert before == environment.get_create_statement("t")
+    environment.declare_function_class("plus", PLUS)
+    type_ = environment.from_path("t").get_resolved_schema().get_column_data_types()[2]
+    assert "INT" == type_.as_summary_string()
+
+
+def test_a_failed_replace_keeps_what_another_session_defined(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    planner = Replacing(fails=True)
+    planner.between = lambda: environment.execute_sql("ALTER TABLE t ADD theirs INT")
+
+    assert "external-failure" == code(
+        session(tmp_path, planner), "REPLACE TABLE t AS SELECT 1 AS x"
+    )
+    assert "theirs" in environment.get_create_statement("t")
+
+
+def test_a_view_is_not_replaced_by_a_table(environment: TableEnvironment, tmp_path: Path) -> None:
+    assert "not-a-table" == code(session(tmp_path, Replacing()), "REPLACE TABLE v AS SELECT 1 AS x")
+
+
+def test_restoring_compares_what_was_expected(environment: TableEnvironment) -> None:
+    catalog, path = environment.get_catalog("c"), ObjectPath("default", "t")
+    assert catalog is not None
+    stored, before = catalog.get_stored_table(path), catalog.get_table(path)
+    environment.execute_sql("ALTER TABLE t DROP b")
+    with pytest.raises(ConflictError):
+        catalog.restore_table(path, stored, expected=before)
+    catalog.restore_table(path, stored, expected=catalog.get_table(path))
+
+    assert before == catalog.get_table(path)
+    with pytest.raises(SchemaCoreError) as caught:
+        catalog.restore_table(path, before)
+    assert "wrong-argument" == caught.value.code
+
+
+@pytest.fixture
+def without_type(tmp_path: Path) -> TableEnvironment:
+    """A new session without the type that a table, a view and a model name."""
+    before = session(tmp_path)
+    before.create_type("money", "DECIMAL(10, 2)")
+    before.execute_sql("CREATE TABLE p (a money NOT NULL, b INT)")
+    before.execute_sql("CREATE VIEW w AS SELECT * FROM p")
+    before.execute_sql("CREATE MODEL m INPUT (a money) OUTPUT (b INT) WITH ('provider' = 'x')")
+    before.drop_type("money")
+    return session(tmp_path)
+
+
+def test_a_type_is_gone(without_type: TableEnvironment) -> None:
+    for statement in ("SELECT * FROM p", "SELECT * FROM w"):
+        assert "unknown-type" == code(without_type, statement)
+    for name, kind in (("p", "TABLE"), ("w", "VIEW")):
+        (row,) = without_type.execute_sql(f"SHOW CREATE {kind} {name}").collect()
+        assert row[0] == without_type.get_create_statement(name)
+    assert "wrong-object-kind" == code(without_type, "SHOW CREATE TABLE w")
+
+
+def test_a_model_whose_type_is_gone(without_type: TableEnvironment) -> None:
+    described = [tuple(row) for row in without_type.execute_sql("DESCRIBE MODEL m").collect()]
+    (row,) = without_type.execute_sql("SHOW CREATE MODEL m").collect()
+    without_type.execute_sql("DROP MODEL m")
+
+    assert [("a", "`c`.`default`.`money`", "true", "true"), ("b", "INT", "true", "false")] == (
+        described
+    )
+    without_type.create_type("money", "DECIMAL(10, 2)")
+    without_type.execute_sql(row[0])
+    assert row == next(iter(without_type.execute_sql("SHOW CREATE MODEL m").collect()))
+    assert "model-not-found" == code(without_type, "SHOW CREATE MODEL n")
 
 
 def test_nothing_is_described_where_nothing_is(environment: TableEnvironment) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.arguments import checked, require_names
+from schema_core.catalog.arguments import checked, require_names, wrong
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -248,6 +249,25 @@ class HiveCatalog(Catalog):
             require_expected(table_path, expected, None)
         if not there:
             ignore_missing(Kind.TABLE, table_path, ignore_if_not_exists)
+
+    def get_stored_table(self, table_path: ObjectPath) -> HiveTable:
+        return self._table(table_path)
+
+    def restore_table(
+        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+    ) -> None:
+        if not isinstance(stored, HiveTable):
+            raise wrong("stored", HiveTable, stored)
+
+        def restored(current: HiveTable) -> HiveTable:
+            found = self._decode(current)
+            if not means_the_same(expected, found):
+                require_expected(table_path, expected, found)
+            return replace(stored, name=current.name)
+
+        if not self._replace(table_path, restored):
+            require_expected(table_path, expected, None)
+            ignore_missing(Kind.TABLE, table_path, ignore=False)
 
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool

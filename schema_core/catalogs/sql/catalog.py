@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.arguments import checked, require_names
+from schema_core.catalog.arguments import checked, require_names, wrong
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -225,11 +225,25 @@ class SqlCatalog(Catalog):
             ConflictError: if `expected` is given and another one is there.
         """
         written = self._write_table(new_table)
+        read = self._expected(expected)
+        self._alter(Kind.TABLE, table_path, written, ignore_if_not_exists, read)
+
+    def get_stored_table(self, table_path: ObjectPath) -> Written:
+        entry = self._get(Kind.TABLE, table_path)
+        return Written(entry.content, entry.form)
+
+    def restore_table(
+        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+    ) -> None:
+        if not isinstance(stored, Written):
+            raise wrong("stored", Written, stored)
+        self._alter(Kind.TABLE, table_path, stored, False, self._expected(expected))
+
+    def _expected(self, expected: CatalogBaseTable | None) -> Expected:
         content = None
         if expected is not None and type(expected) in ORIGINS:
             content = self._write_table(expected).content
-        read = Expected(expected, self._read_table, content)
-        self._alter(Kind.TABLE, table_path, written, ignore_if_not_exists, read)
+        return Expected(expected, self._read_table, content)
 
     def _write_table(self, table: CatalogBaseTable) -> Written:
         properties = self._codec.encode_table(require_resolved_table(table))

@@ -7,8 +7,13 @@ statement declares come first, or replace a column of the query at its place.
 from __future__ import annotations
 
 from schema_core.catalog.api import Capability
-from schema_core.catalog.manager import NOUNS, FoundTable
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.manager import NOUNS
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogTable,
+    ResolvedCatalogTable,
+    TableKind,
+)
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.operations.data import check_assignment, job_result
 from schema_core.environment.operations.definitions import (
@@ -50,22 +55,21 @@ def create_table_as(
     relation = session.query(query, text)
     table = derived_table(statement, result_columns(relation), text)
     resolved = resolve_table(table, session.resolver)
-    old = session.tables.find_permanent(identifier)
+    old = session.tables.read_or_stored(identifier)
     with placed(statement.path.span):
         _check_old(session, statement, identifier, old)
     columns = [column.name for column in result_columns(relation)]
     if old is not None and statement.if_not_exists:
         return _insert(session, relation, identifier)
-    replaced = old.table if old is not None else None
-    assert replaced is None or isinstance(replaced, ResolvedCatalogTable)  # noqa: S101 - checked
-    session.check_definition(resolved, replaced)
+    assert old is None or isinstance(old, CatalogTable)  # noqa: S101 - checked
+    session.check_definition(resolved, old)
     job = session.planner.create_as(
         session.executable(relation),
         BoundTable(identifier, resolved),
-        _registration(session, identifier, resolved, replaced),
+        _registration(session, identifier, resolved, old),
         columns=columns,
     )
-    if replaced is not None and replaced.partition_keys != resolved.partition_keys:
+    if old is not None and old.partition_keys != resolved.partition_keys:
         _forget_partitions(session, identifier)
     return job_result(identifier, job)
 
@@ -74,27 +78,34 @@ def _registration(
     session: Session,
     identifier: ObjectIdentifier,
     table: ResolvedCatalogTable,
-    replaced: ResolvedCatalogTable | None,
+    replaced: CatalogTable | None,
 ) -> Registration:
-    """How the catalog is changed: one operation forth, and one back."""
+    """How the catalog is changed: one operation forth, and one back.
+
+    A definition that does not resolve is put back as the catalog stores it. It is read just before
+    it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
+    """
     tables, path = session.tables, identifier
+    stored: list[object] = []
 
     def create() -> None:
         if replaced is None:
             tables.create(path, table, ignore_if_exists=False)
-        else:
-            tables.alter(path, table, expected=replaced)
+            return
+        if not isinstance(replaced, ResolvedCatalogTable):
+            stored[:] = [tables.get_stored(path)]
+        tables.alter(path, table, expected=replaced)
 
     def undo() -> None:
-        found = tables.find_permanent(path)
-        if found is None or not isinstance(found.table, ResolvedCatalogTable):
-            return
-        if fingerprint(found.table) != fingerprint(table):
+        found = tables.read_or_stored(path)
+        if not isinstance(found, ResolvedCatalogTable) or fingerprint(found) != fingerprint(table):
             return
         if replaced is None:
             tables.drop(TableKind.TABLE, path, if_exists=True)
+        elif stored:
+            tables.restore(path, stored[0], expected=found)
         else:
-            tables.alter(path, replaced, expected=found.table)
+            tables.alter(path, replaced, expected=found)
 
     atomic = ATOMICITY.of(session.config.get_configuration())
     return Registration(create, undo, bool(atomic), replaced)
@@ -118,7 +129,10 @@ def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) 
 
 
 def _check_old(
-    session: Session, statement: CreateTable, identifier: ObjectIdentifier, old: FoundTable | None
+    session: Session,
+    statement: CreateTable,
+    identifier: ObjectIdentifier,
+    old: CatalogBaseTable | None,
 ) -> None:
     """Whether what lies at the path already allows the statement."""
     shown = identifier.as_summary_string()
@@ -126,8 +140,8 @@ def _check_old(
     if statement.or_replace or not statement.create:
         if old is None and not statement.create:
             raise NotFoundError(f"there is no table {shown}", code="table-not-found")
-        if old is not None and old.kind is not TableKind.TABLE:
-            raise SchemaError(f"{shown} is a {NOUNS[old.kind]}, not a table", code="not-a-table")
+        if old is not None and (kind := old.get_table_kind()) is not TableKind.TABLE:
+            raise SchemaError(f"{shown} is a {NOUNS[kind]}, not a table", code="not-a-table")
         if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
             raise SchemaError(
                 f"a temporary table hides {shown}",

@@ -73,7 +73,7 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
     return _of_columns(rows if commented else [row[:-1] for row in rows], commented)
 
 
-def _stored_type(column: UnresolvedColumn) -> tuple[str | None, bool | None]:
+def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool | None]:
     """The type and nullability of a stored column, as far as its stored text determines them."""
     if isinstance(column, UnresolvedComputedColumn):
         return None, None
@@ -193,20 +193,28 @@ def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[st
 
 
 def _model(session: Session, statement: Describe) -> TableResult:
-    model = session.models.get(session.identifier(statement.path))
-    columns = [
-        *((column, "true") for column in model.resolved_input_schema.columns),
-        *((column, "false") for column in model.resolved_output_schema.columns),
-    ]
+    """One row per column, from the stored text of a model that no longer resolves."""
+    identifier = session.identifier(statement.path)
+    columns: list[tuple[AnyColumn | UnresolvedColumn, str]]
+    try:
+        model = session.models.get(identifier)
+        columns = [
+            *((column, "true") for column in model.resolved_input_schema.columns),
+            *((column, "false") for column in model.resolved_output_schema.columns),
+        ]
+    except SchemaCoreError:
+        stored = session.models.stored(identifier)
+        if stored is None:
+            raise
+        columns = [
+            *((column, "true") for column in stored.input_schema.columns),
+            *((column, "false") for column in stored.output_schema.columns),
+        ]
     commented = any(column.comment is not None for column, _ in columns)
-    rows = [
-        (
-            column.name,
-            column.data_type.nullable().as_summary_string(),
-            str(column.data_type.is_nullable).lower(),
-            is_input,
-            *([column.comment] if commented else []),
-        )
-        for column, is_input in columns
-    ]
+    rows = []
+    for column, is_input in columns:
+        type_, nullable = _stored_type(column)
+        null = None if nullable is None else str(nullable).lower()
+        comment = [column.comment] if commented else []
+        rows.append((column.name, type_, null, is_input, *comment))
     return texts(["name", "type", "null", "is input", *(["comment"] if commented else [])], rows)

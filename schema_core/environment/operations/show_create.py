@@ -9,8 +9,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, assert_never
 
 from schema_core.catalog.manager import FoundTable
-from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable,
+    ResolvedCatalogMaterializedTable,
+)
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+    TableKind,
+)
 from schema_core.environment.connector import learn_secrets
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
@@ -19,6 +30,7 @@ from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema
 from schema_core.schema.unresolved_parts import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
@@ -64,29 +76,47 @@ def _written(session: Session, statement: ShowCreate) -> str:
 
 
 def _table(session: Session, statement: ShowCreate) -> str:
-    """The statement of a table, from its stored texts where these no longer resolve."""
-    try:
-        return table_statement(_of_kind(session.found(statement.path), statement.kind))
-    except SchemaCoreError:
-        identifier = session.identifier(statement.path)
-        stored = session.tables.stored(identifier)
-        if statement.kind is not ObjectKind.TABLE or not isinstance(stored, CatalogTable):
-            raise
-        return stored_statement(identifier, stored)
+    identifier = session.identifier(statement.path)
 
+    def require_kind(found: TableKind) -> None:
+        right = found.value.replace("_", " ")
+        if right != statement.kind.value:
+            raise SchemaError(
+                f"{identifier.as_summary_string()} is a {right.lower()}",
+                code="wrong-object-kind",
+                hint=f"write SHOW CREATE {right}",
+            )
 
-def _of_kind(found: FoundTable, kind: ObjectKind) -> FoundTable:
-    if found.kind.value.replace("_", " ") != kind.value:
-        right = found.kind.value.replace("_", " ")
-        raise SchemaError(
-            f"{found.identifier.as_summary_string()} is a {right.lower()}",
-            code="wrong-object-kind",
-            hint=f"write SHOW CREATE {right}",
-        )
-    return found
+    return create_statement(session, identifier, require_kind=require_kind)
 
 
 # --- tables and views ----------------------------------------------------------------------------
+
+
+def create_statement(
+    session: Session,
+    identifier: ObjectIdentifier,
+    shown: Shown = mask,
+    shown_query: ShownQuery = mask_query,
+    require_kind: Callable[[TableKind], None] = lambda kind: None,
+) -> str:
+    """Return the statement of a table or view, from its stored text where it no longer resolves.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        UnsupportedError: as `table_statement`.
+        SchemaCoreError: as `require_kind`.
+    """
+    try:
+        found = session.tables.get(identifier)
+    except SchemaCoreError:
+        stored = session.tables.stored(identifier)
+        if stored is None:
+            raise
+        require_kind(stored.get_table_kind())
+        return stored_statement(identifier, stored, shown, shown_query)
+    require_kind(found.kind)
+    return table_statement(found, shown, shown_query)
 
 
 def table_statement(
@@ -146,6 +176,13 @@ def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
         *_beyond_sql(table.resolved_schema, shown),
+        *_table_parts(table, shown),
+    ]
+
+
+def _table_parts(table: CatalogTable | CatalogMaterializedTable, shown: Shown) -> list[str]:
+    """The clauses that follow the columns, as they are stored."""
+    return [
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
@@ -153,7 +190,7 @@ def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
     ]
 
 
-def _beyond_sql(schema: ResolvedSchema, shown: Shown) -> list[str]:
+def _beyond_sql(schema: ResolvedSchema | Schema, shown: Shown) -> list[str]:
     """Comments that name the members of a schema for which Flink's SQL has no syntax."""
     members: list[object] = [*schema.indexes]
     if schema.immutable_columns is not None:
@@ -164,10 +201,6 @@ def _beyond_sql(schema: ResolvedSchema, shown: Shown) -> list[str]:
             code="not-in-sql",
             hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
         )
-    return _remarks(members)
-
-
-def _remarks(members: Iterable[object]) -> list[str]:
     return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
 
 
@@ -175,19 +208,55 @@ def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown)
     return [
         block(schema_lines(table.resolved_schema)),
         *_beyond_sql(table.resolved_schema, shown),
-        *_comment(table.comment),
-        *([str(table.distribution)] if table.distribution is not None else []),
-        *_partitioned(table.partition_keys),
-        *_with(shown(table.options)),
+        *_materialized_parts(table, shown),
+    ]
+
+
+def _materialized_parts(table: CatalogMaterializedTable, shown: Shown) -> list[str]:
+    return [
+        *_table_parts(table, shown),
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
     ]
 
 
-def stored_statement(identifier: ObjectIdentifier, table: CatalogTable) -> str:
-    """The statement of a table whose functions or types are missing, its options masked."""
-    schema, key = table.schema, table.schema.primary_key
+def stored_statement(
+    identifier: ObjectIdentifier, stored: CatalogBaseTable, shown: Shown, shown_query: ShownQuery
+) -> str:
+    """Return the statement of a permanent table or view whose functions or types are missing.
+
+    Raises:
+        UnsupportedError: as `table_statement`.
+    """
+    learn_secrets(stored.get_options())
+    path = identifier.as_serializable_string()
+    match stored:
+        case CatalogTable():
+            head = f"CREATE TABLE {path} "
+            clauses = [*_stored_columns(stored.schema, shown), *_table_parts(stored, shown)]
+        case CatalogView():
+            head = f"CREATE VIEW {path} "
+            names = [quote_identifier(column.name) for column in stored.schema.columns]
+            query = shown_query(stored.expanded_query)
+            clauses = [block(names), *_comment(stored.comment), f"AS {query}"]
+        case CatalogMaterializedTable():
+            head = f"CREATE MATERIALIZED TABLE {path} "
+            clauses = [
+                *_stored_columns(stored.schema, shown),
+                *_materialized_parts(stored, shown),
+                f"AS {shown_query(stored.expanded_query)}",
+            ]
+        case _:
+            raise UnsupportedError(
+                f"a catalog returned a {type(stored).__name__}", code="unknown-table-kind"
+            )
+    return head + "\n".join(clauses) + "\n"
+
+
+def _stored_columns(schema: Schema, shown: Shown) -> list[str]:
+    """The columns, watermarks and key as they are stored."""
+    key = schema.primary_key
     lines = [
         *map(_stored_line, schema.columns),
         *(
@@ -197,19 +266,7 @@ def stored_statement(identifier: ObjectIdentifier, table: CatalogTable) -> str:
         ),
         *([str(key)] if key is not None else []),
     ]
-    members: list[object] = [*schema.indexes]
-    if schema.immutable_columns is not None:
-        members.append(schema.immutable_columns)
-    clauses = [
-        block(lines),
-        *_remarks(members),
-        *_comment(table.comment),
-        *([str(table.distribution)] if table.distribution is not None else []),
-        *_partitioned(table.partition_keys),
-        *_with(mask(table.options)),
-    ]
-    head = f"CREATE TABLE {identifier.as_serializable_string()} "
-    return head + "\n".join(clauses) + "\n"
+    return [block(lines), *_beyond_sql(schema, shown)]
 
 
 def _stored_line(column: UnresolvedColumn) -> str:
@@ -297,17 +354,25 @@ def catalog_statement(session: Session, name: str) -> str:
 
 
 def model_statement(session: Session, statement: ShowCreate) -> str:
-    """The statement that makes a model."""
+    """The statement that makes a model, from its stored text where it no longer resolves."""
     identifier = session.identifier(statement.path)
-    model = session.models.get(identifier)
     temporary = "TEMPORARY " if session.models.is_temporary(identifier) else ""
+    model: CatalogModel
+    try:
+        model = resolved = session.models.get(identifier)
+        taken = [*map(column_line, resolved.resolved_input_schema.columns)]
+        given = [*map(column_line, resolved.resolved_output_schema.columns)]
+    except SchemaCoreError:
+        stored = session.models.stored(identifier)
+        if stored is None:
+            raise
+        model = stored
+        taken = [*map(_stored_line, stored.input_schema.columns)]
+        given = [*map(_stored_line, stored.output_schema.columns)]
     sides = [
-        f"{word} ({', '.join(map(column_line, schema.columns))})"
-        for word, schema in (
-            ("INPUT", model.resolved_input_schema),
-            ("OUTPUT", model.resolved_output_schema),
-        )
-        if schema.columns
+        f"{word} ({', '.join(lines)})"
+        for word, lines in (("INPUT", taken), ("OUTPUT", given))
+        if lines
     ]
     clauses = [*sides, *_comment(model.comment), *_with(mask(model.options))]
     head = f"CREATE {temporary}MODEL {identifier.as_serializable_string()}"

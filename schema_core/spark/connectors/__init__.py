@@ -13,7 +13,7 @@ from schema_core.spark.write_transaction import Stage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.catalog.objects import CatalogTable
 
 
 @runtime_checkable
@@ -38,13 +38,14 @@ class SparkConnector(Connector, Protocol):
         overwrite: bool,
         partition: Mapping[str, str] | None = None,
         creates: bool = False,
-        replaced: ResolvedCatalogTable | None = None,
+        replaced: CatalogTable | None = None,
     ) -> Stage:
         """A place for the rows of a job that has not ended.
 
-        `overwrite` and `partition` are those of `Planner.insert`. CREATE and REPLACE TABLE AS set
-        `creates`: the table must then hold no rows, except those of `replaced`, the definition
-        that REPLACE puts another one in place of. Raises what the write cannot do, before the job.
+        `overwrite` and `partition` are those of `Planner.insert`. CREATE and REPLACE TABLE
+        AS set `creates`: the table must then hold no rows, except those of `replaced`, the
+        definition that REPLACE puts another one in place of (unresolved if its functions or
+        types are missing). Raises what the write cannot do, before the job.
         """
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:

@@ -66,7 +66,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructField, StructType
 
-    from schema_core.catalog.objects import ResolvedCatalogTable
+    from schema_core.catalog.objects import CatalogTable
+    from schema_core.paths import ObjectIdentifier
     from schema_core.spark.write_transaction import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
@@ -162,7 +163,7 @@ class FilesystemConnector:
             )
         frame = read_consistently(
             Directory(system, root),
-            definition_of(bound),
+            definition_of(bound.identifier, bound.table),
             lambda: layout.load(session),
         )
         if not layout.form.is_text:
@@ -181,7 +182,7 @@ class FilesystemConnector:
         overwrite: bool,
         partition: Mapping[str, str] | None = None,
         creates: bool = False,
-        replaced: ResolvedCatalogTable | None = None,
+        replaced: CatalogTable | None = None,
     ) -> Stage:
         """A hidden directory within that of the table, which the commit empties.
 
@@ -197,8 +198,8 @@ class FilesystemConnector:
         """
         layout = Layout(bound)
         system, root = located(session, layout.path)
-        new = definition_of(bound)
-        old = definition_of(BoundTable(bound.identifier, replaced)) if replaced else None
+        new = definition_of(bound.identifier, bound.table)
+        old = definition_of(bound.identifier, replaced) if replaced else None
         held = old if creates else new
         if creates:
             owns = replaced is not None and _path_of(session, replaced) == root
@@ -229,12 +230,12 @@ class FilesystemConnector:
         writer.format(written).save(f"{layout.path}/{stage.name}")
 
 
-def definition_of(bound: BoundTable) -> Definition:
+def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
     """The definition of a table, as the journal of a commit names it."""
-    return Definition(bound.identifier.as_summary_string(), fingerprint(bound.table))
+    return Definition(identifier.as_summary_string(), fingerprint(table))
 
 
-def _path_of(session: SparkSession, table: ResolvedCatalogTable) -> str | None:
+def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     """The absolute path of a table's files; None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
