@@ -14,11 +14,18 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.type_checker import cast_target
 from schema_core.query.relation import Tables
-from schema_core.query.resolve import common_table
-from schema_core.query.scope import Models, Place, ResolutionContext, SelectScope, SourceBinding
-from schema_core.query.select import Built, select
-from schema_core.query.sources import made_up, resolve_source
-from schema_core.query.typing import unmerged, unmerged_window
+from schema_core.query.resolve import Built, common_table, resolve, select
+from schema_core.query.scope import (
+    Models,
+    Place,
+    ResolutionContext,
+    SelectScope,
+    SourceBinding,
+    made_up,
+    unmerged,
+    unmerged_window,
+)
+from schema_core.query.sources import resolve_source
 from schema_core.sql import query_syntax as written
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
 from schema_core.sql.syntax import Call, Expression, Name, Named, Star, Subquery, TypeName
@@ -40,7 +47,8 @@ def expand_query(
     Raises:
         SchemaError: as `resolve_query`.
     """
-    return _expand(query, Place(ResolutionContext(tables, functions, streaming, types, models)))
+    context = ResolutionContext(tables, resolve, functions, streaming, types, models)
+    return _expand(query, Place(context))
 
 
 def _expand(query: written.Query, place: Place) -> written.Query:

@@ -6,18 +6,64 @@ Flink's types): what it accepts, how columns are called, which types they have.
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import NamedTuple, assert_never
 
+from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.scope import Functions
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.type_checker import infer
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
 from schema_core.query import relation as rel
-from schema_core.query.order import ordered
-from schema_core.query.relation import Columns, CommonScan, Relation, Tables
-from schema_core.query.scope import Models, Place, ResolutionContext
-from schema_core.query.select import select
-from schema_core.query.setops import set_operation, values
-from schema_core.query.sources import renamed
+from schema_core.query.aggregation import (
+    Groups,
+    aggregates,
+    check_calls,
+    check_grouped,
+    check_windows,
+    declared_windows,
+    group_by,
+    outside_aggregates,
+    refuse_grouping,
+    row_condition,
+    windowed,
+)
+from schema_core.query.hints import check_hints, check_named_sources
+from schema_core.query.relation import (
+    Column,
+    Columns,
+    CommonScan,
+    Relation,
+    Tables,
+    TakenNames,
+    require_width,
+    unique_names,
+)
+from schema_core.query.scope import (
+    Merged,
+    Models,
+    Place,
+    ResolutionContext,
+    Rows,
+    SelectScope,
+    SourceBinding,
+    StarItem,
+    condition,
+    count,
+    nullable,
+    star_of,
+    unmerged,
+    value,
+)
+from schema_core.query.sources import from_clause, renamed
 from schema_core.sql import query_syntax as written
-from schema_core.sql.syntax import Star
+from schema_core.sql.rewrite import rewrite, size
+from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, SortKey, Star
+from schema_core.text import Span
+from schema_core.types import DataType, RowType
+from schema_core.types.least_restrictive import least_restrictive
 from schema_core.types.unresolved import LookUp
 
 
@@ -43,7 +89,8 @@ def resolve_query(
     Raises:
         SchemaError: for the first mistake, with its place; `errors.within` adds the text.
     """
-    return resolve(query, Place(ResolutionContext(tables, functions, streaming, types, models)))
+    context = ResolutionContext(tables, resolve, functions, streaming, types, models)
+    return Place(context).resolve(query)
 
 
 def resolve(query: written.Query, place: Place) -> Relation:
@@ -98,3 +145,489 @@ def _seed(table: written.CommonTable, place: Place) -> Columns:
     if first is table.query:
         return ()
     return renamed(resolve(first, place).columns, table.columns, table.span)
+
+
+# --- SELECT ---------------------------------------------------------------------------------------
+
+
+class Output(NamedTuple):
+    """One column of a block as written, and the alias it needs to be called so."""
+
+    name: str
+    expression: Expression
+    alias: str | None = None
+    unnamed: bool = False
+
+
+#: Parts of expressions of the select list that all keys of an ORDER BY may repeat.
+MAX_REPEATED = 50_000
+
+
+class Repeated:
+    """How many parts of calls in the select list the keys of an ORDER BY repeat."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts = 0
+
+    def add(self, expression: Expression, span: Span) -> None:
+        """Count an expression that a key repeats.
+
+        Raises:
+            SchemaError: with code `too-wide` where the keys repeat more than `MAX_REPEATED` parts.
+        """
+        if not isinstance(expression, Call):
+            return
+        self.parts += size(expression).nodes
+        if self.parts > MAX_REPEATED:
+            raise SchemaError(
+                f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select list",
+                code="too-wide",
+                hint="compute the large expression in a sub-query and order by its columns",
+                span=span,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A block resolved, with what an ORDER BY behind it and its spelling out need.
+
+    `scope` sees single rows; what stands behind GROUP BY sees `groups`, if there are any.
+    """
+
+    relation: rel.Select
+    scope: SelectScope
+    groups: Groups | None
+    merged: Merged
+    outputs: tuple[Output, ...]
+    _by_name: dict[str, list[Output]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    _repeated: Repeated = field(default_factory=Repeated, init=False, compare=False, repr=False)
+
+    def output(self, name: Name) -> Output | None:
+        """Return the column of the select list that a name in ORDER BY means, if any.
+
+        Raises:
+            SchemaError: with code `ambiguous-column` if several columns have the name.
+        """
+        if len(name.parts) != 1:
+            return None
+        if not self._by_name:
+            for one in self.outputs:
+                if not one.unnamed:
+                    self._by_name.setdefault(one.name, []).append(one)
+        found = self._by_name.get(name.parts[0], [])
+        if len(found) > 1:
+            raise SchemaError(
+                f"column {name.parts[0]!r} is ambiguous", code="ambiguous-column", span=name.span
+            )
+        return found[0] if found else None
+
+    def sorted_by(self, expression: Expression) -> Typed:
+        """Type an expression over the rows or groups of the block and the names of its list.
+
+        A name of the select list hides a column of the sources, as in Calcite.
+        """
+        scope = self.groups.scope if self.groups else self.scope
+
+        def change(node: Expression) -> Expression | None:
+            if not isinstance(node, Name):
+                return None
+            output = self.output(node)
+            if output is None:
+                return unmerged(node, self.merged)
+            self._repeated.add(output.expression, node.span)
+            return output.expression
+
+        expression = rewrite(expression, change)
+        if self.groups is None:
+            refuse_grouping(scope, expression, "ORDER BY")
+        if isinstance(expression, Literal) and expression.kind is LiteralKind.NULL:
+            return infer(scope, expression)
+        return _value(scope, expression, self.groups)
+
+
+def select(query: written.Select, place: Place) -> Built:
+    """A SELECT block.
+
+    Raises:
+        SchemaError: whatever its clauses refuse.
+    """
+    rows = from_clause(query.source, place) if query.source else None
+    check_hints(query.hints)
+    if rows and isinstance(query.source, written.Join):
+        check_named_sources(query.hints, [origin.alias for origin in rows.origins])
+    merged = rows.merged if rows else {}
+    windows = declared_windows(query.windows, merged)
+    scope = SelectScope(place, rows.origins if rows else (), windows)
+    check_windows(scope, windows)
+    outputs = tuple(_outputs(query, scope, rows, merged))
+    where = None if query.where is None else row_condition(scope, query.where, "WHERE")
+    groups = _groups(query, scope, outputs, merged)
+    inner = groups.scope if groups else scope
+    columns = tuple(_item(inner, output, groups) for output in outputs)
+    having = _having(inner, query.having, merged, groups)
+    qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
+    relation = rel.Select(
+        columns,
+        rows.relation if rows else None,
+        where,
+        groups.grouping if groups else None,
+        having,
+        qualify,
+        query.distinct,
+        query.hints,
+    )
+    return Built(relation, scope, groups, merged, outputs)
+
+
+def _groups(
+    query: written.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
+) -> Groups | None:
+    """The groups of a block that has GROUP BY, HAVING or an aggregate; else None."""
+    aggregating = (
+        query.group_by is not None
+        or query.having is not None
+        or any(True for output in outputs for _ in aggregates(scope, output.expression))
+    )
+    return group_by(query.group_by, scope, merged) if aggregating else None
+
+
+def _having(
+    scope: SelectScope, expression: Expression | None, merged: Merged, groups: Groups | None
+) -> Typed | None:
+    if expression is None:
+        return None
+    expression = unmerged(expression, merged)
+    check_calls(scope, expression)
+    typed = condition(scope, expression, "HAVING")
+    _check_groups(typed, groups)
+    return typed
+
+
+def _qualify(
+    scope: SelectScope, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
+) -> Typed:
+    """A condition on window functions, which may go by the names of the list."""
+    expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
+    if not any(True for _ in windowed(expression)):
+        raise SchemaError(
+            "QUALIFY is a condition on window functions",
+            code="missing-over",
+            hint="put a condition on columns into WHERE",
+            span=expression.span,
+        )
+    check_calls(scope, expression)
+    typed = condition(scope, expression, "QUALIFY")
+    _check_groups(typed, groups)
+    return typed
+
+
+def _item(scope: SelectScope, output: Output, groups: Groups | None) -> rel.Item:
+    with at(f"column {output.name!r}"):
+        typed = _value(scope, output.expression, groups)
+        return rel.Item(output.name, typed, output.unnamed)
+
+
+def _value(scope: SelectScope, expression: Expression, groups: Groups | None) -> Typed:
+    """A value of a row, or of a group, where it may only speak about the keys."""
+    check_calls(scope, expression)
+    typed = value(scope, expression)
+    _check_groups(typed, groups)
+    if groups is not None and any(part in groups.missing for part in outside_aggregates(typed)):
+        return replace(typed, type=nullable(typed.type))
+    return typed
+
+
+def _check_groups(typed: Typed, groups: Groups | None) -> None:
+    if groups is not None:
+        check_grouped(typed, groups.known, groups.own)
+
+
+# ------------------------------------------------------------------------------------- columns
+
+
+def _outputs(
+    query: written.Select, scope: SelectScope, rows: Rows | None, merged: Merged
+) -> Iterator[Output]:
+    """The columns by name, ``*`` spelled out.
+
+    Flink numbers unnamed columns by the different names before them, and makes only the names
+    that come out of ``*`` unique within the block.
+    """
+    taken = TakenNames()
+    count = 0
+    for item in query.items:
+        if isinstance(item.expression, Star):
+            for name, expression in _star(item.expression, scope, rows):
+                count += 1
+                require_width(count, item.span)
+                unique = taken.unique(name)
+                yield Output(unique, expression, None if _says(expression, unique) else unique)
+        else:
+            count += 1
+            require_width(count, item.span)
+            own = item.alias or _own_name(item.expression)
+            name = own or f"EXPR${len(taken.names)}"
+            taken.add(name)
+            expression = unmerged(item.expression, merged)
+            says = item.alias is None and (own is None or _says(expression, own))
+            yield Output(name, expression, None if says else own, own is None)
+
+
+def _own_name(expression: Expression) -> str | None:
+    """The name of a column that was given none: that of what it reads, if it only reads."""
+    match expression:
+        case Name(parts=parts):
+            return parts[-1]
+        case Call(symbol="BARE", word=word):
+            return word
+        case _:
+            return None
+
+
+def _says(expression: Expression, name: str) -> bool:
+    """Whether the expression gives a column of that name where it is printed without an alias."""
+    if isinstance(expression, Call) and expression.symbol == "BARE":
+        return expression.name == name
+    return _own_name(expression) == name
+
+
+def _star(star: Star, scope: SelectScope, rows: Rows | None) -> Iterator[StarItem]:
+    """What ``*`` or ``source.*`` or ``row.*`` stands for."""
+    if rows is None:
+        raise SchemaError(
+            "there is nothing that * could stand for", code="missing-from", span=star.span
+        )
+    if not star.prefix:
+        yield from rows.star
+        return
+    for origin in rows.origins:
+        if origin.answers_to(star.prefix):
+            yield from star_of(origin)
+            return
+    yield from _row_fields(star, scope)
+
+
+def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
+    """The fields of a row."""
+    try:
+        typed = value(scope, Name(star.prefix, star.span))
+    except SchemaError as error:
+        raise SchemaError(
+            f"there is no source {'.'.join(star.prefix)!r}",
+            code="unknown-source",
+            hint=similar(star.prefix[0], [origin.alias for origin in scope.origins]),
+            span=star.span,
+        ) from error
+    if not isinstance(typed.type, RowType):
+        raise SchemaError(
+            f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
+        )
+    for one in typed.type.fields:
+        yield StarItem(one.name, Name((*star.prefix, one.name), star.span))
+
+
+# --- ORDER BY -------------------------------------------------------------------------------------
+
+
+NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
+
+
+def ordered(query: written.Ordered, place: Place) -> Relation:
+    """Resolve a query with its order and limits.
+
+    ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
+
+    Raises:
+        SchemaError: with code `invalid-order-position`, or whatever the keys and the query refuse.
+    """
+    if isinstance(query.query, written.With):
+        body = replace(query, query=query.query.query)
+        return resolve(replace(query.query, query=body), place)
+    built: Built | None = None
+    relation: Relation
+    if isinstance(query.query, written.Select):
+        built = select(query.query, place)
+        relation = built.relation
+    else:
+        relation = resolve(query.query, place)
+    result = Result(relation, built)
+    keys = tuple(_key(key, result, place) for key in query.order_by)
+    return rel.Sort(relation, keys, count(query.offset), count(query.fetch))
+
+
+class Result:
+    """The result that is sorted, indexed once for all keys; `built` is the block that gives it."""
+
+    def __init__(self, relation: Relation, built: Built | None = None) -> None:
+        self.built = built
+        self.columns = relation.columns
+        self.names = unique_names(column.name for column in self.columns)
+        unnamed = {index for index, one in enumerate(built.outputs) if one.unnamed} if built else ()
+        self.places: dict[str, list[int]] = {}
+        for index, column in enumerate(self.columns):
+            if index not in unnamed:
+                self.places.setdefault(column.name, []).append(index)
+        self.items = (
+            frozenset(item.expression for item in built.relation.items) if built else frozenset()
+        )
+
+    def output(self, index: int, key: Expression) -> Ref:
+        """Return a reference to a column of the result, by the unique name it has there."""
+        return Ref(self.names[index], self.columns[index].type, None, key.span)
+
+
+def _key(key: SortKey, result: Result, place: Place) -> rel.Key:
+    typed = (
+        _by_position(key.expression, result)
+        or _by_name(key.expression, result)
+        or _by_expression(key.expression, result, place)
+    )
+    return rel.Key(typed, key.descending, key.nulls_last)
+
+
+def _by_position(key: Expression, result: Result) -> Typed | None:
+    """Return the column that a number stands for, without its fraction; None if negative.
+
+    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), Result(rel.Values((), ()))) is None
+    True
+    """
+    if not isinstance(key, Literal) or key.kind not in NUMBERS:
+        return None
+    value = Decimal(key.text)
+    if value <= -1:
+        return None
+    if not 1 <= value < len(result.columns) + 1:
+        raise SchemaError(
+            f"ORDER BY position {key.text} is out of range: the query has"
+            f" {len(result.columns)} columns",
+            code="invalid-order-position",
+            span=key.span,
+        )
+    return result.output(int(value) - 1, key)
+
+
+def _by_name(key: Expression, result: Result) -> Typed | None:
+    """Return the column of the result with that name; generated names of a block do not count.
+
+    Raises:
+        SchemaError: with code `ambiguous-column` if several have it.
+    """
+    if not isinstance(key, Name) or len(key.parts) != 1:
+        return None
+    name = key.parts[0]
+    found = result.places.get(name, [])
+    if len(found) > 1:
+        raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=key.span)
+    return result.output(found[0], key) if found else None
+
+
+def _by_expression(key: Expression, result: Result, place: Place) -> Typed:
+    """Type an expression over the block; over a whole query only its columns can be read."""
+    built = result.built
+    if built is None:
+        scope = SelectScope(place, (SourceBinding("", result.columns),))
+        refuse_grouping(scope, key, "ORDER BY")
+        typed = infer(scope, key)
+        return replace(typed, relation=None) if isinstance(typed, Ref) else typed
+    typed = built.sorted_by(key)
+    if built.relation.distinct:
+        own = frozenset(origin.alias for origin in built.scope.origins)
+        _check_distinct(typed, result.items, own)
+    return typed
+
+
+def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) -> None:
+    """Require a sort key of SELECT DISTINCT to be computed from columns of its select list.
+
+    Raises:
+        SchemaError: with code `not-grouped`.
+    """
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        if one in items:
+            continue
+        aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
+        if aggregate or (isinstance(one, Ref) and one.relation in own):
+            shown = f"column {one.name!r}" if isinstance(one, Ref) else "the aggregate"
+            raise SchemaError(
+                f"{shown} is not in the list of SELECT DISTINCT",
+                code="not-grouped",
+                hint="order by a column of the select list, or remove DISTINCT",
+                span=one.span,
+            )
+        rest.extend(children(one))
+
+
+# --- set operations and VALUES --------------------------------------------------------------------
+
+
+def set_operation(query: written.SetOperation, place: Place) -> Relation:
+    """UNION, INTERSECT or EXCEPT; names are those of the left side.
+
+    A chain of them is resolved from its left end, without recursion.
+
+    Raises:
+        SchemaError: with code `column-count-mismatch` or `no-common-type`.
+    """
+    chain = [query]
+    while isinstance(chain[-1].left, written.SetOperation):
+        chain.append(chain[-1].left)
+    left = resolve(chain[-1].left, place)
+    for operation in reversed(chain):
+        right = resolve(operation.right, place)
+        columns = _together(operation, left.columns, right.columns)
+        left = rel.SetOperation(operation.operator, operation.all, left, right, columns)
+    return left
+
+
+def _together(operation: written.SetOperation, left: Columns, right: Columns) -> Columns:
+    if len(left) != len(right):
+        raise SchemaError(
+            f"{operation.operator} of {len(left)} and of {len(right)} columns",
+            code="column-count-mismatch",
+            span=operation.span,
+        )
+    return tuple(
+        Column(one.name, _common((one.type, other.type), one.name, operation.span))
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
+    found = least_restrictive(types)
+    if found is None:
+        shown = " and ".join(dict.fromkeys(type_.as_summary_string() for type_ in types))
+        with at(f"column {name!r}", span):
+            raise SchemaError(
+                f"no type holds {shown}", code="no-common-type", hint="add a CAST", span=span
+            )
+    return found
+
+
+def values(query: written.Values, place: Place) -> rel.Values:
+    """Rows of expressions.
+
+    Raises:
+        SchemaError: with code `column-count-mismatch` for rows of different lengths,
+            `no-common-type`, or `untyped-null`.
+    """
+    scope = SelectScope(place, group_count=0)
+    rows: list[tuple[Typed, ...]] = []
+    for row in query.rows:
+        if len(row) != len(query.rows[0]):
+            raise SchemaError(
+                f"a row of {len(row)} values beside one of {len(query.rows[0])}",
+                code="column-count-mismatch",
+                span=row[0].span,
+            )
+        rows.append(tuple(value(scope, one) for one in row))
+    columns = tuple(
+        Column(f"EXPR${index}", _common([one.type for one in column], f"EXPR${index}", query.span))
+        for index, column in enumerate(zip(*rows, strict=True))
+    )
+    return rel.Values(tuple(rows), columns)

@@ -1,26 +1,41 @@
-"""What names mean at a place in a query: sources by alias, columns, common tables, outer blocks."""
+"""Scopes of a query: what names refer to, and how the expressions in a scope are typed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from schema_core.errors import NotFoundError, SchemaError, similar
-from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
-from schema_core.expressions.signatures import Function
-from schema_core.expressions.typed import Ref
+from schema_core.expressions.scope import (
+    NOTHING_INFERRED,
+    Functions,
+    Inferred,
+    find_function,
+    in_sql,
+)
+from schema_core.expressions.signatures import Function, Kind
+from schema_core.expressions.type_checker import infer, scalar
+from schema_core.expressions.typed import FunctionCall, Keyword, Ref, Select, Typed, walk
+from schema_core.query import relation as rel
 from schema_core.query.functions import IN_QUERY
+from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
+from schema_core.sql import query_syntax as written
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import Query
-from schema_core.sql.syntax import Name
+from schema_core.sql.rewrite import Change, rewrite, rewrite_window
+from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, Window
 from schema_core.text import Span
-from schema_core.types import DataType, RowType
+from schema_core.types import DataType, RowType, TypeRoot
+from schema_core.types.temporal import LocalZonedTimestampType, TimestampKind, TimestampType
 from schema_core.types.unresolved import LookUp
 
 #: What a model takes and what it gives.
 Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
+
+#: Resolves a query in a scope; sub-queries are resolved by it, wherever they are written.
+Resolve: TypeAlias = Callable[["Query", "Place"], "Relation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +43,7 @@ class ResolutionContext:
     """What stays the same in all of a query: tables, functions, types, and whether it streams."""
 
     tables: Tables
+    resolve: Resolve
     functions: Functions | None = None
     streaming: bool = True
     types: LookUp | None = None
@@ -52,6 +68,10 @@ class Place:
     world: ResolutionContext
     common: Mapping[str, CommonScan] = field(default_factory=dict)
     outer: SelectScope | None = None
+
+    def resolve(self, query: Query) -> Relation:
+        """Resolve a query at this place."""
+        return self.world.resolve(query, self)
 
     def with_common(self, table: CommonScan) -> Place:
         """The place behind one more common table."""
@@ -213,9 +233,7 @@ class SelectScope:
 
     def subquery(self, query: Query, span: Span) -> Relation:
         """The relation of a query within an expression; it sees the columns of this block."""
-        from schema_core.query.resolve import resolve
-
-        return resolve(query, replace(self.place, outer=self))
+        return replace(self.place, outer=self).resolve(query)
 
 
 Hit = tuple[SourceBinding, Column, tuple[str, ...]]
@@ -234,3 +252,186 @@ def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] 
         return None
     ((origin, column, fields),) = hits
     return Ref(column.name, column.type, origin.alias, span), fields
+
+
+# --- typed expressions ----------------------------------------------------------------------------
+
+
+Merged = Mapping[str, Expression]
+
+
+def value(scope: SelectScope, expression: Expression) -> Typed:
+    """An expression that gives a column.
+
+    Raises:
+        SchemaError: with code `untyped-null` for a bare NULL, or whatever typing refuses.
+    """
+    typed = infer(scope, expression)
+    if isinstance(typed, Select):
+        typed = scalar(typed)
+    for part in (typed, *_aggregated(typed)):
+        if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
+            raise SchemaError(
+                "NULL alone has no type",
+                code="untyped-null",
+                hint="write CAST(NULL AS ...)",
+                span=part.span,
+            )
+    return typed
+
+
+def _aggregated(typed: Typed) -> Iterator[Typed]:
+    """The values that aggregates read."""
+    for part in walk(typed):
+        if isinstance(part, FunctionCall) and part.function.kind is Kind.AGGREGATE:
+            yield from (one for one in part.arguments if not isinstance(one, Keyword))
+
+
+def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
+    """An expression that chooses rows.
+
+    Raises:
+        SchemaError: with code `not-a-condition` unless it is a BOOLEAN or NULL.
+    """
+    typed = infer(scope, expression)
+    if typed.type.root not in (TypeRoot.BOOLEAN, TypeRoot.NULL):
+        raise SchemaError(
+            f"{clause} takes a condition, got {typed.type.as_summary_string()}",
+            code="not-a-condition",
+            span=expression.span,
+        )
+    return typed
+
+
+def unmerged(expression: Expression, merged: Merged) -> Expression:
+    """The expression with the columns that USING merged spelled out."""
+    return rewrite(expression, _from_merged(merged)) if merged else expression
+
+
+def unmerged_window(window: Window, merged: Merged) -> Window:
+    """The window with the columns that USING merged spelled out."""
+    return rewrite_window(window, _from_merged(merged)) if merged else window
+
+
+def _from_merged(merged: Merged) -> Change:
+    def change(node: Expression) -> Expression | None:
+        return (
+            merged.get(node.parts[0]) if isinstance(node, Name) and len(node.parts) == 1 else None
+        )
+
+    return change
+
+
+def count(expression: Expression | None) -> int | None:
+    """The number behind OFFSET or FETCH."""
+    match expression:
+        case None:
+            return None
+        case Literal(kind=LiteralKind.EXACT, text=text):
+            return int(text.split(".")[0] or "0")
+        case _:
+            raise SchemaError(
+                "expected a number of rows", code="invalid-row-count", span=expression.span
+            )
+
+
+def nullable(type_: DataType) -> DataType:
+    """The type with NULL among its values; it stays a time attribute if it is one."""
+    return type_.with_nullability(True)
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+
+class StarItem(NamedTuple):
+    """One column of ``*``: its name and what it reads."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged.
+
+    `inferred` are the merged columns typed: joins after this one read them in their conditions.
+    """
+
+    relation: Relation
+    origins: tuple[SourceBinding, ...]
+    star: tuple[StarItem, ...]
+    merged: Mapping[str, Expression] = field(default_factory=dict)
+    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
+
+
+def named(
+    relation: Relation,
+    alias: str,
+    columns: Columns,
+    path: tuple[str, ...] = (),
+    *,
+    lateral: bool = False,
+) -> Rows:
+    """A relation as a source of its own."""
+    origin = SourceBinding(alias, columns, path)
+    return Rows(rel.Named(relation, alias, columns, lateral), (origin,), tuple(star_of(origin)))
+
+
+def star_of(origin: SourceBinding) -> Iterator[StarItem]:
+    """What ``alias.*`` stands for."""
+    for column in origin.columns:
+        yield StarItem(column.name, Name((origin.alias, column.name)))
+
+
+def made_up(before: Iterable[SourceBinding]) -> str:
+    """The alias of a source that was given none."""
+    return f"EXPR${len(tuple(before))}"
+
+
+# ------------------------------------------------------------------------------ kinds of source
+
+
+def table_source(
+    source: written.TableName, place: Place, before: tuple[SourceBinding, ...]
+) -> Rows:
+    """The table, view or common table of a name, as a source."""
+    parts = source.name.parts
+    common = place.common.get(parts[0]) if len(parts) == 1 else None
+    if common is not None:
+        check_table_hints(source.hints, parts[0], "common table")
+        return named(common, parts[0], common.columns)
+    table = place.world.tables.table(parts, source.name.span)
+    check_table_hints(source.hints, ".".join(parts), table.kind)
+    columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
+    period = None
+    if source.period is not None:
+        own = SourceBinding(parts[-1], columns, hidden=any(before))
+        period = _moment(source.period, SelectScope(place, (*before, own)))
+    scan = rel.Scan(table, columns, source.hints, period)
+    return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
+
+
+def _readable(type_: DataType) -> DataType:
+    """The type of a table's column in a query: a time attribute counts milliseconds there."""
+    readable = in_sql(type_)
+    match readable:
+        case (
+            TimestampType(kind=TimestampKind.ROWTIME)
+            | LocalZonedTimestampType(kind=TimestampKind.ROWTIME)
+        ):
+            return type(readable)(3, readable.is_nullable, kind=readable.kind)
+        case _:
+            return readable
+
+
+def _moment(period: Expression, scope: SelectScope) -> Typed:
+    """The column that says as of when a row of the other side is looked up."""
+    hint = "FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join"
+    if not isinstance(period, Name):
+        problem = "a table cannot be read as of a fixed moment"
+        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
+    typed = value(scope, period)
+    if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
+        problem = f"expected a moment, got {typed.type.as_summary_string()}"
+        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
+    return typed

@@ -1,46 +1,41 @@
-"""What stands behind FROM, resolved: the relation, and what names mean over it."""
+"""FROM clauses: tables, sub-queries, joins, UNNEST and MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, assert_never
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import reduce
+from typing import assert_never
 
-from schema_core.errors import SchemaError
-from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
-from schema_core.expressions.typed import Typed
+from schema_core.errors import SchemaError, similar
+from schema_core.expressions.scope import Inferred
+from schema_core.expressions.type_checker import infer
+from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
-from schema_core.query.hints import check_table_hints
+from schema_core.query.aggregation import row_condition
+from schema_core.query.functions import IN_PATTERN
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import Place, SelectScope, SourceBinding
-from schema_core.query.typing import value
+from schema_core.query.scope import (
+    Place,
+    Rows,
+    SelectScope,
+    SourceBinding,
+    StarItem,
+    condition,
+    made_up,
+    named,
+    nullable,
+    table_source,
+    value,
+)
+from schema_core.query.table_functions import table_function
 from schema_core.sql import query_syntax as written
-from schema_core.sql.syntax import Expression, Name
+from schema_core.sql.query_syntax import JoinKind
+from schema_core.sql.rewrite import rewrite, walk
+from schema_core.sql.syntax import Call, Expression, Name
 from schema_core.text import Span
-from schema_core.types import DataType
-from schema_core.types.temporal import LocalZonedTimestampType, TimestampKind, TimestampType
-
-
-class StarItem(NamedTuple):
-    """One column of ``*``: its name and what it reads."""
-
-    name: str
-    expression: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged.
-
-    `inferred` are the merged columns typed: joins after this one read them in their conditions.
-    """
-
-    relation: Relation
-    origins: tuple[SourceBinding, ...]
-    star: tuple[StarItem, ...]
-    merged: Mapping[str, Expression] = field(default_factory=dict)
-    inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
-
+from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 
 #: Sources that are joined in a row; each is one level of the tree.
 MAX_JOINS = 256
@@ -84,14 +79,9 @@ def _require_few(source: written.Source) -> None:
 
 def resolve_source(source: written.Source, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
     """One source; `before` are those on its left, which lateral ones see."""
-    from schema_core.query.joins import join
-    from schema_core.query.match import match_recognize
-    from schema_core.query.table_functions import table_function
-    from schema_core.query.unnest import unnest
-
     match source:
         case written.TableName():
-            return _table(source, place, before)
+            return table_source(source, place, before)
         case written.Derived():
             return _derived(source, place, before)
         case written.Aliased():
@@ -99,9 +89,9 @@ def resolve_source(source: written.Source, place: Place, before: tuple[SourceBin
         case written.Join():
             return join(source, place, before)
         case written.Unnest():
-            return unnest(source, beside(place, before), before)
+            return unnest(source, SelectScope(place, before), before)
         case written.TableFunction():
-            return table_function(source, beside(place, before), before)
+            return table_function(source, SelectScope(place, before), before)
         case written.Sample():
             return _sample(source, place, before)
         case written.MatchRecognize():
@@ -110,86 +100,9 @@ def resolve_source(source: written.Source, place: Place, before: tuple[SourceBin
             assert_never(source)
 
 
-def beside(place: Place, before: tuple[SourceBinding, ...]) -> SelectScope:
-    """The scope of a source that sees those on its left."""
-    return SelectScope(place, before)
-
-
-def named(
-    relation: Relation,
-    alias: str,
-    columns: Columns,
-    path: tuple[str, ...] = (),
-    *,
-    lateral: bool = False,
-) -> Rows:
-    """A relation as a source of its own."""
-    origin = SourceBinding(alias, columns, path)
-    return Rows(rel.Named(relation, alias, columns, lateral), (origin,), tuple(star_of(origin)))
-
-
-def star_of(origin: SourceBinding) -> Iterator[StarItem]:
-    """What ``alias.*`` stands for."""
-    for column in origin.columns:
-        yield StarItem(column.name, Name((origin.alias, column.name)))
-
-
-def made_up(before: Iterable[SourceBinding]) -> str:
-    """The alias of a source that was given none."""
-    return f"EXPR${len(tuple(before))}"
-
-
-# ------------------------------------------------------------------------------ kinds of source
-
-
-def _table(source: written.TableName, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    parts = source.name.parts
-    common = place.common.get(parts[0]) if len(parts) == 1 else None
-    if common is not None:
-        check_table_hints(source.hints, parts[0], "common table")
-        return named(common, parts[0], common.columns)
-    table = place.world.tables.table(parts, source.name.span)
-    check_table_hints(source.hints, ".".join(parts), table.kind)
-    columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
-    period = None
-    if source.period is not None:
-        own = SourceBinding(parts[-1], columns, hidden=any(before))
-        period = _moment(source.period, beside(place, (*before, own)))
-    scan = rel.Scan(table, columns, source.hints, period)
-    return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
-
-
-def _readable(type_: DataType) -> DataType:
-    """The type of a table's column in a query: a time attribute counts milliseconds there."""
-    readable = in_sql(type_)
-    match readable:
-        case (
-            TimestampType(kind=TimestampKind.ROWTIME)
-            | LocalZonedTimestampType(kind=TimestampKind.ROWTIME)
-        ):
-            return type(readable)(3, readable.is_nullable, kind=readable.kind)
-        case _:
-            return readable
-
-
-def _moment(period: Expression, scope: SelectScope) -> Typed:
-    """The column that says as of when a row of the other side is looked up."""
-    hint = "FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join"
-    if not isinstance(period, Name):
-        problem = "a table cannot be read as of a fixed moment"
-        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
-    typed = value(scope, period)
-    if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
-        problem = f"expected a moment, got {typed.type.as_summary_string()}"
-        raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
-    return typed
-
-
 def _derived(source: written.Derived, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    from schema_core.query.resolve import resolve
-
-    inner = replace(place, outer=beside(place, before)) if source.lateral else place
-    relation = resolve(source.query, inner)
+    inner = replace(place, outer=SelectScope(place, before)) if source.lateral else place
+    relation = inner.resolve(source.query)
     return named(relation, made_up(before), relation.columns, lateral=source.lateral)
 
 
@@ -249,3 +162,296 @@ def _sample(source: written.Sample, place: Place, before: tuple[SourceBinding, .
             return replace(
                 rows, relation=rel.Sample(other, source.method, percentage, other.columns)
             )
+
+
+# --- joins ----------------------------------------------------------------------------------------
+
+
+#: Kind -> whether the columns of its left and right side may be missing.
+MAY_MISS = {
+    JoinKind.COMMA: (False, False),
+    JoinKind.CROSS: (False, False),
+    JoinKind.INNER: (False, False),
+    JoinKind.LEFT: (False, True),
+    JoinKind.RIGHT: (True, False),
+    JoinKind.FULL: (True, True),
+}
+
+
+#: Kinds that say which rows belong together.
+CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
+
+
+def join(source: written.Join, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
+    """Two sources as one.
+
+    A side that may miss rows hides them from lateral sources on the other. A column that NATURAL
+    merged is known to ``*`` only, as in Flink; its name alone stays ambiguous.
+
+    Raises:
+        SchemaError: with code `invalid-join-condition` where a condition lacks or is too many,
+            `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
+    """
+    left = resolve_source(source.left, place, before)
+    _check_form(source)
+    left_misses, right_misses = MAY_MISS[source.kind]
+    seen = before if left_misses else (*before, *left.origins)
+    right = resolve_source(source.right, place, seen)
+    merged = _merged(source, left, right)
+    matching = _condition(source, merged, left, right)
+    inferred = {
+        **({} if left_misses else left.inferred),
+        **({} if right_misses else right.inferred),
+    }
+    scope = SelectScope(place, (*left.origins, *right.origins), inferred=inferred)
+    typed = None if matching is None else _typed(scope, matching, source)
+    origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
+    columns = tuple(column for origin in origins for column in origin.columns)
+    rel.require_width(len(columns), source.span)
+    relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
+    together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
+    known = {**left.merged, **right.merged, **({} if source.natural else together)}
+    inferred |= _inferred(SelectScope(place, origins, inferred=inferred), together.values())
+    return Rows(relation, origins, _star(together, left, right), known, inferred)
+
+
+def _typed(scope: SelectScope, expression: Expression, source: written.Join) -> Typed:
+    """The condition of a join; the one that USING and NATURAL generate holds no aggregates."""
+    if source.condition is None:
+        return condition(scope, expression, "ON")
+    return row_condition(scope, expression, "ON")
+
+
+def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
+    """The merged columns typed, each made of one that is typed already.
+
+    One that has no type is left out: it is reported where it is read, if it is.
+    """
+    found: dict[int, tuple[Expression, Typed]] = {}
+    for call in calls:
+        with suppress(SchemaError):
+            found[id(call)] = call, infer(scope, call)
+    return found
+
+
+def _check_form(source: written.Join) -> None:
+    says = source.natural or bool(source.using) or source.condition is not None
+    problem = None
+    if source.kind in CONDITIONAL and not says:
+        problem = f"{source.kind.value} needs a condition"
+    elif source.kind not in CONDITIONAL and says:
+        problem = f"{source.kind.value} takes no condition"
+    elif source.natural and (source.using or source.condition is not None):
+        problem = "NATURAL is a condition already"
+    if problem:
+        hint = "write ON condition, USING (columns) or NATURAL"
+        raise SchemaError(problem, code="invalid-join-condition", hint=hint, span=source.span)
+
+
+def _side(rows: Rows, *, misses: bool) -> tuple[SourceBinding, ...]:
+    """The sources of one side, their columns nullable where a row may be missing."""
+    if not misses:
+        return rows.origins
+    return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.origins)
+
+
+def _nullable(columns: Columns) -> Columns:
+    return tuple(Column(name, nullable(type_)) for name, type_ in columns)
+
+
+# --------------------------------------------------------------------------- USING and NATURAL
+
+Pairs = dict[str, tuple[Expression, Expression]]
+
+
+def _merged(source: written.Join, left: Rows, right: Rows) -> Pairs:
+    """Column -> what it is on the left and on the right, for each that both sides share."""
+    if source.natural:
+        theirs = {item.name for item in right.star}
+        names = [(item.name, source.span) for item in left.star if item.name in theirs]
+    else:
+        names = [(name.parts[0], name.span) for name in source.using]
+    sides = (_by_name(left), _by_name(right))
+    return {
+        name: (_only(left, sides[0], name, span), _only(right, sides[1], name, span))
+        for name, span in names
+    }
+
+
+def _by_name(rows: Rows) -> dict[str, list[Expression]]:
+    """The columns of a side, by name."""
+    found: dict[str, list[Expression]] = {}
+    for item in rows.star:
+        found.setdefault(item.name, []).append(item.expression)
+    return found
+
+
+def _only(rows: Rows, by_name: dict[str, list[Expression]], name: str, span: Span) -> Expression:
+    """The one column of that name on a side."""
+    found = by_name.get(name)
+    if not found:
+        raise SchemaError(
+            f"one side of the join has no column {name!r}",
+            code="unknown-column",
+            hint=similar(name, [item.name for item in rows.star]),
+            span=span,
+        )
+    if len(found) > 1:
+        raise SchemaError(f"column {name!r} is ambiguous", code="ambiguous-column", span=span)
+    return found[0]
+
+
+def _condition(source: written.Join, merged: Pairs, left: Rows, right: Rows) -> Expression | None:
+    if source.condition is not None or not merged:
+        return source.condition
+    equations: list[Expression] = [Call("=", pair, span=source.span) for pair in merged.values()]
+    return reduce(lambda one, other: Call("AND", (one, other), span=source.span), equations)
+
+
+def _star(together: dict[str, Call], left: Rows, right: Rows) -> tuple[StarItem, ...]:
+    """Merged columns first, then the others of the left and of the right."""
+    return (
+        *(StarItem(name, call) for name, call in together.items()),
+        *(item for item in left.star if item.name not in together),
+        *(item for item in right.star if item.name not in together),
+    )
+
+
+# --- UNNEST ---------------------------------------------------------------------------------------
+
+
+def unnest(source: written.Unnest, scope: SelectScope, before: tuple[SourceBinding, ...]) -> Rows:
+    """The elements of a collection; the scope is that of the sources on the left.
+
+    Raises:
+        SchemaError: with code `not-a-collection`, or `unnest-argument-count` for more than one.
+    """
+    if len(source.collections) != 1:
+        raise SchemaError(
+            "UNNEST takes one collection", code="unnest-argument-count", span=source.span
+        )
+    collection = value(scope, source.collections[0])
+    columns = element_columns(collection.type)
+    if columns is None:
+        raise SchemaError(
+            f"UNNEST takes a collection, got {collection.type.as_summary_string()}",
+            code="not-a-collection",
+            span=source.collections[0].span,
+        )
+    if source.ordinality:
+        columns = (*columns, Column("ORDINALITY", IntType(nullable=False)))
+    relation = rel.Unnest(collection, source.ordinality, columns)
+    return named(relation, made_up(before), columns, lateral=True)
+
+
+def element_columns(type_: DataType) -> Columns | None:
+    """The columns of a collection's elements, or None for what has none.
+
+    >>> from schema_core.types import parse_type
+    >>> element_columns(parse_type("MAP<INT NOT NULL, DATE>"))
+    (Column(name='KEY', type=IntType(nullable=False)), Column(name='VALUE', type=DateType()))
+    """
+    match type_:
+        case ArrayType(element_type=element) | MultisetType(element_type=element):
+            return _fields(element)
+        case MapType(key_type=key, value_type=value_type):
+            return (Column("KEY", key), Column("VALUE", value_type))
+        case _:
+            return None
+
+
+def _fields(element: DataType) -> Columns:
+    """The fields of a row, NOT NULL ones even where the row may be NULL; or the value itself."""
+    if isinstance(element, RowType):
+        return tuple(Column(one.name, one.data_type) for one in element.fields)
+    return (Column("EXPR$0", element),)
+
+
+# --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
+
+
+#: Functions that pick one row of a match: the value is that of their first argument.
+NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
+
+
+def match_recognize(
+    source: written.MatchRecognize, place: Place, before: tuple[SourceBinding, ...]
+) -> Rows:
+    """One row a match: the partition keys, then the measures.
+
+    Raises:
+        SchemaError: with code `misplaced-navigation`, or whatever the parts refuse.
+    """
+    inner = resolve_source(source.source, place, before)
+    variables = {*_variables(source), *(define.name for define in source.defines)}
+    origins = tuple(_as_variables(inner, variables))
+    scope = SelectScope(place, origins, group_count=0, known=IN_PATTERN)
+    for define in source.defines:
+        condition(scope, _plain(define.expression), "DEFINE")
+    rows = SelectScope(place, inner.origins)
+    keys = [value(rows, key) for key in source.partition_by]
+    order = [value(rows, key.expression) for key in source.order_by]
+    measures = tuple(
+        rel.Item(measure.name, value(scope, _plain(_measured(measure.expression))))
+        for measure in source.measures
+    )
+    columns = (
+        *(_match_columns(inner, keys, order) if _all_rows(source) else _key_columns(keys)),
+        *(Column(item.name, item.expression.type) for item in measures),
+    )
+    relation = rel.Match(inner.relation, source, measures, columns)
+    return named(relation, made_up(before), columns)
+
+
+def _variables(source: written.MatchRecognize) -> Iterator[str]:
+    if source.pattern is not None:
+        yield from (one.parts[0] for one in walk(source.pattern) if isinstance(one, Name))
+    yield from (name for name, _ in source.subsets)
+
+
+def _as_variables(inner: Rows, variables: set[str]) -> Iterator[SourceBinding]:
+    """The input under its own alias and, column by column, under each variable of the pattern."""
+    yield from inner.origins
+    columns = tuple(column for origin in inner.origins for column in origin.columns)
+    yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
+
+
+def _measured(expression: Expression) -> Expression:
+    """A measure, which speaks about the whole match and so not of the rows beside one.
+
+    Raises:
+        SchemaError: with code `misplaced-navigation`.
+    """
+    for call in walk(expression):
+        if isinstance(call, Call) and call.name in ("PREV", "NEXT"):
+            problem = f"{call.name} stands in DEFINE only"
+            raise SchemaError(problem, code="misplaced-navigation", span=call.span)
+    return expression
+
+
+def _plain(expression: Expression) -> Expression:
+    """The expression with each function that picks a row replaced by what it picks."""
+
+    def change(node: Expression) -> Expression | None:
+        if isinstance(node, Call) and node.name in NAVIGATION and node.arguments:
+            return rewrite(node.arguments[0], change)
+        return None
+
+    return rewrite(expression, change)
+
+
+def _all_rows(source: written.MatchRecognize) -> bool:
+    return source.rows_per_match is not None and source.rows_per_match.startswith("ALL")
+
+
+def _key_columns(keys: Sequence[Typed]) -> Iterator[Column]:
+    for key in keys:
+        if isinstance(key, Ref):
+            yield Column(key.name, key.type)
+
+
+def _match_columns(inner: Rows, keys: Sequence[Typed], order: Sequence[Typed]) -> Iterator[Column]:
+    """All columns of the input, what it is partitioned and ordered by first."""
+    first = dict.fromkeys(_key_columns((*keys, *order)))
+    yield from first
+    yield from (one for origin in inner.origins for one in origin.columns if one not in first)

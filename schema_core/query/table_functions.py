@@ -1,30 +1,47 @@
-"""Table functions resolved: the windows of Flink, and functions of catalogs and modules.
+"""Table functions: windows, Flink's process table functions, and functions of catalogs.
 
-Flink documentation, "Windowing table-valued functions".
+Flink documentation, "Windowing table-valued functions", "Process Table Functions" and "Model
+Inference"; FLIP-437 for ML_PREDICT.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
-from schema_core.errors import SchemaError, at
+from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
-from schema_core.query import process_tables
 from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
-from schema_core.query.scope import SelectScope, SourceBinding
-from schema_core.query.sources import Rows, made_up, named
-from schema_core.query.table_arguments import column_of, table_of
-from schema_core.query.typing import value
+from schema_core.query.scope import (
+    Place,
+    Rows,
+    SelectScope,
+    SourceBinding,
+    made_up,
+    named,
+    table_source,
+    value,
+)
+from schema_core.schema.rules import repeated
 from schema_core.sql import query_syntax as written
-from schema_core.sql.syntax import Call, Expression, Name, Named
-from schema_core.types import DataType, RowType, TimestampType
+from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
+from schema_core.types import (
+    DataType,
+    DataTypes,
+    LocalZonedTimestampType,
+    RowType,
+    TimestampKind,
+    TimestampType,
+    TypeFamily,
+)
+from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.temporal import (
     DayTimeIntervalType,
-    LocalZonedTimestampType,
     YearMonthIntervalType,
 )
 
@@ -54,10 +71,10 @@ def table_function(
         with at(f"window function {name}", source.call.span):
             relation: Relation = _window(name, source.call, scope)
         return named(relation, made_up(before), relation.columns)
-    if name in process_tables.FUNCTIONS and len(source.call.path) < 2:
-        relation = process_tables.process_table(name, source.call, scope.place)
+    if name in FUNCTIONS and len(source.call.path) < 2:
+        relation = process_table(name, source.call, scope.place)
         return named(relation, made_up(before), relation.columns)
-    relation = _function(source.call, scope)
+    relation = _catalog_function(source.call, scope)
     return named(relation, made_up(before), relation.columns, lateral=True)
 
 
@@ -65,7 +82,7 @@ def table_function(
 
 
 def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
-    given = _arguments(name, call)
+    given = _window_arguments(name, call)
     data, partition_by = table_of(given["DATA"], scope.place)
     if partition_by and name != "SESSION":
         raise SchemaError(
@@ -84,7 +101,7 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     return rel.WindowTable(name, data, time, sizes, partition, (*columns, *_added(time.type)))
 
 
-def _arguments(name: str, call: Call) -> dict[str, Expression]:
+def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
     """Parameter -> argument, all given by position or all by name, the table first.
 
     Raises:
@@ -158,7 +175,7 @@ def _added(time: DataType) -> Columns:
 # ----------------------------------------------------------------------------- other functions
 
 
-def _function(call: Call, scope: SelectScope) -> rel.FunctionTable:
+def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
     functions = scope.function(call.path or (call.name,), call.span)
     if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
         raise SchemaError(
@@ -173,3 +190,348 @@ def _row_columns(type_: DataType) -> Columns:
     if isinstance(type_, RowType):
         return tuple(Column(one.name, one.data_type) for one in type_.fields)
     return (Column("EXPR$0", type_),)
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, Expression]:
+    """Parameter -> argument, given all by place or all by name; DEFAULT and NULL give none.
+
+    Raises:
+        SchemaError: with code `wrong-argument-count`, `argument-name` or `named-arguments`.
+    """
+    pairs = [(one.name, one.value) for one in call.arguments if isinstance(one, Named)]
+    if pairs and len(pairs) < len(call.arguments):
+        raise SchemaError(
+            "arguments are given all by name or all by position",
+            code="named-arguments",
+            span=call.span,
+        )
+    for name, argument in pairs:
+        if name not in parameters:
+            raise SchemaError(
+                f"it has no parameter {name!r}",
+                code="named-arguments",
+                hint=similar(name, parameters) or f"it takes {', '.join(parameters)}",
+                span=argument.span,
+            )
+    given = dict(pairs) if pairs else dict(zip(parameters, call.arguments, strict=False))
+    found = {name: value for name, value in given.items() if not _says_nothing(value)}
+    missing = [name for name in parameters[:required] if name not in found]
+    if missing or len(call.arguments) > len(parameters) or len(given) < len(pairs):
+        problem = f"it takes {', '.join(parameters)}"
+        raise SchemaError(problem, code="wrong-argument-count", span=call.span)
+    return found
+
+
+def _says_nothing(value: Expression) -> bool:
+    match value:
+        case Call(name="DEFAULT") | Literal(kind=LiteralKind.NULL):
+            return True
+        case _:
+            return False
+
+
+def table_of(argument: Expression, place: Place) -> tuple[Relation, tuple[Expression, ...]]:
+    """The table that a function reads, and the keys it is partitioned by.
+
+    Raises:
+        SchemaError: with code `wrong-argument-type` for anything but a table, or as its query.
+    """
+    match argument:
+        case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
+            return table_of(Subquery(inner, argument.span), place)[0], keys
+        case Subquery(query=written.ExplicitTable(name=name)):
+            rows = table_source(written.TableName(name, span=name.span), place, ())
+            return _without_alias(rows.relation), ()
+        case Subquery(query=query):
+            return place.resolve(query), ()
+        case _:
+            raise SchemaError(
+                "expected a table",
+                code="wrong-argument-type",
+                hint="write TABLE name or a query in parentheses",
+                span=argument.span,
+            )
+
+
+def _without_alias(relation: Relation) -> Relation:
+    """A table without the alias that only a FROM clause needs."""
+    return relation.input if isinstance(relation, rel.Named) else relation
+
+
+def column_of(key: Expression, scope: SelectScope) -> Ref:
+    """A column of the input; it needs no alias.
+
+    Raises:
+        SchemaError: with code `wrong-argument-type` or `unknown-column`.
+    """
+    if not isinstance(key, Name):
+        raise SchemaError("expected a column", code="wrong-argument-type", span=key.span)
+    ref, fields = scope.lookup(key.parts, key.span)
+    if fields:
+        raise SchemaError(
+            "expected a column, not a field", code="wrong-argument-type", span=key.span
+        )
+    return Ref(ref.name, ref.type, None, key.span)
+
+
+def described(argument: Expression) -> tuple[Name, ...]:
+    """The names in a DESCRIPTOR.
+
+    Raises:
+        SchemaError: with code `wrong-argument-type` for anything else.
+    """
+    match argument:
+        case Call(name="DESCRIPTOR", arguments=names) if all(
+            isinstance(one, Name) and len(one.parts) == 1 for one in names
+        ):
+            return tuple(one for one in names if isinstance(one, Name))
+        case _:
+            raise SchemaError(
+                "expected a DESCRIPTOR of columns",
+                code="wrong-argument-type",
+                hint="write DESCRIPTOR(column)",
+                span=argument.span,
+            )
+
+
+# --- process table functions ----------------------------------------------------------------------
+
+
+Given: TypeAlias = Mapping[str, Expression]
+
+
+#: The columns that a function gives for arguments over an input.
+Gives: TypeAlias = Callable[[Given, Columns, Place], Columns]
+
+
+class ProcessTable(NamedTuple):
+    """The parameters by name, how many of them must be given, and what it gives."""
+
+    parameters: tuple[str, ...]
+    required: int
+    gives: Gives
+
+
+def process_table(name: str, call: Call, place: Place) -> rel.ProcessTable:
+    """The rows of a process table function that is built in.
+
+    Raises:
+        SchemaError: with code `wrong-argument-count`, `wrong-argument-type`, `named-arguments`,
+            `partitioned-window`, `duplicate-column`, `unknown-column`, or as the input.
+    """
+    function = FUNCTIONS[name]
+    with at(f"function {name}", call.span):
+        given = by_name(call, function.parameters, function.required)
+        table = given[function.parameters[0]]
+        _refuse_keys(table)
+        data, _ = table_of(table, place)
+        columns = function.gives(given, data.columns, place)
+        _refuse_twins(columns, call)
+        return rel.ProcessTable(name, data, call, columns)
+
+
+def _refuse_keys(table: Expression) -> None:
+    """Refuse PARTITION BY and ORDER BY: these functions read row by row."""
+    match table:
+        case Subquery(query=written.TableArgument(partition_by=keys, order_by=order)) if (
+            keys or order
+        ):
+            clause = "PARTITION BY" if keys else "ORDER BY"
+            problem = f"it reads row by row and takes no {clause}"
+            raise SchemaError(problem, code="partitioned-window", span=table.span)
+
+
+def _refuse_twins(columns: Columns, call: Call) -> None:
+    if twice := repeated(column.name for column in columns):
+        raise SchemaError(
+            f"there would be two columns {twice[0]!r}",
+            code="duplicate-column",
+            hint="rename the column of the input",
+            span=call.span,
+        )
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+#: The kinds of changes, by their names in a mapping.
+CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
+
+
+#: What names an operation to Flink's state.
+UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
+
+
+def to_changelog(given: Given, columns: Columns, place: Place) -> Columns:
+    """The kind of each change in a column before those of the input, and the time behind them."""
+    codes = _mapping(given.get("op_mapping"))
+    changes = [one.strip(" ") for key in codes for one in key.split(",")]
+    _check_changes(changes, given)
+    _check_uid(given.get("uid"))
+    return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, place))
+
+
+def from_changelog(given: Given, columns: Columns, place: Place) -> Columns:
+    """The columns of the input without the one that tells the kind of each change."""
+    name = _operation(given)
+    column = next((one for one in columns if one.name == name), None)
+    if column is None:
+        raise SchemaError(
+            f"there is no column {name!r} that tells the kind of a change",
+            code="unknown-column",
+            hint=similar(name, [one.name for one in columns]) or "name it: op => DESCRIPTOR(...)",
+            span=given["op"].span if "op" in given else given["input"].span,
+        )
+    if not column.type.is_(TypeFamily.CHARACTER_STRING):
+        raise SchemaError(
+            f"column {name!r} must be text to tell the kind of a change, not"
+            f" {column.type.as_summary_string()}",
+            code="wrong-argument-type",
+            span=given["input"].span,
+        )
+    changes = list(_mapping(given.get("op_mapping")).values())
+    _check_changes(changes, given)
+    if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
+        raise SchemaError(
+            "a mapping to UPDATE_AFTER needs one to UPDATE_BEFORE",
+            code="wrong-argument-type",
+            span=given["op_mapping"].span,
+        )
+    _check_uid(given.get("uid"))
+    rest = tuple(one for one in columns if one.name != name)
+    return (*rest, *_time(given, columns, place))
+
+
+def _operation(given: Given) -> str:
+    """The name of the column that tells the kind of a change."""
+    return _single_column(given["op"]).parts[0] if "op" in given else "op"
+
+
+def _single_column(argument: Expression) -> Name:
+    names = described(argument)
+    if len(names) != 1:
+        raise SchemaError("expected one column", code="wrong-argument-type", span=argument.span)
+    return names[0]
+
+
+def _mapping(argument: Expression | None) -> dict[str, str]:
+    """The texts of a MAP that is written out."""
+    match argument:
+        case None:
+            return {}
+        case Call(name="MAP", arguments=texts):
+            values = [
+                one.text
+                for one in texts
+                if isinstance(one, Literal) and one.kind is LiteralKind.STRING
+            ]
+            if len(values) == len(texts) and len(values) % 2 == 0:
+                return dict(zip(values[::2], values[1::2], strict=True))
+    raise SchemaError("expected a MAP of texts", code="wrong-argument-type", span=argument.span)
+
+
+def _check_changes(changes: list[str], given: Given) -> None:
+    """Require the names of changes, each once."""
+    for index, change in enumerate(changes):
+        span = given["op_mapping"].span
+        if change not in CHANGES:
+            raise SchemaError(
+                f"there is no kind of change {change!r}",
+                code="wrong-argument-type",
+                hint=f"it is one of {', '.join(CHANGES)}",
+                span=span,
+            )
+        if change in changes[:index]:
+            raise SchemaError(f"{change} is mapped twice", code="wrong-argument-type", span=span)
+
+
+def _check_uid(argument: Expression | None) -> None:
+    match argument:
+        case None:
+            return
+        case Literal(kind=LiteralKind.STRING, text=text) if UID.fullmatch(text):
+            return
+    raise SchemaError(
+        "uid is a text of letters, digits, _ and -, which begins with no digit",
+        code="wrong-argument-type",
+        span=argument.span,
+    )
+
+
+def _time(given: Given, columns: Columns, place: Place) -> Columns:
+    """The column of event time, if `on_time` names the one of the input."""
+    if "on_time" not in given:
+        return ()
+    column = column_of(
+        _single_column(given["on_time"]), SelectScope(place, (SourceBinding("", columns),))
+    )
+    kinds = (TimestampType, LocalZonedTimestampType)
+    if not isinstance(column.type, kinds) or column.type.precision > 3:
+        raise SchemaError(
+            f"on_time takes a TIMESTAMP(3) or TIMESTAMP_LTZ(3), not"
+            f" {column.type.as_summary_string()}",
+            code="wrong-argument-type",
+            span=column.span,
+        )
+    kind = TimestampKind.ROWTIME if place.world.streaming else TimestampKind.REGULAR
+    return (Column("rowtime", type(column.type)(3, nullable=False, kind=kind)),)
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def ml_predict(given: Given, columns: Columns, place: Place) -> Columns:
+    """The columns of the input, and those that the model gives; theirs give way by a number."""
+    inputs, outputs = _model(given["MODEL"], place)
+    scope = SelectScope(place, (SourceBinding("", columns),))
+    read = [column_of(name, scope) for name in described(given["ARGS"])]
+    if len(read) != len(inputs):
+        raise SchemaError(
+            f"the model takes {len(inputs)} columns, not {len(read)}",
+            code="wrong-argument-count",
+            span=given["ARGS"].span,
+        )
+    for column, wanted in zip(read, inputs, strict=True):
+        if not supports_implicit_cast(column.type, wanted.type):
+            raise SchemaError(
+                f"the model takes {wanted.type.as_summary_string()} as {wanted.name!r}, not"
+                f" {column.type.as_summary_string()}",
+                code="wrong-argument-type",
+                span=column.span,
+            )
+    if "CONFIG" in given:
+        _mapping(given["CONFIG"])
+    taken = {column.name for column in columns}
+    return (*columns, *(Column(_free(name, taken), type_) for name, type_ in outputs))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, found = 0, name
+    while found in taken:
+        found, number = f"{name}{number}", number + 1
+    return found
+
+
+def _model(argument: Expression, place: Place) -> tuple[Columns, Columns]:
+    match argument:
+        case Call(name="MODEL", arguments=(Name() as name,)):
+            return place.world.model(name)
+        case _:
+            raise SchemaError(
+                "expected a model",
+                code="wrong-argument-type",
+                hint="write MODEL name",
+                span=argument.span,
+            )
+
+
+CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")
+
+
+FUNCTIONS = {
+    "TO_CHANGELOG":   ProcessTable(CHANGELOG, 1, to_changelog),
+    "FROM_CHANGELOG": ProcessTable(CHANGELOG, 1, from_changelog),
+    "ML_PREDICT":     ProcessTable(("INPUT", "MODEL", "ARGS", "CONFIG", "uid"), 3, ml_predict),
+}  # fmt: skip

@@ -1,0 +1,432 @@
+"""Aggregation: placement of aggregates, GROUP BY and its grouping sets, the WINDOW clause."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TypeAlias
+
+from schema_core.errors import SchemaError, similar
+from schema_core.expressions.over import check_declared, extended
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.type_checker import infer
+from schema_core.expressions.typed import (
+    Access,
+    FunctionCall,
+    Ref,
+    Typed,
+    children,
+)
+from schema_core.query import relation as rel
+from schema_core.query.functions import OF_GROUPING
+from schema_core.query.relation import Column
+from schema_core.query.scope import (
+    Merged,
+    SelectScope,
+    SourceBinding,
+    condition,
+    nullable,
+    unmerged,
+    unmerged_window,
+    value,
+)
+from schema_core.sql.query_syntax import GroupingSets, GroupItem
+from schema_core.sql.rewrite import parts, walk
+from schema_core.sql.syntax import Call, Expression, Window
+from schema_core.text import Span
+
+#: Functions that only have a meaning OVER a window.
+ONLY_OVER = frozenset(
+    {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
+)
+
+
+#: Functions of a group window -> the grouping function whose arguments they repeat.
+GROUP_WINDOWS = ("TUMBLE", "HOP", "SESSION")
+
+
+AUXILIARY = {
+    f"{window}_{part}": f"${window}"
+    for window in GROUP_WINDOWS
+    for part in ("START", "END", "ROWTIME", "PROCTIME")
+}
+
+
+def is_aggregate(scope: SelectScope, call: Call) -> bool:
+    """Whether the call is one of an aggregate; unknown functions are told later, by typing."""
+    try:
+        functions = scope.function(call.path or (call.name,), call.span)
+    except SchemaError:
+        return False
+    return any(function.kind is Kind.AGGREGATE for function in functions)
+
+
+def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
+    """The outermost calls of aggregates that read the rows of a group, not those of a window."""
+    rest = [expression]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Call) and one.over is None and is_aggregate(scope, one):
+            yield one
+        else:
+            rest.extend(parts(one))
+
+
+def windowed(expression: Expression) -> Iterator[Call]:
+    """The calls with OVER."""
+    return (one for one in walk(expression) if isinstance(one, Call) and one.over is not None)
+
+
+def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -> None:
+    """Refuse aggregates and window functions in a clause that chooses rows.
+
+    Raises:
+        SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
+    """
+    refuse_grouping(scope, expression, clause)
+    for call in windowed(expression):
+        raise SchemaError(
+            f"{call.name} OVER a window cannot stand in {clause}",
+            code="misplaced-window",
+            hint="compute it in a sub-query first, or use QUALIFY",
+            span=call.span,
+        )
+
+
+def refuse_grouping(scope: SelectScope, expression: Expression, clause: str) -> None:
+    """Refuse aggregates where rows are not grouped.
+
+    Raises:
+        SchemaError: with code `misplaced-aggregate`.
+    """
+    for call in aggregates(scope, expression):
+        raise SchemaError(
+            f"{call.name} reads groups of rows, but {clause} reads single rows here",
+            code="misplaced-aggregate",
+            hint="put the condition into HAVING" if clause == "WHERE" else None,
+            span=call.span,
+        )
+
+
+def check_calls(scope: SelectScope, expression: Expression) -> None:
+    """Refuse functions that lack their OVER or their GROUP BY, or that only stand in one.
+
+    Raises:
+        SchemaError: with code `missing-over`, `missing-group-by` or `misplaced-group-window`.
+    """
+    for call in aggregates(scope, expression):
+        if call.name in OF_GROUPING and scope.group_count < 1:
+            problem = f"{call.name} asks what GROUP BY groups"
+            raise SchemaError(problem, code="missing-group-by", span=call.span)
+        if call.name in ONLY_OVER:
+            problem = f"{call.name} needs an OVER clause"
+            raise SchemaError(problem, code="missing-over", span=call.span)
+    for part in walk(expression):
+        if isinstance(part, Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
+            raise SchemaError(
+                f"{part.name} forms groups, so it stands in GROUP BY only",
+                code="misplaced-group-window",
+                hint=f"{part.name}_START and {part.name}_END tell the bounds of a group",
+                span=part.span,
+            )
+
+
+def outside_aggregates(typed: Typed) -> Iterator[Typed]:
+    """The parts of a value of a group that are not read from its rows."""
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        yield one
+        is_aggregate = isinstance(one, FunctionCall) and one.function.kind is Kind.AGGREGATE
+        rest.extend(() if is_aggregate else children(one))
+
+
+def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) -> None:
+    """Require everything outside of aggregates to be made of the keys of a grouped block.
+
+    `own` are the aliases of the block; columns of the blocks around it are constants here.
+
+    Raises:
+        SchemaError: with code `not-grouped`.
+    """
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        if one in keys:
+            continue
+        match one:
+            case Ref(name=name, relation=relation, span=span) if relation in own:
+                raise SchemaError(
+                    f"column {name!r} is neither grouped nor aggregated",
+                    code="not-grouped",
+                    hint="add it to GROUP BY",
+                    span=span,
+                )
+            case Access(value=value):
+                rest.append(value)
+            case FunctionCall(function=function, arguments=arguments) if (
+                function.name in OF_GROUPING
+            ):
+                rest.extend(arguments)
+            case FunctionCall() if _reads_group(one, keys):
+                continue
+            case FunctionCall(arguments=arguments, filter=condition, over=over):
+                rest.extend(arguments)
+                rest.extend([condition] if condition is not None else [])
+                if over is not None:
+                    rest.extend((*over.partition_by, *(key.value for key in over.order_by)))
+
+
+def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
+    """Whether the call stands for a value of the whole group."""
+    if call.function.kind is Kind.AGGREGATE:
+        return call.over is None
+    window = AUXILIARY.get(call.function.name)
+    return window is not None and any(
+        isinstance(key, FunctionCall)
+        and key.function.name == window
+        and key.arguments == call.arguments
+        for key in keys
+    )
+
+
+def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
+    """A condition on single rows: WHERE, ON.
+
+    Raises:
+        SchemaError: as `condition` and `refuse_aggregates`.
+    """
+    refuse_aggregates(scope, expression, clause)
+    return condition(scope, expression, clause)
+
+
+# --- GROUP BY -------------------------------------------------------------------------------------
+
+
+#: Grouping sets of one block; CUBE doubles them with every key.
+MAX_SETS = 4096
+
+
+#: Keys of all grouping sets of one block; ROLLUP of `n` keys has n sets of up to n keys.
+MAX_KEYS = 50_000
+
+
+Sets = list[tuple[Expression, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A grouped block: its GROUP BY, and its scope and keys as they are from there on.
+
+    `missing` are the keys, as they are among rows, that some grouping set lacks; `known` all keys,
+    as they are among rows and among groups; `own` the aliases of the sources.
+    """
+
+    grouping: rel.Grouping
+    scope: SelectScope
+    known: frozenset[Typed]
+    missing: frozenset[Typed]
+    own: frozenset[str]
+
+
+def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Merged) -> Groups:
+    """The groups of a block; None stands for a block that aggregates without GROUP BY.
+
+    Keys that some grouping set lacks are nullable from there on.
+
+    Raises:
+        SchemaError: with code `too-many-grouping-sets`, or whatever the keys refuse.
+    """
+    sets = _product([_sets_of(item) for item in items or ()])
+    keys = Keys(scope, merged)
+    positions = [tuple(map(keys.position, one)) for one in sets]
+    plain = all(not isinstance(item, GroupingSets) for item in items or ())
+    grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
+    always = set(positions[0]).intersection(*positions[1:])
+    missing = frozenset(key for key, index in keys.items() if index not in always)
+    count = sum(not _is_empty(item) for item in items or ())
+    origins = tuple(_seen(scope.origins, missing))
+    inner = replace(scope, group_count=count, origins=origins, ungrouped=scope)
+    known = frozenset((*keys, *(_as_seen(key, missing) for key in keys)))
+    own = frozenset(origin.alias for origin in origins)
+    return Groups(grouping, inner, known, missing, own)
+
+
+def _is_empty(item: GroupItem) -> bool:
+    return isinstance(item, GroupingSets) and item.kind == "()"
+
+
+class Keys(dict["Typed", int]):
+    """The keys of a GROUP BY, each with its position; an expression is typed once."""
+
+    def __init__(self, scope: SelectScope, merged: Merged) -> None:
+        super().__init__()
+        self._scope = scope
+        self._merged = merged
+        self._typed: dict[int, int] = {}
+
+    def position(self, expression: Expression) -> int:
+        """Return the position of a key; a new one is appended."""
+        found = self._typed.get(id(expression))
+        if found is None:
+            written = unmerged(expression, self._merged)
+            refuse_aggregates(self._scope, written, "GROUP BY")
+            found = self.setdefault(value(self._scope, written), len(self))
+            self._typed[id(expression)] = found
+        return found
+
+
+def _seen(origins: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
+    """The sources with the columns nullable that some grouping set lacks."""
+    names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
+    for origin in origins:
+        columns = tuple(
+            Column(one.name, nullable(one.type)) if (origin.alias, one.name) in names else one
+            for one in origin.columns
+        )
+        yield replace(origin, columns=columns)
+
+
+def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
+    return replace(key, type=nullable(key.type)) if key in missing else key
+
+
+# ------------------------------------------------------------------------------- grouping sets
+
+
+def _sets_of(item: GroupItem) -> Sets:
+    """The sets that one item of GROUP BY stands for."""
+    match item:
+        case GroupingSets(kind="ROLLUP", sets=sets, span=span):
+            elements = [_flat(one) for one in sets]
+            _require_few_keys(len(sets) * sum(map(len, elements)) // 2, span)
+            return [_joined(elements[:count]) for count in range(len(elements), -1, -1)]
+        case GroupingSets(kind="CUBE", sets=sets, span=span):
+            if 2 ** len(sets) > MAX_SETS:
+                raise SchemaError(
+                    f"CUBE of {len(sets)} keys has more than {MAX_SETS:,} grouping sets",
+                    code="too-many-grouping-sets",
+                    hint="list the GROUPING SETS that are needed",
+                    span=span,
+                )
+            choices = product((True, False), repeat=len(sets))
+            elements = [_flat(one) for one in sets]
+            return [
+                _joined(one for one, taken in zip(elements, choice, strict=True) if taken)
+                for choice in choices
+            ]
+        case GroupingSets(sets=sets):
+            return [
+                one
+                for inner in sets
+                for one in (_sets_of(inner) if isinstance(inner, GroupingSets) else [inner])
+            ]
+        case Call(name="ROW", arguments=keys):
+            return [keys]
+        case _:
+            return [(item,)]
+
+
+def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, ...]:
+    if isinstance(element, GroupingSets):
+        raise SchemaError(
+            f"{element.kind} cannot stand within ROLLUP or CUBE",
+            code="nested-grouping-sets",
+            span=element.span,
+        )
+    return element
+
+
+def _joined(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
+    return tuple(key for element in elements for key in element)
+
+
+def _product(items: list[Sets]) -> Sets:
+    """Each combination of one set from every item."""
+    count = 1
+    for sets in items:
+        count *= len(sets)
+        if count > MAX_SETS:
+            raise SchemaError(
+                f"GROUP BY has more than {MAX_SETS:,} grouping sets",
+                code="too-many-grouping-sets",
+            )
+    keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
+    if count > 1:
+        _require_few_keys(keys, None)
+    return [_joined(one) for one in product(*items)]
+
+
+def _require_few_keys(keys: int, span: Span | None) -> None:
+    if keys > MAX_KEYS:
+        raise SchemaError(
+            f"the grouping sets of GROUP BY have more than {MAX_KEYS:,} keys in total",
+            code="too-many-grouping-sets",
+            hint="list the GROUPING SETS that are needed",
+            span=span,
+        )
+
+
+# --- the WINDOW clause ----------------------------------------------------------------------------
+
+
+#: Name -> window.
+Windows: TypeAlias = Mapping[str, Window]
+
+
+def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> Windows:
+    """Return the windows by name, each with what the windows declare that it is based on.
+
+    A window can be based on one that is declared after it and, as in Flink, on itself.
+
+    Raises:
+        SchemaError: with code `invalid-window` for a name that is declared twice, in any case, or
+            as `extended`; with code `unknown-window` for a base that does not exist.
+    """
+    windows: dict[str, Window] = {}
+    taken: set[str] = set()
+    for name, window in written:
+        if name.upper() in taken:
+            raise SchemaError(
+                f"the window {name!r} is declared twice", code="invalid-window", span=window.span
+            )
+        taken.add(name.upper())
+        windows[name] = unmerged_window(window, merged)
+    complete: dict[str, Window] = {}
+    for name in windows:
+        _complete(name, windows, complete)
+    return complete
+
+
+def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
+    """Complete a window and those that it is based on; chains of any length take one frame."""
+    chain: list[str] = []
+    current: str | None = name
+    while current is not None and current not in complete and current not in chain:
+        if current not in windows:
+            raise SchemaError(
+                f"there is no window {current!r}",
+                code="unknown-window",
+                hint=similar(current, windows),
+                span=windows[chain[-1]].span,
+            )
+        chain.append(current)
+        current = windows[current].name
+    base = None
+    if current is not None:  # complete, or the first of a circle
+        base = complete.get(current) or replace(windows[current], name=None)
+    for one in reversed(chain):
+        own = replace(windows[one], name=None)
+        base = own if base is None else extended(base, own)
+        complete[one] = base
+
+
+def check_windows(scope: SelectScope, windows: Windows) -> None:
+    """Check every window of the WINDOW clause, also those that no call uses.
+
+    Raises:
+        SchemaError: with code `invalid-window`, or as `infer`.
+    """
+    for window in windows.values():
+        check_declared(scope, window, infer)
