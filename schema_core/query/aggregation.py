@@ -246,10 +246,10 @@ def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Me
     always = set(positions[0]).intersection(*positions[1:])
     missing = frozenset(key for key, index in keys.items() if index not in always)
     count = sum(not _is_empty(item) for item in items or ())
-    origins = tuple(_seen(scope.origins, missing))
-    inner = replace(scope, group_count=count, origins=origins, ungrouped=scope)
+    bindings = tuple(_seen(scope.bindings, missing))
+    inner = replace(scope, group_count=count, bindings=bindings, ungrouped=scope)
     known = frozenset((*keys, *(_as_seen(key, missing) for key in keys)))
-    own = frozenset(origin.alias for origin in origins)
+    own = frozenset(binding.alias for binding in bindings)
     return Groups(grouping, inner, known, missing, own)
 
 
@@ -277,15 +277,15 @@ class Keys(dict["Typed", int]):
         return found
 
 
-def _seen(origins: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
+def _seen(bindings: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
     """The sources with the columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
-    for origin in origins:
+    for binding in bindings:
         columns = tuple(
-            Column(one.name, nullable(one.type)) if (origin.alias, one.name) in names else one
-            for one in origin.columns
+            Column(one.name, nullable(one.type)) if (binding.alias, one.name) in names else one
+            for one in binding.columns
         )
-        yield replace(origin, columns=columns)
+        yield replace(binding, columns=columns)
 
 
 def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
@@ -401,22 +401,22 @@ def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> W
 
 def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
     """Complete a window and those that it is based on; chains of any length take one frame."""
-    chain: list[str] = []
+    based: list[str] = []
     current: str | None = name
-    while current is not None and current not in complete and current not in chain:
+    while current is not None and current not in complete and current not in based:
         if current not in windows:
             raise SchemaError(
                 f"there is no window {current!r}",
                 code="unknown-window",
                 hint=similar(current, windows),
-                span=windows[chain[-1]].span,
+                span=windows[based[-1]].span,
             )
-        chain.append(current)
+        based.append(current)
         current = windows[current].name
     base = None
     if current is not None:  # complete, or the first of a circle
         base = complete.get(current) or replace(windows[current], name=None)
-    for one in reversed(chain):
+    for one in reversed(based):
         own = replace(windows[one], name=None)
         base = own if base is None else extended(base, own)
         complete[one] = base

@@ -14,14 +14,14 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.scope import Functions
 from schema_core.expressions.type_checker import cast_target
 from schema_core.query.relation import Tables
-from schema_core.query.resolve import Built, common_table, resolve, select
+from schema_core.query.resolve import ResolvedSelect, common_table, resolve, select
 from schema_core.query.scope import (
     Models,
-    Place,
     ResolutionContext,
+    ScopeChain,
     SelectScope,
     SourceBinding,
-    made_up,
+    generated_name,
     unmerged,
     unmerged_window,
 )
@@ -48,126 +48,128 @@ def expand_query(
         SchemaError: as `resolve_query`.
     """
     context = ResolutionContext(tables, resolve, functions, streaming, types, models)
-    return _expand(query, Place(context))
+    return _expand(query, ScopeChain(context))
 
 
-def _expand(query: written.Query, place: Place) -> written.Query:
+def _expand(query: written.Query, chain: ScopeChain) -> written.Query:
     match query:
         case written.Select():
-            return _select(query, place)
+            return _select(query, chain)
         case written.Values(rows=rows):
-            scope = SelectScope(place)
+            scope = SelectScope(chain)
             return replace(query, rows=tuple(_expressions(row, scope) for row in rows))
         case written.ExplicitTable(name=name, span=span):
             star = written.SelectItem(Star(span=span), span=span)
             source = written.TableName(name, span=span)
-            return _select(written.Select((star,), source, span=span), place)
+            return _select(written.Select((star,), source, span=span), chain)
         case written.TableArgument(query=inner):
-            return replace(query, query=_expand(inner, place))
+            return replace(query, query=_expand(inner, chain))
         case written.SetOperation():
-            return _set_operation(query, place)
+            return _set_operation(query, chain)
         case written.With():
-            return _with(query, place)
+            return _with(query, chain)
         case written.Ordered():
-            return _ordered(query, place)
+            return _ordered(query, chain)
         case _:
             assert_never(query)
 
 
-def _set_operation(query: written.SetOperation, place: Place) -> written.Query:
-    chain = [query]
-    while isinstance(chain[-1].left, written.SetOperation):
-        chain.append(chain[-1].left)
-    found = _expand(chain[-1].left, place)
-    for one in reversed(chain):
-        found = replace(one, left=found, right=_expand(one.right, place))
+def _set_operation(query: written.SetOperation, chain: ScopeChain) -> written.Query:
+    operations = [query]
+    while isinstance(operations[-1].left, written.SetOperation):
+        operations.append(operations[-1].left)
+    found = _expand(operations[-1].left, chain)
+    for one in reversed(operations):
+        found = replace(one, left=found, right=_expand(one.right, chain))
     return found
 
 
-def _with(query: written.With, place: Place) -> written.Query:
+def _with(query: written.With, chain: ScopeChain) -> written.Query:
     tables = []
     for table in query.tables:
-        _, behind = common_table(table, place, recursive=query.recursive)
-        inner = behind if query.recursive else place
+        _, behind = common_table(table, chain, recursive=query.recursive)
+        inner = behind if query.recursive else chain
         tables.append(replace(table, query=_expand(table.query, inner)))
-        place = behind
-    return replace(query, tables=tuple(tables), query=_expand(query.query, place))
+        chain = behind
+    return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
 
 
-def _ordered(query: written.Ordered, place: Place) -> written.Query:
+def _ordered(query: written.Ordered, chain: ScopeChain) -> written.Query:
     """Order and limits go below WITH; over anything but a block they need a block of their own."""
     inner = query.query
     if isinstance(inner, written.With):
-        return _expand(replace(inner, query=replace(query, query=inner.query)), place)
+        return _expand(replace(inner, query=replace(query, query=inner.query)), chain)
     if isinstance(inner, written.Select):
-        built = select(inner, place)
+        resolved = select(inner, chain)
         keys = tuple(
-            replace(key, expression=_sort_key(key.expression, built)) for key in query.order_by
+            replace(key, expression=_sort_key(key.expression, resolved)) for key in query.order_by
         )
-        return replace(query, query=_select(inner, place), order_by=keys)
+        return replace(query, query=_select(inner, chain), order_by=keys)
     star = written.SelectItem(Star(span=query.span), span=query.span)
     block = written.Select((star,), written.Derived(inner, span=query.span), span=query.span)
-    return replace(query, query=_select(block, place))
+    return replace(query, query=_select(block, chain))
 
 
-def _sort_key(key: Expression, built: Built) -> Expression:
+def _sort_key(key: Expression, resolved: ResolvedSelect) -> Expression:
     """Spell out a key of ORDER BY; names of columns of the select list stay as they are."""
 
     def change(node: Expression) -> Expression | None:
         if not isinstance(node, Name):
             return spell_out(node)
-        if built.output(node) is not None:
+        if resolved.output(node) is not None:
             return node
-        return rewrite(unmerged(node, built.merged), spell_out)
+        return rewrite(unmerged(node, resolved.merged), spell_out)
 
-    spell_out = _change(built.scope)
+    spell_out = _change(resolved.scope)
     return rewrite(key, change)
 
 
 # --------------------------------------------------------------------------------------- blocks
 
 
-def _select(query: written.Select, place: Place) -> written.Query:
-    built = select(query, place)
-    scope = built.scope
-    source = None if query.source is None else _source(query.source, place, ())[0]
+def _select(query: written.Select, chain: ScopeChain) -> written.Query:
+    resolved = select(query, chain)
+    scope = resolved.scope
+    source = None if query.source is None else _source(query.source, chain, ())[0]
 
     def shown(expression: Expression | None) -> Expression | None:
         if expression is None:
             return None
-        return _expression(unmerged(expression, built.merged), scope)
+        return _expression(unmerged(expression, resolved.merged), scope)
 
     return replace(
         query,
         items=tuple(
             written.SelectItem(_expression(output.expression, scope), output.alias)
-            for output in built.outputs
+            for output in resolved.outputs
         ),
         source=source,
         where=shown(query.where),
-        group_by=None if query.group_by is None else tuple(_groups(query.group_by, built)),
+        group_by=None if query.group_by is None else tuple(_groups(query.group_by, resolved)),
         having=shown(query.having),
         windows=tuple(
-            (name, rewrite_window(unmerged_window(one, built.merged), _change(scope)))
+            (name, rewrite_window(unmerged_window(one, resolved.merged), _change(scope)))
             for name, one in query.windows
         ),
         qualify=shown(query.qualify),
     )
 
 
-def _groups(items: Iterable[written.GroupItem], built: Built) -> Iterator[written.GroupItem]:
+def _groups(
+    items: Iterable[written.GroupItem], resolved: ResolvedSelect
+) -> Iterator[written.GroupItem]:
     for item in items:
         if isinstance(item, written.GroupingSets):
-            yield _grouping_sets(item, built)
+            yield _grouping_sets(item, resolved)
         else:
-            yield _expression(unmerged(item, built.merged), built.scope)
+            yield _expression(unmerged(item, resolved.merged), resolved.scope)
 
 
-def _grouping_sets(item: written.GroupingSets, built: Built) -> written.GroupingSets:
+def _grouping_sets(item: written.GroupingSets, resolved: ResolvedSelect) -> written.GroupingSets:
     sets = tuple(
-        _grouping_sets(one, built)
+        _grouping_sets(one, resolved)
         if isinstance(one, written.GroupingSets)
-        else tuple(_expression(unmerged(key, built.merged), built.scope) for key in one)
+        else tuple(_expression(unmerged(key, resolved.merged), resolved.scope) for key in one)
         for one in item.sets
     )
     return replace(item, sets=sets)
@@ -192,7 +194,7 @@ def _change(scope: SelectScope) -> Change:
             case Name(parts=parts, span=span):
                 return _qualified(parts, span, scope)
             case Subquery(query=query):
-                return replace(node, query=_expand(query, replace(scope.place, outer=scope)))
+                return replace(node, query=_expand(query, replace(scope.chain, outer=scope)))
             case TypeName():
                 return cast_target(scope, node).written
             case Call(name="DESCRIPTOR"):
@@ -238,69 +240,73 @@ Sources: TypeAlias = tuple[SourceBinding, ...]
 
 
 def _source(
-    source: written.Source, place: Place, before: Sources
+    source: written.Source, chain: ScopeChain, preceding: Sources
 ) -> tuple[written.Source, Sources]:
-    """A source spelled out, and what names mean over it; `before` are those on its left."""
+    """A source spelled out, and what names mean over it; `preceding` are those on its left."""
     found: written.Source
     match source:
         case written.Join():
-            return _join(source, place, before)
+            return _join(source, chain, preceding)
         case written.Aliased(source=inner):
-            found = replace(source, source=_bare(inner, place, before))
+            found = replace(source, source=_bare(inner, chain, preceding))
         case written.Sample(source=inner):
-            inner_found, origins = _source(inner, place, before)
-            return replace(source, source=inner_found), origins
+            inner_found, bindings = _source(inner, chain, preceding)
+            return replace(source, source=inner_found), bindings
         case written.TableName(name=name, hints=hints):
-            found = _bare(source, place, before)
+            found = _bare(source, chain, preceding)
             if not hints:
                 found = written.Aliased(found, name.parts[-1], span=source.span)
         case written.Derived() | written.TableFunction() | written.MatchRecognize():
-            bare = _bare(source, place, before)
-            found = written.Aliased(bare, made_up(before), span=source.span)
+            bare = _bare(source, chain, preceding)
+            found = written.Aliased(bare, generated_name(preceding), span=source.span)
         case written.Unnest():
-            return _bare(source, place, before), resolve_source(source, place, before).origins
+            return _bare(source, chain, preceding), resolve_source(
+                source, chain, preceding
+            ).bindings
         case _:
             assert_never(source)
-    return found, resolve_source(source, place, before).origins
+    return found, resolve_source(source, chain, preceding).bindings
 
 
-def _join(source: written.Join, place: Place, before: Sources) -> tuple[written.Source, Sources]:
-    left, on_left = _source(source.left, place, before)
-    right, on_right = _source(source.right, place, (*before, *on_left))
-    origins = (*on_left, *on_right)
+def _join(
+    source: written.Join, chain: ScopeChain, preceding: Sources
+) -> tuple[written.Source, Sources]:
+    left, on_left = _source(source.left, chain, preceding)
+    right, on_right = _source(source.right, chain, (*preceding, *on_left))
+    bindings = (*on_left, *on_right)
     condition = source.condition
     if condition is not None:
-        condition = _expression(condition, SelectScope(place, origins))
-    return replace(source, left=left, right=right, condition=condition), origins
+        condition = _expression(condition, SelectScope(chain, bindings))
+    return replace(source, left=left, right=right, condition=condition), bindings
 
 
-def _bare(source: written.Source, place: Place, before: Sources) -> written.Source:
+def _bare(source: written.Source, chain: ScopeChain, preceding: Sources) -> written.Source:
     """A source spelled out but for its alias."""
-    scope = SelectScope(place, before)
+    scope = SelectScope(chain, preceding)
     match source:
         case written.TableName(name=name, period=period):
-            found = replace(source, name=_full(name, place))
+            found = replace(source, name=_full(name, chain))
             if period is not None:
                 found = replace(found, period=_expression(period, scope))
             return found
         case written.Derived(query=query, lateral=lateral):
-            inner = replace(place, outer=scope) if lateral else place
+            inner = replace(chain, outer=scope) if lateral else chain
             return replace(source, query=_expand(query, inner))
         case written.Unnest(collections=collections):
             return replace(source, collections=_expressions(collections, scope))
         case written.TableFunction(call=call):
             return replace(source, call=_table_call(call, scope))
         case written.MatchRecognize(source=inner):
-            return replace(source, source=_bare(inner, place, before))
+            return replace(source, source=_bare(inner, chain, preceding))
         case _:
-            return _source(source, place, before)[0]
+            return _source(source, chain, preceding)[0]
 
 
-def _full(name: Name, place: Place) -> Name:
+def _full(name: Name, chain: ScopeChain) -> Name:
     """The full path of a table; a common table has none."""
-    if len(name.parts) == 1 and name.parts[0] in place.common:
+    if len(name.parts) == 1 and name.parts[0] in chain.common:
         return name
-    table = place.world.tables.table(name.parts, name.span)
+    table = chain.context.tables.table(name.parts, name.span)
     return replace(name, parts=tuple(table.identifier.to_list()))
 
 
@@ -312,7 +318,7 @@ def _table_call(call: Call, scope: SelectScope) -> Call:
             case Named(value=value):
                 return replace(one, value=argument(value))
             case Subquery(query=query):
-                return replace(one, query=_expand(query, scope.place))
+                return replace(one, query=_expand(query, scope.chain))
             case _:
                 return _expression(one, scope)
 

@@ -44,9 +44,9 @@ from schema_core.query.relation import (
 from schema_core.query.scope import (
     Merged,
     Models,
-    Place,
     ResolutionContext,
-    Rows,
+    ResolvedSource,
+    ScopeChain,
     SelectScope,
     SourceBinding,
     StarItem,
@@ -90,61 +90,61 @@ def resolve_query(
         SchemaError: for the first mistake, with its place; `errors.within` adds the text.
     """
     context = ResolutionContext(tables, resolve, functions, streaming, types, models)
-    return Place(context).resolve(query)
+    return ScopeChain(context).resolve(query)
 
 
-def resolve(query: written.Query, place: Place) -> Relation:
-    """A query at its place."""
+def resolve(query: written.Query, chain: ScopeChain) -> Relation:
+    """A query at its chain."""
     match query:
         case written.Select():
-            return select(query, place).relation
+            return select(query, chain).relation
         case written.Values():
-            return values(query, place)
+            return values(query, chain)
         case written.SetOperation():
-            return set_operation(query, place)
+            return set_operation(query, chain)
         case written.With():
-            return _with(query, place)
+            return _with(query, chain)
         case written.Ordered():
-            return ordered(query, place)
+            return ordered(query, chain)
         case written.ExplicitTable(name=name, span=span):
             star = written.SelectItem(Star(span=span), span=span)
-            return resolve(written.Select((star,), written.TableName(name, span=span)), place)
+            return resolve(written.Select((star,), written.TableName(name, span=span)), chain)
         case written.TableArgument(query=inner):
-            return resolve(inner, place)
+            return resolve(inner, chain)
         case _:
             assert_never(query)
 
 
-def _with(query: written.With, place: Place) -> rel.With:
+def _with(query: written.With, chain: ScopeChain) -> rel.With:
     """Common tables, each of which sees those before it, and the query that sees them all."""
     tables = []
     for table in query.tables:
-        common, place = common_table(table, place, recursive=query.recursive)
+        common, chain = common_table(table, chain, recursive=query.recursive)
         tables.append(common)
-    return rel.With(tuple(tables), resolve(query.query, place), query.recursive)
+    return rel.With(tuple(tables), resolve(query.query, chain), query.recursive)
 
 
 def common_table(
-    table: written.CommonTable, place: Place, *, recursive: bool
-) -> tuple[rel.Common, Place]:
+    table: written.CommonTable, chain: ScopeChain, *, recursive: bool
+) -> tuple[rel.Common, ScopeChain]:
     """A common table, and the place behind it."""
-    inner = place
+    inner = chain
     if recursive:
-        inner = place.with_common(CommonScan(table.name, _seed(table, place)))
+        inner = chain.with_common(CommonScan(table.name, _seed(table, chain)))
     relation = resolve(table.query, inner)
     columns = renamed(relation.columns, table.columns, table.span)
     common = rel.Common(table.name, relation, columns)
-    return common, place.with_common(CommonScan(table.name, columns))
+    return common, chain.with_common(CommonScan(table.name, columns))
 
 
-def _seed(table: written.CommonTable, place: Place) -> Columns:
+def _seed(table: written.CommonTable, chain: ScopeChain) -> Columns:
     """The columns of a recursive table: those of the part that begins its UNION."""
     first = table.query
     while isinstance(first, written.SetOperation) and first.operator == "UNION":
         first = first.left
     if first is table.query:
         return ()
-    return renamed(resolve(first, place).columns, table.columns, table.span)
+    return renamed(resolve(first, chain).columns, table.columns, table.span)
 
 
 # --- SELECT ---------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class ResolvedSelect:
     """A block resolved, with what an ORDER BY behind it and its spelling out need.
 
     `scope` sees single rows; what stands behind GROUP BY sees `groups`, if there are any.
@@ -249,19 +249,19 @@ class Built:
         return _value(scope, expression, self.groups)
 
 
-def select(query: written.Select, place: Place) -> Built:
+def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
     """A SELECT block.
 
     Raises:
         SchemaError: whatever its clauses refuse.
     """
-    rows = from_clause(query.source, place) if query.source else None
+    rows = from_clause(query.source, chain) if query.source else None
     check_hints(query.hints)
     if rows and isinstance(query.source, written.Join):
-        check_named_sources(query.hints, [origin.alias for origin in rows.origins])
+        check_named_sources(query.hints, [binding.alias for binding in rows.bindings])
     merged = rows.merged if rows else {}
     windows = declared_windows(query.windows, merged)
-    scope = SelectScope(place, rows.origins if rows else (), windows)
+    scope = SelectScope(chain, rows.bindings if rows else (), windows)
     check_windows(scope, windows)
     outputs = tuple(_outputs(query, scope, rows, merged))
     where = None if query.where is None else row_condition(scope, query.where, "WHERE")
@@ -280,7 +280,7 @@ def select(query: written.Select, place: Place) -> Built:
         query.distinct,
         query.hints,
     )
-    return Built(relation, scope, groups, merged, outputs)
+    return ResolvedSelect(relation, scope, groups, merged, outputs)
 
 
 def _groups(
@@ -350,7 +350,7 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 
 
 def _outputs(
-    query: written.Select, scope: SelectScope, rows: Rows | None, merged: Merged
+    query: written.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
 ) -> Iterator[Output]:
     """The columns by name, ``*`` spelled out.
 
@@ -395,7 +395,7 @@ def _says(expression: Expression, name: str) -> bool:
     return _own_name(expression) == name
 
 
-def _star(star: Star, scope: SelectScope, rows: Rows | None) -> Iterator[StarItem]:
+def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterator[StarItem]:
     """What ``*`` or ``source.*`` or ``row.*`` stands for."""
     if rows is None:
         raise SchemaError(
@@ -404,9 +404,9 @@ def _star(star: Star, scope: SelectScope, rows: Rows | None) -> Iterator[StarIte
     if not star.prefix:
         yield from rows.star
         return
-    for origin in rows.origins:
-        if origin.answers_to(star.prefix):
-            yield from star_of(origin)
+    for binding in rows.bindings:
+        if binding.answers_to(star.prefix):
+            yield from star_of(binding)
             return
     yield from _row_fields(star, scope)
 
@@ -419,7 +419,7 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
         raise SchemaError(
             f"there is no source {'.'.join(star.prefix)!r}",
             code="unknown-source",
-            hint=similar(star.prefix[0], [origin.alias for origin in scope.origins]),
+            hint=similar(star.prefix[0], [binding.alias for binding in scope.bindings]),
             span=star.span,
         ) from error
     if not isinstance(typed.type, RowType):
@@ -436,7 +436,7 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
 NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
 
-def ordered(query: written.Ordered, place: Place) -> Relation:
+def ordered(query: written.Ordered, chain: ScopeChain) -> Relation:
     """Resolve a query with its order and limits.
 
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
@@ -446,33 +446,37 @@ def ordered(query: written.Ordered, place: Place) -> Relation:
     """
     if isinstance(query.query, written.With):
         body = replace(query, query=query.query.query)
-        return resolve(replace(query.query, query=body), place)
-    built: Built | None = None
+        return resolve(replace(query.query, query=body), chain)
+    resolved: ResolvedSelect | None = None
     relation: Relation
     if isinstance(query.query, written.Select):
-        built = select(query.query, place)
-        relation = built.relation
+        resolved = select(query.query, chain)
+        relation = resolved.relation
     else:
-        relation = resolve(query.query, place)
-    result = Result(relation, built)
-    keys = tuple(_key(key, result, place) for key in query.order_by)
+        relation = resolve(query.query, chain)
+    result = Result(relation, resolved)
+    keys = tuple(_key(key, result, chain) for key in query.order_by)
     return rel.Sort(relation, keys, count(query.offset), count(query.fetch))
 
 
 class Result:
-    """The result that is sorted, indexed once for all keys; `built` is the block that gives it."""
+    """The result that is sorted, indexed once for all keys; `resolved` is its block."""
 
-    def __init__(self, relation: Relation, built: Built | None = None) -> None:
-        self.built = built
+    def __init__(self, relation: Relation, resolved: ResolvedSelect | None = None) -> None:
+        self.resolved = resolved
         self.columns = relation.columns
         self.names = unique_names(column.name for column in self.columns)
-        unnamed = {index for index, one in enumerate(built.outputs) if one.unnamed} if built else ()
+        unnamed = (
+            {index for index, one in enumerate(resolved.outputs) if one.unnamed} if resolved else ()
+        )
         self.places: dict[str, list[int]] = {}
         for index, column in enumerate(self.columns):
             if index not in unnamed:
                 self.places.setdefault(column.name, []).append(index)
         self.items = (
-            frozenset(item.expression for item in built.relation.items) if built else frozenset()
+            frozenset(item.expression for item in resolved.relation.items)
+            if resolved
+            else frozenset()
         )
 
     def output(self, index: int, key: Expression) -> Ref:
@@ -480,11 +484,11 @@ class Result:
         return Ref(self.names[index], self.columns[index].type, None, key.span)
 
 
-def _key(key: SortKey, result: Result, place: Place) -> rel.Key:
+def _key(key: SortKey, result: Result, chain: ScopeChain) -> rel.Key:
     typed = (
         _by_position(key.expression, result)
         or _by_name(key.expression, result)
-        or _by_expression(key.expression, result, place)
+        or _by_expression(key.expression, result, chain)
     )
     return rel.Key(typed, key.descending, key.nulls_last)
 
@@ -525,17 +529,17 @@ def _by_name(key: Expression, result: Result) -> Typed | None:
     return result.output(found[0], key) if found else None
 
 
-def _by_expression(key: Expression, result: Result, place: Place) -> Typed:
+def _by_expression(key: Expression, result: Result, chain: ScopeChain) -> Typed:
     """Type an expression over the block; over a whole query only its columns can be read."""
-    built = result.built
-    if built is None:
-        scope = SelectScope(place, (SourceBinding("", result.columns),))
+    resolved = result.resolved
+    if resolved is None:
+        scope = SelectScope(chain, (SourceBinding("", result.columns),))
         refuse_grouping(scope, key, "ORDER BY")
         typed = infer(scope, key)
         return replace(typed, relation=None) if isinstance(typed, Ref) else typed
-    typed = built.sorted_by(key)
-    if built.relation.distinct:
-        own = frozenset(origin.alias for origin in built.scope.origins)
+    typed = resolved.sorted_by(key)
+    if resolved.relation.distinct:
+        own = frozenset(binding.alias for binding in resolved.scope.bindings)
         _check_distinct(typed, result.items, own)
     return typed
 
@@ -566,7 +570,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
 # --- set operations and VALUES --------------------------------------------------------------------
 
 
-def set_operation(query: written.SetOperation, place: Place) -> Relation:
+def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
     """UNION, INTERSECT or EXCEPT; names are those of the left side.
 
     A chain of them is resolved from its left end, without recursion.
@@ -574,12 +578,12 @@ def set_operation(query: written.SetOperation, place: Place) -> Relation:
     Raises:
         SchemaError: with code `column-count-mismatch` or `no-common-type`.
     """
-    chain = [query]
-    while isinstance(chain[-1].left, written.SetOperation):
-        chain.append(chain[-1].left)
-    left = resolve(chain[-1].left, place)
-    for operation in reversed(chain):
-        right = resolve(operation.right, place)
+    operations = [query]
+    while isinstance(operations[-1].left, written.SetOperation):
+        operations.append(operations[-1].left)
+    left = resolve(operations[-1].left, chain)
+    for operation in reversed(operations):
+        right = resolve(operation.right, chain)
         columns = _together(operation, left.columns, right.columns)
         left = rel.SetOperation(operation.operator, operation.all, left, right, columns)
     return left
@@ -609,14 +613,14 @@ def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
     return found
 
 
-def values(query: written.Values, place: Place) -> rel.Values:
-    """Rows of expressions.
+def values(query: written.Values, chain: ScopeChain) -> rel.Values:
+    """ResolvedSource of expressions.
 
     Raises:
         SchemaError: with code `column-count-mismatch` for rows of different lengths,
             `no-common-type`, or `untyped-null`.
     """
-    scope = SelectScope(place, group_count=0)
+    scope = SelectScope(chain, group_count=0)
     rows: list[tuple[Typed, ...]] = []
     for row in query.rows:
         if len(row) != len(query.rows[0]):

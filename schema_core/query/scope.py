@@ -35,7 +35,7 @@ from schema_core.types.unresolved import LookUp
 Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
 
 #: Resolves a query in a scope; sub-queries are resolved by it, wherever they are written.
-Resolve: TypeAlias = Callable[["Query", "Place"], "Relation"]
+Resolve: TypeAlias = Callable[["Query", "ScopeChain"], "Relation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ class ResolutionContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScopeChain:
     """Where a query stands: the common tables it may read, and the block around it, if any."""
 
-    world: ResolutionContext
+    context: ResolutionContext
     common: Mapping[str, CommonScan] = field(default_factory=dict)
     outer: SelectScope | None = None
 
     def resolve(self, query: Query) -> Relation:
-        """Resolve a query at this place."""
-        return self.world.resolve(query, self)
+        """Resolve a query at this chain."""
+        return self.context.resolve(query, self)
 
-    def with_common(self, table: CommonScan) -> Place:
+    def with_common(self, table: CommonScan) -> ScopeChain:
         """The place behind one more common table."""
         return replace(self, common={**self.common, table.name: table})
 
@@ -133,8 +133,8 @@ class SelectScope:
     scope of the single rows behind groups. `inferred` are calls typed before over the same sources.
     """
 
-    place: Place
-    origins: tuple[SourceBinding, ...] = ()
+    chain: ScopeChain
+    bindings: tuple[SourceBinding, ...] = ()
     windows: Mapping[str, syntax.Window] = field(default_factory=dict)
     group_count: int = -1
     in_query: bool = True
@@ -144,7 +144,7 @@ class SelectScope:
 
     @property
     def streaming(self) -> bool:
-        return self.place.world.streaming
+        return self.chain.context.streaming
 
     @property
     def rows(self) -> SelectScope:
@@ -153,7 +153,7 @@ class SelectScope:
 
     @property
     def types(self) -> LookUp | None:
-        return self.place.world.types
+        return self.chain.context.types
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
         """All functions of that name: those of queries, the user's, else the built-in ones.
@@ -163,7 +163,7 @@ class SelectScope:
         """
         if len(path) == 1 and path[0].upper() in self.known:
             return self.known[path[0].upper()]
-        return find_function(path, span, self.place.world.functions)
+        return find_function(path, span, self.chain.context.functions)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
         """The column that a name means, and the names that are left over as fields.
@@ -174,17 +174,19 @@ class SelectScope:
         found = self._qualified(parts, span) or self._plain(parts, span)
         if found is not None:
             return found
-        if self.place.outer is not None:
-            return self.place.outer.lookup(parts, span)
+        if self.chain.outer is not None:
+            return self.chain.outer.lookup(parts, span)
         raise self._unknown(parts, span)
 
     def _qualified(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
         """The column behind the longest prefix that means a source."""
         for length in range(len(parts) - 1, 0, -1):
-            for origin in self.origins:
-                if origin.answers_to(parts[:length]):
+            for binding in self.bindings:
+                if binding.answers_to(parts[:length]):
                     found = _one(
-                        parts[length], [(origin, *hit) for hit in origin.find(parts[length])], span
+                        parts[length],
+                        [(binding, *hit) for hit in binding.find(parts[length])],
+                        span,
                     )
                     if found is not None:
                         ref, fields = found
@@ -193,25 +195,25 @@ class SelectScope:
 
     def _plain(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
         """The only column of that name in all sources."""
-        seen = (origin for origin in self.origins if not origin.hidden)
-        hits = [(origin, *hit) for origin in seen for hit in origin.find(parts[0])]
+        seen = (binding for binding in self.bindings if not binding.hidden)
+        hits = [(binding, *hit) for binding in seen for hit in binding.find(parts[0])]
         found = _one(parts[0], hits, span)
         return None if found is None else (found[0], (*found[1], *parts[1:]))
 
     def _unknown(self, parts: tuple[str, ...], span: Span) -> SchemaError:
-        known = [column.name for origin in self.origins for column in origin.columns]
-        for origin in self.origins:
-            if len(parts) > 1 and origin.answers_to(parts[:1]):
+        known = [column.name for binding in self.bindings for column in binding.columns]
+        for binding in self.bindings:
+            if len(parts) > 1 and binding.answers_to(parts[:1]):
                 return SchemaError(
-                    f"{origin.alias!r} has no column {parts[1]!r}",
+                    f"{binding.alias!r} has no column {parts[1]!r}",
                     code="unknown-column",
-                    hint=similar(parts[1], [column.name for column in origin.columns]),
+                    hint=similar(parts[1], [column.name for column in binding.columns]),
                     span=span,
                 )
         return SchemaError(
             f"there is no column {'.'.join(parts)!r}",
             code="unknown-column",
-            hint=similar(parts[0], [*known, *(origin.alias for origin in self.origins)]),
+            hint=similar(parts[0], [*known, *(binding.alias for binding in self.bindings)]),
             span=span,
         )
 
@@ -233,7 +235,7 @@ class SelectScope:
 
     def subquery(self, query: Query, span: Span) -> Relation:
         """The relation of a query within an expression; it sees the columns of this block."""
-        return replace(self.place, outer=self).resolve(query)
+        return replace(self.chain, outer=self).resolve(query)
 
 
 Hit = tuple[SourceBinding, Column, tuple[str, ...]]
@@ -245,13 +247,13 @@ def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] 
         raise SchemaError(
             f"column {name!r} is ambiguous",
             code="ambiguous-column",
-            hint=f"write one of {', '.join(f'{origin.alias}.{name}' for origin, *_ in hits[:3])}",
+            hint=f"write one of {', '.join(f'{binding.alias}.{name}' for binding, *_ in hits[:3])}",
             span=span,
         )
     if not hits:
         return None
-    ((origin, column, fields),) = hits
-    return Ref(column.name, column.type, origin.alias, span), fields
+    ((binding, column, fields),) = hits
+    return Ref(column.name, column.type, binding.alias, span), fields
 
 
 # --- typed expressions ----------------------------------------------------------------------------
@@ -351,14 +353,14 @@ class StarItem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ResolvedSource:
     """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged.
 
     `inferred` are the merged columns typed: joins after this one read them in their conditions.
     """
 
     relation: Relation
-    origins: tuple[SourceBinding, ...]
+    bindings: tuple[SourceBinding, ...]
     star: tuple[StarItem, ...]
     merged: Mapping[str, Expression] = field(default_factory=dict)
     inferred: Inferred = field(default_factory=lambda: NOTHING_INFERRED)
@@ -371,42 +373,44 @@ def named(
     path: tuple[str, ...] = (),
     *,
     lateral: bool = False,
-) -> Rows:
+) -> ResolvedSource:
     """A relation as a source of its own."""
-    origin = SourceBinding(alias, columns, path)
-    return Rows(rel.Named(relation, alias, columns, lateral), (origin,), tuple(star_of(origin)))
+    binding = SourceBinding(alias, columns, path)
+    return ResolvedSource(
+        rel.Named(relation, alias, columns, lateral), (binding,), tuple(star_of(binding))
+    )
 
 
-def star_of(origin: SourceBinding) -> Iterator[StarItem]:
+def star_of(binding: SourceBinding) -> Iterator[StarItem]:
     """What ``alias.*`` stands for."""
-    for column in origin.columns:
-        yield StarItem(column.name, Name((origin.alias, column.name)))
+    for column in binding.columns:
+        yield StarItem(column.name, Name((binding.alias, column.name)))
 
 
-def made_up(before: Iterable[SourceBinding]) -> str:
+def generated_name(preceding: Iterable[SourceBinding]) -> str:
     """The alias of a source that was given none."""
-    return f"EXPR${len(tuple(before))}"
+    return f"EXPR${len(tuple(preceding))}"
 
 
 # ------------------------------------------------------------------------------ kinds of source
 
 
 def table_source(
-    source: written.TableName, place: Place, before: tuple[SourceBinding, ...]
-) -> Rows:
+    source: written.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
     """The table, view or common table of a name, as a source."""
     parts = source.name.parts
-    common = place.common.get(parts[0]) if len(parts) == 1 else None
+    common = chain.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
         check_table_hints(source.hints, parts[0], "common table")
         return named(common, parts[0], common.columns)
-    table = place.world.tables.table(parts, source.name.span)
+    table = chain.context.tables.table(parts, source.name.span)
     check_table_hints(source.hints, ".".join(parts), table.kind)
     columns = tuple(Column(one.name, _readable(one.data_type)) for one in table.schema.columns)
     period = None
     if source.period is not None:
-        own = SourceBinding(parts[-1], columns, hidden=any(before))
-        period = _moment(source.period, SelectScope(place, (*before, own)))
+        own = SourceBinding(parts[-1], columns, hidden=any(preceding))
+        period = _moment(source.period, SelectScope(chain, (*preceding, own)))
     scan = rel.Scan(table, columns, source.hints, period)
     return named(scan, parts[-1], columns, tuple(table.identifier.to_list()))
 

@@ -17,13 +17,13 @@ from schema_core.query.aggregation import row_condition
 from schema_core.query.functions import IN_PATTERN
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import (
-    Place,
-    Rows,
+    ResolvedSource,
+    ScopeChain,
     SelectScope,
     SourceBinding,
     StarItem,
     condition,
-    made_up,
+    generated_name,
     named,
     nullable,
     table_source,
@@ -41,7 +41,7 @@ from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetTyp
 MAX_JOINS = 256
 
 
-def from_clause(source: written.Source, place: Place) -> Rows:
+def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
     """All that stands behind FROM.
 
     Raises:
@@ -49,17 +49,17 @@ def from_clause(source: written.Source, place: Place) -> Rows:
             for a longer chain of joins, or whatever the sources refuse.
     """
     _require_few(source)
-    rows = resolve_source(source, place, ())
+    rows = resolve_source(source, chain, ())
     seen: set[str] = set()
-    for origin in rows.origins:
-        if origin.alias in seen:
+    for binding in rows.bindings:
+        if binding.alias in seen:
             raise SchemaError(
-                f"two sources are called {origin.alias!r}",
+                f"two sources are called {binding.alias!r}",
                 code="duplicate-alias",
                 hint="give one of them another name with AS",
                 span=source.span,
             )
-        seen.add(origin.alias)
+        seen.add(binding.alias)
     return rows
 
 
@@ -77,43 +77,49 @@ def _require_few(source: written.Source) -> None:
         )
 
 
-def resolve_source(source: written.Source, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    """One source; `before` are those on its left, which lateral ones see."""
+def resolve_source(
+    source: written.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    """One source; `preceding` are those on its left, which lateral ones see."""
     match source:
         case written.TableName():
-            return table_source(source, place, before)
+            return table_source(source, chain, preceding)
         case written.Derived():
-            return _derived(source, place, before)
+            return _derived(source, chain, preceding)
         case written.Aliased():
-            return _aliased(source, place, before)
+            return _aliased(source, chain, preceding)
         case written.Join():
-            return join(source, place, before)
+            return join(source, chain, preceding)
         case written.Unnest():
-            return unnest(source, SelectScope(place, before), before)
+            return unnest(source, SelectScope(chain, preceding), preceding)
         case written.TableFunction():
-            return table_function(source, SelectScope(place, before), before)
+            return table_function(source, SelectScope(chain, preceding), preceding)
         case written.Sample():
-            return _sample(source, place, before)
+            return _sample(source, chain, preceding)
         case written.MatchRecognize():
-            return match_recognize(source, place, before)
+            return match_recognize(source, chain, preceding)
         case _:
             assert_never(source)
 
 
-def _derived(source: written.Derived, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    inner = replace(place, outer=SelectScope(place, before)) if source.lateral else place
+def _derived(
+    source: written.Derived, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    inner = replace(chain, outer=SelectScope(chain, preceding)) if source.lateral else chain
     relation = inner.resolve(source.query)
-    return named(relation, made_up(before), relation.columns, lateral=source.lateral)
+    return named(relation, generated_name(preceding), relation.columns, lateral=source.lateral)
 
 
-def _aliased(source: written.Aliased, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    rows = resolve_source(source.source, place, before)
+def _aliased(
+    source: written.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    rows = resolve_source(source.source, chain, preceding)
     if isinstance(rows.relation, rel.Named):
         inner = rows.relation
         columns = renamed(inner.columns, source.columns, source.span)
         if not source.columns and _is_single(inner.input):
             columns = (Column(source.name, columns[0].type), *columns[1:])
-        path = rows.origins[0].path if source.name == inner.alias else ()
+        path = rows.bindings[0].path if source.name == inner.alias else ()
         return named(inner.input, source.name, columns, path, lateral=inner.lateral)
     columns = renamed(rows.relation.columns, source.columns, source.span)
     return named(rows.relation, source.name, columns)
@@ -151,9 +157,11 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
     return tuple(map(Column, names, (column.type for column in columns)))
 
 
-def _sample(source: written.Sample, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
-    rows = resolve_source(source.source, place, before)
-    percentage = value(SelectScope(place), source.percentage)
+def _sample(
+    source: written.Sample, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
+    rows = resolve_source(source.source, chain, preceding)
+    percentage = value(SelectScope(chain), source.percentage)
     match rows.relation:
         case rel.Named(input=inner) as outer:
             sample = rel.Sample(inner, source.method, percentage, inner.columns)
@@ -182,7 +190,9 @@ MAY_MISS = {
 CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 
 
-def join(source: written.Join, place: Place, before: tuple[SourceBinding, ...]) -> Rows:
+def join(
+    source: written.Join, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
     """Two sources as one.
 
     A side that may miss rows hides them from lateral sources on the other. A column that NATURAL
@@ -192,27 +202,27 @@ def join(source: written.Join, place: Place, before: tuple[SourceBinding, ...]) 
         SchemaError: with code `invalid-join-condition` where a condition lacks or is too many,
             `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
     """
-    left = resolve_source(source.left, place, before)
+    left = resolve_source(source.left, chain, preceding)
     _check_form(source)
     left_misses, right_misses = MAY_MISS[source.kind]
-    seen = before if left_misses else (*before, *left.origins)
-    right = resolve_source(source.right, place, seen)
+    seen = preceding if left_misses else (*preceding, *left.bindings)
+    right = resolve_source(source.right, chain, seen)
     merged = _merged(source, left, right)
     matching = _condition(source, merged, left, right)
     inferred = {
         **({} if left_misses else left.inferred),
         **({} if right_misses else right.inferred),
     }
-    scope = SelectScope(place, (*left.origins, *right.origins), inferred=inferred)
+    scope = SelectScope(chain, (*left.bindings, *right.bindings), inferred=inferred)
     typed = None if matching is None else _typed(scope, matching, source)
-    origins = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
-    columns = tuple(column for origin in origins for column in origin.columns)
+    bindings = (*_side(left, misses=left_misses), *_side(right, misses=right_misses))
+    columns = tuple(column for binding in bindings for column in binding.columns)
     rel.require_width(len(columns), source.span)
     relation = rel.Join(left.relation, right.relation, source.kind, typed, columns)
     together = {name: Call("COALESCE", pair) for name, pair in merged.items()}
     known = {**left.merged, **right.merged, **({} if source.natural else together)}
-    inferred |= _inferred(SelectScope(place, origins, inferred=inferred), together.values())
-    return Rows(relation, origins, _star(together, left, right), known, inferred)
+    inferred |= _inferred(SelectScope(chain, bindings, inferred=inferred), together.values())
+    return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
 
 
 def _typed(scope: SelectScope, expression: Expression, source: written.Join) -> Typed:
@@ -248,11 +258,11 @@ def _check_form(source: written.Join) -> None:
         raise SchemaError(problem, code="invalid-join-condition", hint=hint, span=source.span)
 
 
-def _side(rows: Rows, *, misses: bool) -> tuple[SourceBinding, ...]:
+def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
     """The sources of one side, their columns nullable where a row may be missing."""
     if not misses:
-        return rows.origins
-    return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.origins)
+        return rows.bindings
+    return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.bindings)
 
 
 def _nullable(columns: Columns) -> Columns:
@@ -264,7 +274,7 @@ def _nullable(columns: Columns) -> Columns:
 Pairs = dict[str, tuple[Expression, Expression]]
 
 
-def _merged(source: written.Join, left: Rows, right: Rows) -> Pairs:
+def _merged(source: written.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
     """Column -> what it is on the left and on the right, for each that both sides share."""
     if source.natural:
         theirs = {item.name for item in right.star}
@@ -278,7 +288,7 @@ def _merged(source: written.Join, left: Rows, right: Rows) -> Pairs:
     }
 
 
-def _by_name(rows: Rows) -> dict[str, list[Expression]]:
+def _by_name(rows: ResolvedSource) -> dict[str, list[Expression]]:
     """The columns of a side, by name."""
     found: dict[str, list[Expression]] = {}
     for item in rows.star:
@@ -286,7 +296,9 @@ def _by_name(rows: Rows) -> dict[str, list[Expression]]:
     return found
 
 
-def _only(rows: Rows, by_name: dict[str, list[Expression]], name: str, span: Span) -> Expression:
+def _only(
+    rows: ResolvedSource, by_name: dict[str, list[Expression]], name: str, span: Span
+) -> Expression:
     """The one column of that name on a side."""
     found = by_name.get(name)
     if not found:
@@ -301,14 +313,18 @@ def _only(rows: Rows, by_name: dict[str, list[Expression]], name: str, span: Spa
     return found[0]
 
 
-def _condition(source: written.Join, merged: Pairs, left: Rows, right: Rows) -> Expression | None:
+def _condition(
+    source: written.Join, merged: Pairs, left: ResolvedSource, right: ResolvedSource
+) -> Expression | None:
     if source.condition is not None or not merged:
         return source.condition
     equations: list[Expression] = [Call("=", pair, span=source.span) for pair in merged.values()]
     return reduce(lambda one, other: Call("AND", (one, other), span=source.span), equations)
 
 
-def _star(together: dict[str, Call], left: Rows, right: Rows) -> tuple[StarItem, ...]:
+def _star(
+    together: dict[str, Call], left: ResolvedSource, right: ResolvedSource
+) -> tuple[StarItem, ...]:
     """Merged columns first, then the others of the left and of the right."""
     return (
         *(StarItem(name, call) for name, call in together.items()),
@@ -320,7 +336,9 @@ def _star(together: dict[str, Call], left: Rows, right: Rows) -> tuple[StarItem,
 # --- UNNEST ---------------------------------------------------------------------------------------
 
 
-def unnest(source: written.Unnest, scope: SelectScope, before: tuple[SourceBinding, ...]) -> Rows:
+def unnest(
+    source: written.Unnest, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
     """The elements of a collection; the scope is that of the sources on the left.
 
     Raises:
@@ -341,7 +359,7 @@ def unnest(source: written.Unnest, scope: SelectScope, before: tuple[SourceBindi
     if source.ordinality:
         columns = (*columns, Column("ORDINALITY", IntType(nullable=False)))
     relation = rel.Unnest(collection, source.ordinality, columns)
-    return named(relation, made_up(before), columns, lateral=True)
+    return named(relation, generated_name(preceding), columns, lateral=True)
 
 
 def element_columns(type_: DataType) -> Columns | None:
@@ -375,20 +393,20 @@ NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
 
 
 def match_recognize(
-    source: written.MatchRecognize, place: Place, before: tuple[SourceBinding, ...]
-) -> Rows:
+    source: written.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
     """One row a match: the partition keys, then the measures.
 
     Raises:
         SchemaError: with code `misplaced-navigation`, or whatever the parts refuse.
     """
-    inner = resolve_source(source.source, place, before)
+    inner = resolve_source(source.source, chain, preceding)
     variables = {*_variables(source), *(define.name for define in source.defines)}
-    origins = tuple(_as_variables(inner, variables))
-    scope = SelectScope(place, origins, group_count=0, known=IN_PATTERN)
+    bindings = tuple(_as_variables(inner, variables))
+    scope = SelectScope(chain, bindings, group_count=0, known=IN_PATTERN)
     for define in source.defines:
         condition(scope, _plain(define.expression), "DEFINE")
-    rows = SelectScope(place, inner.origins)
+    rows = SelectScope(chain, inner.bindings)
     keys = [value(rows, key) for key in source.partition_by]
     order = [value(rows, key.expression) for key in source.order_by]
     measures = tuple(
@@ -400,7 +418,7 @@ def match_recognize(
         *(Column(item.name, item.expression.type) for item in measures),
     )
     relation = rel.Match(inner.relation, source, measures, columns)
-    return named(relation, made_up(before), columns)
+    return named(relation, generated_name(preceding), columns)
 
 
 def _variables(source: written.MatchRecognize) -> Iterator[str]:
@@ -409,10 +427,10 @@ def _variables(source: written.MatchRecognize) -> Iterator[str]:
     yield from (name for name, _ in source.subsets)
 
 
-def _as_variables(inner: Rows, variables: set[str]) -> Iterator[SourceBinding]:
+def _as_variables(inner: ResolvedSource, variables: set[str]) -> Iterator[SourceBinding]:
     """The input under its own alias and, column by column, under each variable of the pattern."""
-    yield from inner.origins
-    columns = tuple(column for origin in inner.origins for column in origin.columns)
+    yield from inner.bindings
+    columns = tuple(column for binding in inner.bindings for column in binding.columns)
     yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
 
 
@@ -450,8 +468,10 @@ def _key_columns(keys: Sequence[Typed]) -> Iterator[Column]:
             yield Column(key.name, key.type)
 
 
-def _match_columns(inner: Rows, keys: Sequence[Typed], order: Sequence[Typed]) -> Iterator[Column]:
+def _match_columns(
+    inner: ResolvedSource, keys: Sequence[Typed], order: Sequence[Typed]
+) -> Iterator[Column]:
     """All columns of the input, what it is partitioned and ordered by first."""
     first = dict.fromkeys(_key_columns((*keys, *order)))
     yield from first
-    yield from (one for origin in inner.origins for one in origin.columns if one not in first)
+    yield from (one for binding in inner.bindings for one in binding.columns if one not in first)

@@ -18,11 +18,11 @@ from schema_core.query import relation as rel
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import (
-    Place,
-    Rows,
+    ResolvedSource,
+    ScopeChain,
     SelectScope,
     SourceBinding,
-    made_up,
+    generated_name,
     named,
     table_source,
     value,
@@ -62,20 +62,20 @@ WINDOWS = {
 
 
 def table_function(
-    source: written.TableFunction, scope: SelectScope, before: tuple[SourceBinding, ...]
-) -> Rows:
+    source: written.TableFunction, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+) -> ResolvedSource:
     """The rows of a table function; the scope is that of the sources on the left."""
     name = source.call.name.upper()
     check_table_hints(source.hints, name, "table function")
     if name in WINDOWS and len(source.call.path) < 2:
         with at(f"window function {name}", source.call.span):
             relation: Relation = _window(name, source.call, scope)
-        return named(relation, made_up(before), relation.columns)
+        return named(relation, generated_name(preceding), relation.columns)
     if name in FUNCTIONS and len(source.call.path) < 2:
-        relation = process_table(name, source.call, scope.place)
-        return named(relation, made_up(before), relation.columns)
+        relation = process_table(name, source.call, scope.chain)
+        return named(relation, generated_name(preceding), relation.columns)
     relation = _catalog_function(source.call, scope)
-    return named(relation, made_up(before), relation.columns, lateral=True)
+    return named(relation, generated_name(preceding), relation.columns, lateral=True)
 
 
 # ------------------------------------------------------------------------------------- windows
@@ -83,7 +83,7 @@ def table_function(
 
 def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     given = _window_arguments(name, call)
-    data, partition_by = table_of(given["DATA"], scope.place)
+    data, partition_by = table_of(given["DATA"], scope.chain)
     if partition_by and name != "SESSION":
         raise SchemaError(
             f"{name} windows are the same for all keys",
@@ -92,11 +92,11 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
             span=call.span,
         )
     columns = data.columns
-    origin = SelectScope(scope.place, (SourceBinding("", columns),))
-    time = _time_column(given["TIMECOL"], origin)
-    partition = tuple(column_of(key, origin) for key in partition_by)
+    binding = SelectScope(scope.chain, (SourceBinding("", columns),))
+    time = _time_column(given["TIMECOL"], binding)
+    partition = tuple(column_of(key, binding) for key in partition_by)
     sizes = tuple(
-        _interval(given[one], origin) for one in WINDOWS[name].parameters[2:] if one in given
+        _interval(given[one], binding) for one in WINDOWS[name].parameters[2:] if one in given
     )
     return rel.WindowTable(name, data, time, sizes, partition, (*columns, *_added(time.type)))
 
@@ -233,7 +233,7 @@ def _says_nothing(value: Expression) -> bool:
             return False
 
 
-def table_of(argument: Expression, place: Place) -> tuple[Relation, tuple[Expression, ...]]:
+def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[Expression, ...]]:
     """The table that a function reads, and the keys it is partitioned by.
 
     Raises:
@@ -241,12 +241,12 @@ def table_of(argument: Expression, place: Place) -> tuple[Relation, tuple[Expres
     """
     match argument:
         case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
-            return table_of(Subquery(inner, argument.span), place)[0], keys
+            return table_of(Subquery(inner, argument.span), chain)[0], keys
         case Subquery(query=written.ExplicitTable(name=name)):
-            rows = table_source(written.TableName(name, span=name.span), place, ())
+            rows = table_source(written.TableName(name, span=name.span), chain, ())
             return _without_alias(rows.relation), ()
         case Subquery(query=query):
-            return place.resolve(query), ()
+            return chain.resolve(query), ()
         case _:
             raise SchemaError(
                 "expected a table",
@@ -304,7 +304,7 @@ Given: TypeAlias = Mapping[str, Expression]
 
 
 #: The columns that a function gives for arguments over an input.
-Gives: TypeAlias = Callable[[Given, Columns, Place], Columns]
+Gives: TypeAlias = Callable[[Given, Columns, ScopeChain], Columns]
 
 
 class ProcessTable(NamedTuple):
@@ -315,8 +315,8 @@ class ProcessTable(NamedTuple):
     gives: Gives
 
 
-def process_table(name: str, call: Call, place: Place) -> rel.ProcessTable:
-    """The rows of a process table function that is built in.
+def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
+    """The rows of a process table function that is resolved in.
 
     Raises:
         SchemaError: with code `wrong-argument-count`, `wrong-argument-type`, `named-arguments`,
@@ -327,8 +327,8 @@ def process_table(name: str, call: Call, place: Place) -> rel.ProcessTable:
         given = by_name(call, function.parameters, function.required)
         table = given[function.parameters[0]]
         _refuse_keys(table)
-        data, _ = table_of(table, place)
-        columns = function.gives(given, data.columns, place)
+        data, _ = table_of(table, chain)
+        columns = function.gives(given, data.columns, chain)
         _refuse_twins(columns, call)
         return rel.ProcessTable(name, data, call, columns)
 
@@ -364,16 +364,16 @@ CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
 UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 
-def to_changelog(given: Given, columns: Columns, place: Place) -> Columns:
+def to_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     """The kind of each change in a column before those of the input, and the time behind them."""
     codes = _mapping(given.get("op_mapping"))
     changes = [one.strip(" ") for key in codes for one in key.split(",")]
     _check_changes(changes, given)
     _check_uid(given.get("uid"))
-    return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, place))
+    return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, chain))
 
 
-def from_changelog(given: Given, columns: Columns, place: Place) -> Columns:
+def from_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     """The columns of the input without the one that tells the kind of each change."""
     name = _operation(given)
     column = next((one for one in columns if one.name == name), None)
@@ -401,7 +401,7 @@ def from_changelog(given: Given, columns: Columns, place: Place) -> Columns:
         )
     _check_uid(given.get("uid"))
     rest = tuple(one for one in columns if one.name != name)
-    return (*rest, *_time(given, columns, place))
+    return (*rest, *_time(given, columns, chain))
 
 
 def _operation(given: Given) -> str:
@@ -460,12 +460,12 @@ def _check_uid(argument: Expression | None) -> None:
     )
 
 
-def _time(given: Given, columns: Columns, place: Place) -> Columns:
+def _time(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     """The column of event time, if `on_time` names the one of the input."""
     if "on_time" not in given:
         return ()
     column = column_of(
-        _single_column(given["on_time"]), SelectScope(place, (SourceBinding("", columns),))
+        _single_column(given["on_time"]), SelectScope(chain, (SourceBinding("", columns),))
     )
     kinds = (TimestampType, LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
@@ -475,17 +475,17 @@ def _time(given: Given, columns: Columns, place: Place) -> Columns:
             code="wrong-argument-type",
             span=column.span,
         )
-    kind = TimestampKind.ROWTIME if place.world.streaming else TimestampKind.REGULAR
+    kind = TimestampKind.ROWTIME if chain.context.streaming else TimestampKind.REGULAR
     return (Column("rowtime", type(column.type)(3, nullable=False, kind=kind)),)
 
 
 # --- models --------------------------------------------------------------------------------------
 
 
-def ml_predict(given: Given, columns: Columns, place: Place) -> Columns:
+def ml_predict(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     """The columns of the input, and those that the model gives; theirs give way by a number."""
-    inputs, outputs = _model(given["MODEL"], place)
-    scope = SelectScope(place, (SourceBinding("", columns),))
+    inputs, outputs = _model(given["MODEL"], chain)
+    scope = SelectScope(chain, (SourceBinding("", columns),))
     read = [column_of(name, scope) for name in described(given["ARGS"])]
     if len(read) != len(inputs):
         raise SchemaError(
@@ -514,10 +514,10 @@ def _free(name: str, taken: set[str]) -> str:
     return found
 
 
-def _model(argument: Expression, place: Place) -> tuple[Columns, Columns]:
+def _model(argument: Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
     match argument:
         case Call(name="MODEL", arguments=(Name() as name,)):
-            return place.world.model(name)
+            return chain.context.model(name)
         case _:
             raise SchemaError(
                 "expected a model",
