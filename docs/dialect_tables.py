@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.dialects.rows import Row
+from schema_core.formats.dialects.type_rows import Row
 
 #: Whether a row is read, and whether it is written -> the arrow in between.
 ARROWS = {(True, True): "↔", (True, False): "→", (False, True): "←"}

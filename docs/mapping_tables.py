@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schema_core.formats.arrow.kinds import KINDS
-from schema_core.formats.arrow.layout import build
+from schema_core.formats.arrow.physical import KINDS, build
 from schema_core.formats.arrow.types import from_arrow, to_arrow
-from schema_core.formats.loss import LossKind, losses
-from schema_core.formats.loss_targets import TARGETS
-from schema_core.formats.spark.ddl_text import SQL_WORDS
+from schema_core.formats.loss import TARGETS, LossKind, losses
+from schema_core.formats.spark.ddl import SQL_WORDS
 from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.formats.spark.types import PARAMETERIZED, WORDS
 from schema_core.types import parse_type

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from schema_core.formats.properties import parts
 from schema_core.formats.properties import sidecar as carry
+from schema_core.formats.properties.legacy import FEATURES
 from schema_core.formats.properties.limits import NO_LIMIT, STORES, Store
-from schema_core.formats.properties.versions import FEATURES
 
 #: Our own keys, in the order of the page -> what stands there.
 OWN = {

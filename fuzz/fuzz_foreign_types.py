@@ -8,7 +8,7 @@ from contextlib import suppress
 from fuzz import driver
 from schema_core.catalogs.hive.types import from_hive, to_hive
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.arrow.layout import build, read_layout
+from schema_core.formats.arrow.physical import build, read_layout
 from schema_core.formats.exact_types import read_note
 from schema_core.formats.spark import schemas
 from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type

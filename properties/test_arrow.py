@@ -12,8 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow.kinds import KINDS
-from schema_core.formats.arrow.layout import build
+from schema_core.formats.arrow.physical import KINDS, build
 from schema_core.formats.arrow.types import from_field, layout_of, read_schema, to_field
 from schema_core.formats.exact_types import COMMENT, DEFINITIONS, LAYOUT, NOTE, notes_of
 from schema_core.formats.loss import LossKind, carried, losses

@@ -18,14 +18,12 @@ from schema_core.catalog.resolve import (
 )
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.properties.limits import STORES, misfits
-from schema_core.formats.properties.materialized import (
-    decode_materialized_table,
-    encode_materialized_table,
-)
 from schema_core.formats.properties.parts import PART, damage, is_part, pack, unpack
-from schema_core.formats.properties.tables import (
+from schema_core.formats.properties.property_map import (
+    decode_materialized_table,
     decode_model,
     decode_table,
+    encode_materialized_table,
     encode_model,
     encode_table,
     ignored_keys,

@@ -9,8 +9,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.loss import Loss, LossKind, Policy, carried, enforce, losses
-from schema_core.formats.loss_targets import TARGETS, steps
+from schema_core.formats.loss import (
+    TARGETS,
+    Loss,
+    LossKind,
+    Policy,
+    carried,
+    enforce,
+    losses,
+    steps,
+)
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.schemas import schemas

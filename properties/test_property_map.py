@@ -17,13 +17,11 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.materialized import (
+from schema_core.formats.properties.property_map import (
     decode_materialized_table,
-    encode_materialized_table,
-)
-from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
+    encode_materialized_table,
     encode_model,
     encode_table,
     ignored_keys,

@@ -13,12 +13,10 @@ from schema_core.errors import ParseError, SchemaCoreError
 from schema_core.formats.arrow.spark import to_schema, to_struct_type
 from schema_core.formats.exact_types import DEFINITIONS, NOTE, notes_of
 from schema_core.formats.loss import carried, losses
-from schema_core.formats.spark.ddl import parse_ddl
-from schema_core.formats.spark.ddl_text import print_ddl
-from schema_core.formats.spark.physical import to_field_tree
+from schema_core.formats.spark.ddl import parse_ddl, print_ddl
 from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.formats.spark.schemas import parse_json, print_json
-from schema_core.formats.spark.types import from_field_tree
+from schema_core.formats.spark.types import from_field_tree, to_field_tree
 from schema_core.testing.strategies import comments, names, nested, types, user_defined_types
 from schema_core.types import DataType, RowField
 

@@ -16,7 +16,7 @@ from fuzz.map_damage import run
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.legacy import BARE
+from schema_core.formats.properties.legacy import BARE, VERSIONS
 from schema_core.formats.properties.limits import STORES
 from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.stored import (
@@ -28,7 +28,6 @@ from schema_core.formats.properties.stored import (
     upgrade,
 )
 from schema_core.formats.properties.verify import verify
-from schema_core.formats.properties.versions import VERSIONS
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.schemas import materialized_tables, models, tables
 

@@ -96,7 +96,7 @@ if TYPE_CHECKING:
         without_columns,
     )
     from schema_core.formats.dialects.api import from_ddl, to_ddl
-    from schema_core.formats.properties.tables import (
+    from schema_core.formats.properties.property_map import (
         decode_table,
         encode_table,
     )
@@ -162,7 +162,7 @@ _HOMES = {
     ),
     "catalogs.codec": "PropertyMaps",
     "formats.dialects.api": "from_ddl to_ddl",
-    "formats.properties.tables": "decode_table encode_table",
+    "formats.properties.property_map": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
     "environment.config": "TableConfig",
     "environment.descriptor": "FormatDescriptor ModelDescriptor TableDescriptor",

@@ -108,10 +108,13 @@ print(json.dumps({{call: outcome(lambda: eval(call)) for call in {list(ENTRY_POI
 #: Module of functions that need a third party -> the extra.
 FUNCTIONS = {
     "schema_core.formats.arrow.types": "arrow",
-    "schema_core.formats.arrow.layout": "arrow",
+    "schema_core.formats.arrow.physical": "arrow",
     "schema_core.formats.arrow.spark": "arrow",
     "schema_core.formats.spark.pyspark_types": "spark",
 }
+
+#: Functions of these modules that import no third party.
+WITHOUT_EXTRA = frozenset({"type_of", "spark_metadata", "extension_of"})
 
 
 @pytest.mark.parametrize(("module", "extra"), FUNCTIONS.items())
@@ -122,7 +125,7 @@ def test_every_mapping_names_its_extra(module: str, extra: str) -> None:
         for one in tree.body
         if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
     ]
-    names = [one for one in names if one not in ("type_of", "spark_metadata")]
+    names = [one for one in names if one not in WITHOUT_EXTRA]
     program = f"""
 import {module} as module
 print(json.dumps({{name: outcome(lambda: getattr(module, name)(None)) for name in {names!r}}}))

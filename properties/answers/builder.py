@@ -14,7 +14,7 @@ from schema_core.environment.descriptor import (
     TableDescriptor,
     TableDescriptorBuilder,
 )
-from schema_core.formats.properties.tables import encode_table
+from schema_core.formats.properties.property_map import encode_table
 from schema_core.schema.resolved import Column, ImmutableColumns, Index, UniqueConstraint
 from schema_core.schema.unresolved import Schema, UnresolvedComputedColumn
 from schema_core.text import quote_string

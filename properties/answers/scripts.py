@@ -26,7 +26,7 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.expressions.signatures import Kind
-from schema_core.formats.properties.tables import encode_table
+from schema_core.formats.properties.property_map import encode_table
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.statement import parse_statement
 from schema_core.sql.statement_syntax import ShowCreate

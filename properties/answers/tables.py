@@ -25,13 +25,11 @@ from schema_core.catalog.resolve import (
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
-from schema_core.formats.properties.materialized import (
+from schema_core.formats.properties.property_map import (
     decode_materialized_table,
-    encode_materialized_table,
-)
-from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
+    encode_materialized_table,
     encode_model,
     encode_table,
     encode_view,

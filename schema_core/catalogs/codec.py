@@ -21,14 +21,12 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
 from schema_core.formats.arguments import require
 from schema_core.formats.properties.keys import Properties, damaged
-from schema_core.formats.properties.materialized import (
+from schema_core.formats.properties.property_map import (
     decode_materialized_table,
-    encode_materialized_table,
-)
-from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     decode_view,
+    encode_materialized_table,
     encode_model,
     encode_table,
     encode_view,

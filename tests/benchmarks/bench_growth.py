@@ -38,7 +38,7 @@ from schema_core.expressions import col, concat, row
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.formats.dialects.api import from_ddl
-from schema_core.formats.properties.tables import decode_table
+from schema_core.formats.properties.property_map import decode_table
 from schema_core.paths import parse_path
 from schema_core.query.relation import Relation
 from schema_core.schema.resolve import SchemaResolver

@@ -23,8 +23,8 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.expressions.typed import Rows
 from schema_core.formats.properties.limits import STORES
 from schema_core.formats.properties.parts import pack, unpack
+from schema_core.formats.properties.property_map import decode_table, encode_table
 from schema_core.formats.properties.stored import upgrade
-from schema_core.formats.properties.tables import decode_table, encode_table
 from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema

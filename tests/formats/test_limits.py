@@ -13,7 +13,7 @@ from schema_core.formats.properties.limits import (
     store_named,
 )
 from schema_core.formats.properties.parts import MOVED, damage, pack, unpack
-from schema_core.formats.properties.tables import decode_table
+from schema_core.formats.properties.property_map import decode_table
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import DataTypes

@@ -17,14 +17,12 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.properties.materialized import (
+from schema_core.formats.properties.property_map import (
     decode_materialized_table,
-    encode_materialized_table,
-)
-from schema_core.formats.properties.tables import (
     decode_model,
     decode_table,
     decode_view,
+    encode_materialized_table,
     encode_model,
     encode_table,
     encode_view,

@@ -10,7 +10,6 @@ from pyspark.sql import types as spark
 from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow.physical import TO_ARROW
 from schema_core.formats.exact_types import LAYOUT, NOTE
-from schema_core.formats.spark.physical import TO_SPARK
 from schema_core.formats.spark.pyspark_types import (
     from_spark,
     from_struct_field,
@@ -19,6 +18,7 @@ from schema_core.formats.spark.pyspark_types import (
     to_struct_field,
     to_struct_type,
 )
+from schema_core.formats.spark.types import TO_SPARK
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH
 from schema_core.types import parse_type

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from schema_core.errors import ParseError, SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type
-from schema_core.formats.spark.ddl_text import print_ddl
+from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type, print_ddl
 from schema_core.formats.spark.schemas import from_ddl, from_json, parse_json, to_ddl, to_json
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH

@@ -16,8 +16,7 @@ from schema_core.formats.arrow.spark import for_spark, to_schema
 from schema_core.formats.arrow.spark import to_struct_type as arrow_to_spark
 from schema_core.formats.arrow.types import from_field
 from schema_core.formats.loss import carried
-from schema_core.formats.spark.ddl import parse_ddl
-from schema_core.formats.spark.ddl_text import print_ddl
+from schema_core.formats.spark.ddl import parse_ddl, print_ddl
 from schema_core.formats.spark.pyspark_types import (
     from_struct_field,
     read_struct_type,

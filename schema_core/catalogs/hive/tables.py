@@ -36,8 +36,8 @@ from schema_core.formats.properties.keys import IS_GENERIC, Properties
 from schema_core.formats.properties.legacy import is_hive_table
 from schema_core.formats.properties.limits import FLINK, NO_LIMIT, Store, misfit
 from schema_core.formats.properties.parts import pack
+from schema_core.formats.properties.property_map import encode_table, encode_view
 from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
-from schema_core.formats.properties.tables import encode_table, encode_view
 from schema_core.formats.spark.table_properties import read_spark_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.text import is_blank

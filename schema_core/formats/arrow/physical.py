@@ -1,18 +1,34 @@
-"""The Arrow types that hold Flink's, as rows, and the fields around them with their notes."""
+"""Physical Arrow types: the mapping from and to Flink's types, and memory layouts as JSON.
+
+`KINDS` has one row for each kind of Arrow type: its pyarrow factory, its parameters and the Flink
+type it is read as. `TO_ARROW` has one row for each Flink type. Layouts use the words and
+parameters of `KINDS`. Kinds without a row (unions, month-day-nano intervals) have no counterpart
+in Flink. Source: Arrow's columnar format, "Data Types" and "Canonical Extension Types".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.caching import cached
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.extras import needs
-from schema_core.formats.arrow.kinds import DIGITS, EXTENSION_METADATA, EXTENSION_NAME
-from schema_core.formats.arrow.layout import EXTENSION, build, tags
 from schema_core.formats.exact_types import COMMENT, notes_of
-from schema_core.formats.loss_targets import arrow_digits, has_fixed_size, is_null
+from schema_core.formats.loss import (
+    BYTES,
+    STRING,
+    arrow_digits,
+    has_fixed_size,
+    is_null,
+    too_deep,
+    widest_days,
+    without_null,
+)
+from schema_core.text import MAX_DEPTH, check_size
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -47,14 +63,267 @@ from schema_core.types import (
     ZonedTimestampType,
 )
 from schema_core.types.base import node_count
+from schema_core.types.nested import MAX_PARTS
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     import pyarrow as pa
 
-    #: How the fields of nested types are made: with or without notes.
-    MakeField: TypeAlias = Callable[[RowField], pa.Field]
+
+#: How a field of a nested type is read, and how its comment is: by the caller, who knows notes.
+ReadField: TypeAlias = "Callable[[pa.Field], RowField]"
+
+#: Unit of a time -> digits of a second.
+DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+#: Metadata of a field whose extension type this process does not know.
+EXTENSION_NAME = b"ARROW:extension:name"
+EXTENSION_METADATA = b"ARROW:extension:metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of Arrow type.
+
+    `word` names it in a layout, `attributes` are the parameters in the order of the `factory`:
+    those that end in `_type` are types, in `_field` fields, `fields` many of them. `sample` is what
+    follows the word in the layout of some type of the kind.
+    """
+
+    word: str
+    gives: Callable[[Any, ReadField], DataType]
+    attributes: str = ""
+    sample: Sequence[Any] = ()
+    factory: str = ""
+
+
+# --- what a kind is read as ----------------------------------------------------------------------
+
+
+def _is(type_: DataType) -> Callable[[Any, ReadField], DataType]:
+    return lambda arrow, read: type_
+
+
+def _read_decimal(arrow: Any, read: ReadField) -> DataType:
+    """Room for all digits: a negative scale adds zeros, one above the precision takes some away."""
+    scale = max(0, arrow.scale)
+    precision = max(arrow.precision - min(0, arrow.scale), scale)
+    if precision > DecimalType.limits["precision"][-1]:
+        raise UnsupportedError(
+            f"DECIMAL holds 38 digits, not those of Arrow's {arrow}",
+            code="type-not-in-flink",
+            hint="cast the column to decimal128(38, s), or leave it out",
+        )
+    return DecimalType(precision, scale)
+
+
+def _read_fixed_bytes(arrow: Any, read: ReadField) -> DataType:
+    return BinaryType(arrow.byte_width) if has_fixed_size(arrow.byte_width) else BYTES
+
+
+def _read_time(arrow: Any, read: ReadField) -> DataType:
+    return TimeType(DIGITS[arrow.unit])
+
+
+def _read_timestamp(arrow: Any, read: ReadField) -> DataType:
+    kind = TimestampType if arrow.tz is None else LocalZonedTimestampType
+    return kind(DIGITS[arrow.unit])
+
+
+def _read_duration(arrow: Any, read: ReadField) -> DataType:
+    return widest_days(DIGITS[arrow.unit])
+
+
+def _read_list(arrow: Any, read: ReadField) -> DataType:
+    return ArrayType(read(arrow.value_field).data_type)
+
+
+def _read_map(arrow: Any, read: ReadField) -> DataType:
+    key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
+    if isinstance(key, NullType):
+        raise UnsupportedError("a map whose keys are all NULL", code="type-not-in-flink")
+    return MapType(without_null(key), value)
+
+
+def _read_struct(arrow: Any, read: ReadField) -> DataType:
+    return RowType([read(field) for field in arrow.fields])
+
+
+def _read_values(arrow: Any, read: ReadField) -> DataType:
+    """What an encoding, such as a dictionary, encodes."""
+    return read_type(arrow.value_type, read)
+
+
+def _read_storage(arrow: Any, read: ReadField) -> DataType:
+    return read_type(arrow.storage_type, read)
+
+
+#: Word, what it is read as, parameters in the order of pyarrow's factory, a sample, its factory.
+KINDS: tuple[Kind, ...] = (
+    Kind("null",              _is(NullType())),
+    Kind("bool",              _is(BooleanType()),      factory="bool_"),
+    Kind("int8",              _is(TinyIntType())),
+    Kind("int16",             _is(SmallIntType())),
+    Kind("int32",             _is(IntType())),
+    Kind("int64",             _is(BigIntType())),
+    Kind("uint8",             _is(SmallIntType())),
+    Kind("uint16",            _is(IntType())),
+    Kind("uint32",            _is(BigIntType())),
+    Kind("uint64",            _is(DecimalType(20, 0))),
+    Kind("float16",           _is(FloatType())),
+    Kind("float32",           _is(FloatType())),
+    Kind("float64",           _is(DoubleType())),
+    Kind("decimal32",         _read_decimal,           "precision scale", (5, 2)),
+    Kind("decimal64",         _read_decimal,           "precision scale", (5, 2)),
+    Kind("decimal128",        _read_decimal,           "precision scale", (5, 2)),
+    Kind("decimal256",        _read_decimal,           "precision scale", (5, 2)),
+    Kind("string",            _is(STRING)),
+    Kind("large_string",      _is(STRING)),
+    Kind("string_view",       _is(STRING)),
+    Kind("binary",            _is(BYTES)),
+    Kind("large_binary",      _is(BYTES)),
+    Kind("binary_view",       _is(BYTES)),
+    Kind("fixed_size_binary", _read_fixed_bytes,       "byte_width", (1,), "binary"),
+    Kind("date32",            _is(DateType())),
+    Kind("date64",            _is(DateType())),
+    Kind("time32",            _read_time,              "unit", ("s",)),
+    Kind("time64",            _read_time,              "unit", ("us",)),
+    Kind("timestamp",         _read_timestamp,         "unit tz", ("s", None)),
+    Kind("duration",          _read_duration,          "unit", ("s",)),
+    Kind("list",              _read_list,              "value_field", (["item", True, ["null"]],),
+         "list_"),
+    Kind("large_list",        _read_list,              "value_field", (["item", True, ["null"]],)),
+    Kind("list_view",         _read_list,              "value_field", (["item", True, ["null"]],)),
+    Kind("large_list_view",   _read_list,              "value_field", (["item", True, ["null"]],)),
+    Kind("fixed_size_list",   _read_list,              "value_field list_size",
+         (["item", True, ["null"]], 1), "list_"),
+    Kind("map",               _read_map,               "key_field item_field keys_sorted",
+         (["key", False, ["int8"]], ["value", True, ["int8"]], False), "map_"),
+    Kind("struct",            _read_struct,            "fields", ([],)),
+    Kind("dictionary",        _read_values,            "index_type value_type ordered",
+         (["int8"], ["int8"], False)),
+    Kind("run_end_encoded",   _read_values,            "run_end_type value_type",
+         (["int16"], ["int8"])),
+    Kind("arrow.uuid",        _is(BinaryType(16)),     factory="uuid"),
+    Kind("arrow.bool8",       _is(BooleanType()),      factory="bool8"),
+    Kind("arrow.json",        _is(STRING),             "storage_type", (["string"],), "json_"),
+    Kind("arrow.opaque",      _read_storage,           "storage_type type_name vendor_name",
+         (["null"], "", ""), "opaque"),
+    Kind("arrow.fixed_shape_tensor", _read_storage,    "value_type shape dim_names permutation",
+         (["int8"], [1], None, None), "fixed_shape_tensor"),
+)  # fmt: skip
+
+
+BY_WORD = {kind.word: kind for kind in KINDS}
+
+
+@needs("pyarrow")
+def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
+    """The nearest type to an Arrow type, nullable.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-flink` for a kind without a row.
+    """
+    kind = kind_of(arrow)
+    if kind is not None:
+        return kind.gives(arrow, read)
+    if hasattr(arrow, "storage_type"):
+        return _read_storage(arrow, read)
+    raise UnsupportedError(
+        f"no Flink type stands for Arrow's {arrow}",
+        code="type-not-in-flink",
+        hint="cast the column to a plain type, or leave it out",
+    )
+
+
+@needs("pyarrow")
+def kind_of(arrow: pa.DataType) -> Kind | None:
+    """The row of an Arrow type, if its kind has one."""
+    return _by_id().get(_id(arrow))
+
+
+def _id(arrow: pa.DataType) -> object:
+    """What tells the kinds apart: a number, or the name of an extension type."""
+    return getattr(arrow, "extension_name", arrow.id)
+
+
+@cache
+def _by_id() -> dict[object, Kind]:
+    """The rows by what `_id` gives; older versions of pyarrow do not have every kind."""
+    import pyarrow as pa
+
+    known = [kind for kind in KINDS if hasattr(pa, kind.factory or kind.word)]
+    return {_id(build([kind.word, *kind.sample])): kind for kind in known}
+
+
+# --- extension types that pyarrow has no class for -----------------------------------------------
+
+#: Name of an extension -> the fields of its storage, and the type its values are.
+TAGGED: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
+    b"arrow.parquet.variant": (
+        frozenset({"metadata", "value"}), lambda arrow: VariantType(),
+    ),
+    b"arrow.timestamp_with_offset": (
+        frozenset({"timestamp", "offset_minutes"}),
+        lambda arrow: ZonedTimestampType(DIGITS[arrow.field("timestamp").type.unit]),
+    ),
+}  # fmt: skip
+
+
+@needs("pyarrow")
+def read_tagged(name: bytes | None, arrow: pa.DataType) -> DataType | None:
+    """The type of an extension that is known by name alone, if its storage is right."""
+    import pyarrow as pa
+
+    arrow = getattr(arrow, "storage_type", arrow)
+    if name not in TAGGED or not pa.types.is_struct(arrow):
+        return None
+    names, gives = TAGGED[name]
+    if not names <= {field.name for field in arrow.fields}:
+        return None
+    if "timestamp" in names and not pa.types.is_timestamp(arrow.field("timestamp").type):
+        return None
+    return gives(arrow)
+
+
+# --- budget --------------------------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def check_arrow(arrow: pa.DataType) -> None:
+    """Refuse what is nested too deeply before it is printed, hashed or compared.
+
+    pyarrow does these by recursion in C++, which ends the process where the stack does.
+
+    Raises:
+        UnsupportedError: with code `too-deep`, or `too-wide` for more than `MAX_PARTS` parts.
+    """
+    level, parts = list(_inner(arrow)), 0
+    depth = 1
+    while level:
+        depth, parts = depth + 1, parts + len(level)
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        if parts > MAX_PARTS:
+            raise UnsupportedError(f"a type of more than {MAX_PARTS:,} parts", code="too-wide")
+        level = [inner for one in level for inner in _inner(one)]
+
+
+#: Attributes of dictionaries and extensions, whose types are no fields.
+ENCODED = ("value_type", "storage_type")
+
+
+def _inner(arrow: Any) -> list[pa.DataType]:
+    """The types right below one; the struct between a map and its fields is no level."""
+    if hasattr(arrow, "key_field"):
+        return [arrow.key_field.type, arrow.item_field.type]
+    inner = [arrow.field(index).type for index in range(arrow.num_fields)]
+    if not inner:
+        inner += [getattr(arrow, name) for name in ENCODED if hasattr(arrow, name)]
+    return inner
+
+
+#: How the fields of nested types are made: with or without notes.
+MakeField: TypeAlias = "Callable[[RowField], pa.Field]"
 
 #: Digits of a second -> Arrow's unit.
 UNITS = {digits: unit for unit, digits in DIGITS.items()}
@@ -147,7 +416,7 @@ def _dressed(node: list[Any], type_: DataType, notes: bool) -> pa.DataType:
     """The type of a layout whose fields say the same as those of the type."""
     import pyarrow as pa
 
-    within = parts(type_)
+    within = _child_fields(type_)
 
     def annotate(bare: pa.Field, position: int) -> pa.Field:
         if position >= len(within):
@@ -175,7 +444,7 @@ def _node_at(node: list[Any], position: int) -> list[Any]:
             return list(node[1 + position][2])
 
 
-def parts(type_: DataType) -> tuple[RowField, ...]:
+def _child_fields(type_: DataType) -> tuple[RowField, ...]:
     """The fields of the Arrow type that holds a type, as far as they hold types of their own."""
     match type_:
         case RowType() | StructuredType():
@@ -183,11 +452,11 @@ def parts(type_: DataType) -> tuple[RowField, ...]:
         case MapType():
             return (RowField("key", type_.key_type), RowField("value", type_.value_type))
         case MultisetType():
-            return parts(MapType(type_.element_type, IntType(nullable=False)))
+            return _child_fields(MapType(type_.element_type, IntType(nullable=False)))
         case ArrayType():
             return (RowField("element", type_.element_type),)
         case DistinctType():
-            return parts(type_.source_type)
+            return _child_fields(type_.source_type)
         case _:
             return ()
 
@@ -220,78 +489,78 @@ def _unit(digits: int) -> str:
     return UNITS[arrow_digits(digits)]
 
 
-def _decimal(type_: DecimalType, field: MakeField) -> Any:
+def _make_decimal(type_: DecimalType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.decimal128(type_.precision, type_.scale)
 
 
-def _bytes(type_: BinaryType, field: MakeField) -> Any:
+def _make_bytes(type_: BinaryType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.binary(type_.length) if has_fixed_size(type_.length) else pa.binary()
 
 
-def _time(type_: TimeType, field: MakeField) -> Any:
+def _make_time(type_: TimeType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.time64(_unit(type_.precision))
 
 
-def _timestamp(type_: TimestampType, field: MakeField) -> Any:
+def _make_timestamp(type_: TimestampType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.timestamp(_unit(type_.precision))
 
 
-def _instant(type_: LocalZonedTimestampType | ZonedTimestampType, field: MakeField) -> Any:
+def _make_instant(type_: LocalZonedTimestampType | ZonedTimestampType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.timestamp(_unit(type_.precision), tz="UTC")
 
 
-def _with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
+def _make_with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
     import pyarrow as pa
 
-    parts = {"timestamp": _instant(type_, field), "offset_minutes": pa.int16()}
+    parts = {"timestamp": _make_instant(type_, field), "offset_minutes": pa.int16()}
     return pa.struct([pa.field(name, part, nullable=False) for name, part in parts.items()])
 
 
-def _duration(type_: DayTimeIntervalType, field: MakeField) -> Any:
+def _make_duration(type_: DayTimeIntervalType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.duration(_unit(type_.fractional_precision))
 
 
-def _variant(type_: VariantType, field: MakeField) -> Any:
+def _make_variant(type_: VariantType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.struct([pa.field(name, pa.binary(), False) for name in ("metadata", "value")])
 
 
-def _list(type_: ArrayType, field: MakeField) -> Any:
+def _make_list(type_: ArrayType, field: MakeField) -> Any:
     import pyarrow as pa
 
-    return pa.list_(field(*parts(type_)))
+    return pa.list_(field(*_child_fields(type_)))
 
 
-def _map(type_: MapType | MultisetType, field: MakeField) -> Any:
+def _make_map(type_: MapType | MultisetType, field: MakeField) -> Any:
     """Keys are never NULL in Arrow, whatever the note says."""
     import pyarrow as pa
 
-    key, value = parts(type_)
+    key, value = _child_fields(type_)
     if is_null(key.data_type):
         raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
     return pa.map_(field(key).with_nullable(False), field(value))
 
 
-def _struct(type_: RowType | StructuredType, field: MakeField) -> Any:
+def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
     import pyarrow as pa
 
     return pa.struct([field(one) for one in type_.fields])
 
 
-def _source(type_: DistinctType, field: MakeField) -> Any:
+def _make_source(type_: DistinctType, field: MakeField) -> Any:
     return _carrier(type_.source_type, field)
 
 
@@ -305,25 +574,155 @@ TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
     BigIntType:              _arrow("int64"),
     FloatType:               _arrow("float32"),
     DoubleType:              _arrow("float64"),
-    DecimalType:             _decimal,
+    DecimalType:             _make_decimal,
     CharType:                _arrow("string"),
     VarCharType:             _arrow("string"),
-    BinaryType:              _bytes,
+    BinaryType:              _make_bytes,
     VarBinaryType:           _arrow("binary"),
     DateType:                _arrow("date32"),
-    TimeType:                _time,
-    TimestampType:           _timestamp,
-    LocalZonedTimestampType: _instant,
-    ZonedTimestampType:      _with_offset,
+    TimeType:                _make_time,
+    TimestampType:           _make_timestamp,
+    LocalZonedTimestampType: _make_instant,
+    ZonedTimestampType:      _make_with_offset,
     YearMonthIntervalType:   _arrow("int32"),
-    DayTimeIntervalType:     _duration,
-    ArrayType:               _list,
-    MultisetType:            _map,
-    MapType:                 _map,
-    RowType:                 _struct,
-    StructuredType:          _struct,
-    DistinctType:            _source,
+    DayTimeIntervalType:     _make_duration,
+    ArrayType:               _make_list,
+    MultisetType:            _make_map,
+    MapType:                 _make_map,
+    RowType:                 _make_struct,
+    StructuredType:          _make_struct,
+    DistinctType:            _make_source,
     RawType:                 _arrow("binary"),
-    VariantType:             _variant,
+    VariantType:             _make_variant,
     BitmapType:              _arrow("binary"),
 }  # fmt: skip
+
+
+Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
+Node: TypeAlias = list[Any]
+
+#: The word of a layout for extension types without a row: name, content, the type beneath.
+EXTENSION = "extension"
+
+
+@needs("pyarrow")
+def describe(arrow: pa.DataType) -> Node:
+    """An Arrow type as JSON.
+
+    >>> import pyarrow as pa
+    >>> describe(pa.large_list(pa.timestamp("ms", "Asia/Tokyo")))
+    ['large_list', ['item', True, ['timestamp', 'ms', 'Asia/Tokyo']]]
+    """
+    kind = kind_of(arrow)
+    if kind is not None:
+        return [kind.word, *(_described(arrow, name) for name in kind.attributes.split())]
+    if hasattr(arrow, "__arrow_ext_serialize__"):
+        content = arrow.__arrow_ext_serialize__().decode("latin-1")
+        return [EXTENSION, arrow.extension_name, content, describe(arrow.storage_type)]
+    raise UnsupportedError(f"no layout describes Arrow's {arrow}", code="type-not-in-flink")
+
+
+def _described(arrow: Any, name: str) -> Any:
+    value = getattr(arrow, name)
+    if name == "fields":
+        return [[field.name, field.nullable, describe_field(field)] for field in value]
+    if name.endswith("_field"):
+        return [value.name, value.nullable, describe_field(value)]
+    return describe(value) if name.endswith("_type") else value
+
+
+@needs("pyarrow")
+def describe_field(field: pa.Field) -> Node:
+    """The type of a field; an extension that is known by name alone stands around it."""
+    node, metadata = describe(field.type), field.metadata or {}
+    if EXTENSION_NAME not in metadata:
+        return node
+    told = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
+    return [EXTENSION, *(one.decode("latin-1") for one in told), node]
+
+
+@needs("pyarrow")
+def build(node: Node, annotate: Annotate | None = None) -> pa.DataType:
+    """The Arrow type that JSON describes; `annotate` may change the field of a position.
+
+    >>> build(["large_list", ["item", True, ["timestamp", "ms", "Asia/Tokyo"]]])
+    LargeListType(large_list<item: timestamp[ms, tz=Asia/Tokyo]>)
+    """
+    import pyarrow as pa
+
+    if not isinstance(node, list):
+        raise SchemaError(f"no layout of Arrow: {node!r}", code="invalid-layout")
+    word, *values = node
+    if word == EXTENSION:
+        return build(values[-1], annotate)
+    kind = BY_WORD[word]
+    noted = annotate or (lambda field, position: field)
+    pairs = zip(kind.attributes.split(), values, strict=True)
+    arguments = [_built(*pair, position, noted) for position, pair in enumerate(pairs)]
+    return getattr(pa, kind.factory or kind.word)(*arguments)
+
+
+def _built(name: str, value: Any, position: int, noted: Annotate) -> Any:
+    if name == "fields":
+        return [noted(build_field(*one), index) for index, one in enumerate(value)]
+    if name.endswith("_field"):
+        return noted(build_field(*value), position)
+    if name == "value_type":
+        return build(value, noted)
+    return build(value) if name.endswith("_type") else value
+
+
+@needs("pyarrow")
+def build_field(name: str, nullable: bool, node: Node) -> pa.Field:
+    """A field of the type that JSON describes, with the name of its extension if it has one."""
+    import pyarrow as pa
+
+    metadata = tags(node)
+    return pa.field(name, build(node), nullable=nullable, metadata=metadata or None)
+
+
+@needs("pyarrow")
+def tags(node: Node) -> dict[bytes, bytes]:
+    """The metadata that makes a field one of an extension type."""
+    if node[0] != EXTENSION:
+        return {}
+    told = (one.encode("latin-1") for one in node[1:3])
+    return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), told, strict=True))
+
+
+@needs("pyarrow")
+def write_layout(field: pa.Field) -> str:
+    """The Arrow type of a field as the text of a layout."""
+    return json.dumps(describe_field(field), ensure_ascii=False, separators=(",", ":"))
+
+
+@needs("pyarrow")
+def read_layout(text: str) -> Node:
+    """The Arrow type that the text of a layout describes, as JSON that `build` takes.
+
+    Raises:
+        SchemaError: with code `invalid-layout` for a text that describes none.
+    """
+    import pyarrow as pa
+
+    check_size(text)
+    if _depth(text) > 3 * MAX_DEPTH:
+        raise too_deep()
+    try:
+        node = json.loads(text)
+        build(node)
+    except (pa.ArrowException, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise SchemaError(f"no layout of Arrow: {text[:100]}", code="invalid-layout") from error
+    return list(node)
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets go; those within strings count, which only errs on the safe side."""
+    depth = deepest = 0
+    for character in text:
+        if character == "[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character == "]":
+            depth -= 1
+    return deepest

@@ -16,8 +16,7 @@ from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.extras import needs
 from schema_core.formats.arguments import require
-from schema_core.formats.arrow.kinds import EXTENSION_METADATA, EXTENSION_NAME
-from schema_core.formats.arrow.physical import EXTENSIONS
+from schema_core.formats.arrow.physical import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
 from schema_core.formats.arrow.types import (
     from_field,
     layout_losses,

@@ -1,9 +1,9 @@
-"""Flink's types as Arrow's and back, with the exact type as a note in every field.
+"""Convert Flink types, fields and schemas to Arrow and back, with exact-type metadata.
 
-The physical half of a field is right for readers who know nothing of the note (Arrow's columnar
-format specification, "Data Types"). A note is believed only while the physical type still fits it,
-so a field that somebody changed is read by its physical type. Layouts (large, view, dictionary,
-other units of time) are no other types: they are told beside the type and may be asked for.
+The physical type of a field is correct for readers that ignore the metadata. The exact type in the
+metadata is used only while the physical type still matches it, so a field that was changed is read
+by its physical type. Layouts (large, view, dictionary, other time units) are not part of the type;
+`layout_of` returns them separately.
 """
 
 from __future__ import annotations
@@ -17,9 +17,21 @@ from typing import TYPE_CHECKING, Any
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.extras import needs
 from schema_core.formats.arguments import require
-from schema_core.formats.arrow.kinds import EXTENSION_NAME, check_arrow, read_tagged, read_type
-from schema_core.formats.arrow.layout import Node, build, read_layout, tags, write_layout
-from schema_core.formats.arrow.physical import carrier_of, extension_of, field_of, laid_out
+from schema_core.formats.arrow.physical import (
+    EXTENSION_NAME,
+    Node,
+    build,
+    carrier_of,
+    check_arrow,
+    extension_of,
+    field_of,
+    laid_out,
+    read_layout,
+    read_tagged,
+    read_type,
+    tags,
+    write_layout,
+)
 from schema_core.formats.exact_types import (
     COMMENT,
     DEFINITIONS,

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
 from schema_core.formats.arguments import require
-from schema_core.formats.dialects.assembly import assemble
-from schema_core.formats.dialects.dumps import without_data
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
-from schema_core.formats.dialects.script import WrittenScript, script
-from schema_core.formats.dialects.type_reading import foreign_type
+from schema_core.formats.dialects.grammar import foreign_type
+from schema_core.formats.dialects.reading import assemble
+from schema_core.formats.dialects.statements import WrittenScript, script, without_data
 from schema_core.formats.dialects.types import Foreign, lost
 from schema_core.formats.dialects.writing import Written, write_schema
 from schema_core.formats.loss import Loss, Policy, enforce
@@ -31,7 +30,7 @@ from schema_core.text import MAX_DEPTH, Cursor, Span, Token, check_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schema_core.formats.dialects.reading import WrittenTable
+    from schema_core.formats.dialects.statements import WrittenTable
 
 #: The dialects, by the names that `from_ddl` and `to_ddl` take.
 DIALECTS: tuple[str, ...] = tuple(ENGINES)

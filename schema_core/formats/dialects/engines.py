@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import NotFoundError, UnsupportedError, similar
 from schema_core.formats.arguments import require
-from schema_core.formats.dialects import analytical, relational
+from schema_core.formats.dialects import type_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schema_core.formats.dialects.rows import Row
+    from schema_core.formats.dialects.type_rows import Row
 
 #: Text to text inside quotes. Line breaks are escaped where a raw one may end a literal.
 DOUBLED = {"'": "''"}
@@ -117,14 +117,14 @@ _ALL_BUT_KEYS = POSITIONS - {"key"}
 _STRUCTS = "struct<{}>"
 
 _SPARK = Engine(
-    "spark", analytical.SPARK, quote="`", texts=BACKSLASHED,
+    "spark", type_rows.SPARK, quote="`", texts=BACKSLASHED,
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
     field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
     never_null=frozenset({"key"}), key=None, generated="{type} GENERATED ALWAYS AS ({expression})",
 )  # fmt: skip
 
 _DATABRICKS = Engine(
-    "databricks", analytical.DATABRICKS, quote="`", texts=BACKSLASHED,
+    "databricks", type_rows.DATABRICKS, quote="`", texts=BACKSLASHED,
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
     field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
     never_null=frozenset({"key"}), names_key=True,
@@ -132,53 +132,53 @@ _DATABRICKS = Engine(
 )  # fmt: skip
 
 _HIVE = Engine(
-    "hive", analytical.HIVE, quote="`", texts=BACKSLASHED, folds="lower", folds_quoted="lower",
+    "hive", type_rows.HIVE, quote="`", texts=BACKSLASHED, folds="lower", folds_quoted="lower",
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
     field_comment=" COMMENT {text}", never_null=frozenset({"key"}),
     key="PRIMARY KEY ({columns}) DISABLE NOVALIDATE", names_key=True,
 )  # fmt: skip
 
 _TRINO = Engine(
-    "trino", analytical.TRINO, folds="lower", folds_quoted="lower",
+    "trino", type_rows.TRINO, folds="lower", folds_quoted="lower",
     array="array({})", map="map({}, {})", struct="row({})", never_null=frozenset({"key"}), key=None,
 )  # fmt: skip
 
 _POSTGRES = Engine(
-    "postgres", relational.POSTGRES, folds="lower", tells_case=True, array="{}[]",
+    "postgres", type_rows.POSTGRES, folds="lower", tells_case=True, array="{}[]",
     flat_arrays=True, comment_statement=True, keeps_empty_comments=False, names_key=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
 )  # fmt: skip
 
 _REDSHIFT = Engine(
-    "redshift", relational.REDSHIFT, folds="lower", folds_quoted="lower", texts=BACKSLASHED,
+    "redshift", type_rows.REDSHIFT, folds="lower", folds_quoted="lower", texts=BACKSLASHED,
     comment_statement=True, keeps_empty_comments=False, names_key=True,
 )  # fmt: skip
 
 _MYSQL = Engine(
-    "mysql", relational.MYSQL, quote="`", texts=BACKSLASHED, concat=True,
+    "mysql", type_rows.MYSQL, quote="`", texts=BACKSLASHED, concat=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
 )  # fmt: skip
 
 _SQLITE = Engine(
-    "sqlite", relational.SQLITE, comment=None, names_key=True, free_types=True,
+    "sqlite", type_rows.SQLITE, comment=None, names_key=True, free_types=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
 )  # fmt: skip
 
 _DUCKDB = Engine(
-    "duckdb", relational.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
+    "duckdb", type_rows.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
     struct="struct({})", never_null=frozenset({"key"}), names_key=True,
     no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
 )  # fmt: skip
 
 _SNOWFLAKE = Engine(
-    "snowflake", analytical.SNOWFLAKE, texts=BACKSLASHED, folds="upper", tells_case=True,
+    "snowflake", type_rows.SNOWFLAKE, texts=BACKSLASHED, folds="upper", tells_case=True,
     array="array({})", map="map({}, {})", struct="object({})", says_not_null=_ALL_BUT_KEYS,
     never_null=frozenset({"key"}), names_key=True, generated="{type} AS ({expression})",
 )  # fmt: skip
 
 _BIGQUERY = Engine(
-    "bigquery", analytical.BIGQUERY, quote="`", texts=BACKSLASHED,
+    "bigquery", type_rows.BIGQUERY, quote="`", texts=BACKSLASHED,
     refused_in_names='!"$()*,./;?@[\\]^`{}~\n\r', array="array<{}>", struct=_STRUCTS,
     comment=" OPTIONS(description={text})", field_comment=" OPTIONS(description={text})",
     says_not_null=frozenset({"column", "field"}), never_null=frozenset({"element"}),
@@ -187,7 +187,7 @@ _BIGQUERY = Engine(
 )  # fmt: skip
 
 _CLICKHOUSE = Engine(
-    "clickhouse", analytical.CLICKHOUSE, quote="`", name_escapes={"\\": "\\\\", "`": "\\`"},
+    "clickhouse", type_rows.CLICKHOUSE, quote="`", name_escapes={"\\": "\\\\", "`": "\\`"},
     texts=BACKSLASHED, tells_case=True, array="Array({})", map="Map({}, {})", struct="Tuple({})",
     never_null=frozenset({"key"}), wraps_nullable=True, key=None,
     keeps_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored=True,

@@ -30,7 +30,7 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.formats.dialects.rows import Row
+    from schema_core.formats.dialects.type_rows import Row
 
 Losses: TypeAlias = list[Loss]
 

@@ -1,22 +1,23 @@
-"""Maps as any Flink since 1.9 has written them, said with the keys of today.
+"""Property maps written by older versions of Flink (since 1.9), rewritten with today's keys.
 
-`modernize` works on keys and values alone, one step for each thing that has changed; what it gives
-is read by the one reader of `property_map`. Each step says what it could not know.
+`FEATURES` lists which versions write which keys; the rows come from the recorded maps of every
+minor version from 1.9 to 2.3 (``fuzz/oracle/older``). `modernize` applies one step for each change
+of the format and reports what an old map does not contain. Its result is decoded by `property_map`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from schema_core.errors import Diagnostic, SchemaError, at
 from schema_core.formats.properties.keys import IS_GENERIC, Properties, damaged
-from schema_core.formats.properties.legacy_time import TimeColumns
 from schema_core.formats.properties.limits import FLINK
 from schema_core.formats.properties.parts import is_cut, joined
 from schema_core.formats.properties.sidecar import OPTIONS, own_key, printed, read_texts, stays
-from schema_core.formats.properties.versions import Versions, versions_of
+from schema_core.text import quote_identifier
 from schema_core.types import (
     DataType,
     DateType,
@@ -28,6 +29,233 @@ from schema_core.types import (
     TypeRoot,
 )
 from schema_core.types.legacy import Information, read_information, since
+
+#: Minor versions in order.
+VERSIONS = (
+    "1.9", "1.10", "1.11", "1.12", "1.13", "1.14", "1.15", "1.16", "1.17", "1.18", "1.19", "1.20",
+    "2.0", "2.1", "2.2", "2.3",
+)  # fmt: skip
+OLDEST, NEWEST = VERSIONS[0], VERSIONS[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What some versions write: a pattern of whole keys, the first version and the last."""
+
+    what: str
+    keys: str
+    first: str = OLDEST
+    last: str = NEWEST
+
+
+FEATURES = (
+    #       what                    keys                                          first, last
+    Feature("type informations",    r"schema\.\d+\.type",                         last="1.9"),
+    Feature("times of descriptors", r"schema\.\d+\.(from|proctime|rowtime\..*)",  last="1.20"),
+    Feature("types as SQL",         r"schema\.\d+\.data-type",                    "1.10"),
+    Feature("computed columns",     r"schema\.\d+\.expr",                         "1.10"),
+    Feature("watermarks",           r"schema\.watermark\.\d+\..*",                "1.10"),
+    Feature("Hive's old prefix",    r"generic\.table\.schema\.\d+\..*",           "1.10", "1.10"),
+    Feature("primary keys",         r"schema\.primary-key\.(name|columns)",       "1.11"),
+    Feature("partition keys",       r"partition\.keys\.\d+\.name",                "1.11"),
+    Feature("metadata columns",     r"schema\.\d+\.(metadata|virtual)",           "1.12"),
+    Feature("comments of columns",  r"schema\.\d+\.comment",                      "1.18"),
+    Feature("materialized tables",  r"logical-refresh-mode",                      "1.20"),
+    Feature("their one query",      r"definition-query",                          "1.20", "2.2"),
+    Feature("models",               r"(input|output)-schema\.\d+\.name",          "2.0"),
+    Feature("indexes",              r"schema\.index\.\d+\.(name|columns)",        "2.1"),
+    Feature("distribution",         r"distribution\.kind",                        "2.2"),
+    Feature("their two queries",    r"(original|expanded)-query",                 "2.3"),
+    Feature("immutable columns",    r"schema\.immutable\.(name|columns)",         "2.3"),
+)  # fmt: skip
+
+
+class Versions(NamedTuple):
+    """The first and the last version that may have written a map, and what says so."""
+
+    first: str
+    last: str
+    features: tuple[Feature, ...]
+
+    @property
+    def contradict(self) -> bool:
+        """Whether no single version writes all of the keys."""
+        return VERSIONS.index(self.first) > VERSIONS.index(self.last)
+
+    def __str__(self) -> str:
+        if self.contradict:
+            return f"keys of Flink {self.last} and of {self.first} together"
+        return f"Flink {self.first}" + (f" to {self.last}" if self.first != self.last else "")
+
+
+def versions_of(keys: Iterable[str]) -> Versions:
+    """Which versions may have written a map with these keys.
+
+    >>> print(versions_of(["schema.0.name", "schema.0.data-type", "schema.0.comment"]))
+    Flink 1.18 to 2.3
+    >>> print(versions_of(["schema.0.name", "schema.0.type"]))
+    Flink 1.9
+    """
+    text = "\n".join(key for key in keys if "\n" not in key)
+    shown = tuple(one for one in FEATURES if re.search(rf"(?m)^(?:{one.keys})$", text))
+    first = max((VERSIONS.index(one.first) for one in shown), default=0)
+    last = min((VERSIONS.index(one.last) for one in shown), default=len(VERSIONS) - 1)
+    return Versions(VERSIONS[first], VERSIONS[last], shown)
+
+
+#: The sub-keys of a column under ``schema.<i>.``.
+Row: TypeAlias = Properties
+
+ROWTIME = "rowtime."
+TIMESTAMP = "TIMESTAMP(3)"
+
+#: Beginning of the type of a source's field -> the expression that makes it an event time; of any
+#: other field nothing is known, and it is taken for a timestamp.
+EVENT_TIMES: tuple[tuple[str, str], ...] = (
+    ("BIGINT",      "TO_TIMESTAMP_LTZ({0}, 3)"),
+    ("VARCHAR",     "TO_TIMESTAMP({0})"),
+    ("STRING",      "TO_TIMESTAMP({0})"),
+    ("TIMESTAMP(3", "{0}"),
+    ("TIMESTAMP",   "CAST({0} AS TIMESTAMP(3))"),
+)  # fmt: skip
+
+
+class TimeColumns:
+    """Turns the rows of a descriptor into rows of today, and gathers watermarks and remarks."""
+
+    def __init__(self, rows: Mapping[int, Row]) -> None:
+        self.rows = rows
+        self.plain = {
+            row["name"]: row.get("data-type", "")
+            for row in rows.values()
+            if "name" in row and self.source_of(row) in (None, row["name"])
+        }
+        self.added: set[str] = set()
+        self.watermarks: list[tuple[str, str]] = []
+        self.notes: list[Diagnostic] = []
+
+    def source_of(self, row: Row) -> str | None:
+        """The field of the source that a column takes its values from, if another is named."""
+        if "proctime" in row:
+            return ""
+        return row.get("from", row.get("rowtime.timestamps.from"))
+
+    def converted(self) -> list[Row]:
+        """The rows of today, in order."""
+        return [new for number, row in self.rows.items() for new in self.convert(number, row)]
+
+    def convert(self, number: int, row: Row) -> Iterator[Row]:
+        """The row of today of a column, behind that of a field of the source, if it needs one."""
+        key = f"schema.{number}"
+        if row.get("proctime") == "true":
+            yield {"name": row["name"], "expr": "PROCTIME()"}
+        elif any(one.startswith(ROWTIME) for one in row):
+            self.watermark(key, row)
+            yield from TIMESTAMPS.get(row.get("rowtime.timestamps.type", ""), TimeColumns.custom)(
+                self, key, row
+            )
+        elif row.get("from", row["name"]) != row["name"]:
+            type_ = row.get("data-type", "")
+            yield from self.taken(key, row, row["from"], type_, "{0}")
+        else:
+            yield {name: value for name, value in row.items() if name not in ("from", "proctime")}
+
+    # --- where a time comes from -----------------------------------------------------------------
+
+    def field(self, key: str, row: Row) -> Iterator[Row]:
+        """A field of the source is the event time."""
+        source = row.get("rowtime.timestamps.from", row["name"])
+        if source == row["name"]:
+            yield {"name": source, "data-type": TIMESTAMP}
+            return
+        type_ = self.plain.get(source)
+        if type_ is None:
+            problem = f"the type of the source's field {source!r} is not known: {TIMESTAMP} assumed"
+            self.notes.append(Diagnostic("field-type-unknown", problem, path=(key,)))
+            type_ = TIMESTAMP
+        expression = next((text for begin, text in EVENT_TIMES if type_.startswith(begin)), "{0}")
+        yield from self.taken(key, row, source, type_, expression)
+
+    def record(self, key: str, row: Row) -> Iterator[Row]:
+        """The source's records bring their time along."""
+        problem = "the connector's key for the time of a record is not known: 'timestamp' assumed"
+        self.notes.append(Diagnostic("metadata-key-unknown", problem, path=(key,)))
+        column = {"name": row["name"], "data-type": TIMESTAMP}
+        yield {**column, "metadata": "timestamp", "virtual": "true"}
+
+    def custom(self, key: str, row: Row) -> Iterator[Row]:
+        """A class of the user took the time out of a record."""
+        name = row.get("rowtime.timestamps.class", "a class of its own")
+        problem = f"{name} found the event time, and cannot be said today: a stored column assumed"
+        self.notes.append(Diagnostic("timestamps-unknown", problem, path=(key,)))
+        yield {"name": row["name"], "data-type": TIMESTAMP}
+
+    def taken(self, key: str, row: Row, source: str, type_: str, expression: str) -> Iterator[Row]:
+        """A column computed of a field of the source, which becomes a column before it."""
+        name = row["name"]
+        taken = any(one.get("name") == source for one in self.rows.values())
+        if taken and source not in self.plain:
+            problem = (
+                f"the source's field {source!r} is hidden by a column of another one: not told"
+            )
+            self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
+            yield {"name": name, "data-type": type_}
+            return
+        if not taken and source not in self.added:
+            self.added.add(source)
+            problem = f"the source's field {source!r} is a column now, and {name!r} computed of it"
+            self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
+            yield {"name": source, "data-type": type_}
+        yield {"name": name, "expr": expression.format(quote_identifier(source))}
+
+    # --- watermarks ------------------------------------------------------------------------------
+
+    def watermark(self, key: str, row: Row) -> None:
+        """Remember the watermark over a column; of a class of the user nothing is known."""
+        strategy = row.get("rowtime.watermarks.type", "")
+        column = quote_identifier(row["name"])
+        if strategy == "from-source":
+            self.watermarks.append((row["name"], "SOURCE_WATERMARK()"))
+        elif strategy == "periodic-ascending":
+            self.watermarks.append((row["name"], f"{column} - {interval(1)}"))
+        elif strategy == "periodic-bounded" and (delay := delay_of(row)) is not None:
+            late = f"{column} - {interval(delay)}" if delay else column
+            self.watermarks.append((row["name"], late))
+        else:
+            name = row.get("rowtime.watermarks.class", strategy or "nothing")
+            problem = f"the watermark was {name}, and cannot be said today: there is none"
+            self.notes.append(Diagnostic("watermark-unknown", problem, path=(key,)))
+
+
+#: ``rowtime.timestamps.type`` -> how the column is said today.
+TIMESTAMPS: dict[str, Callable[[TimeColumns, str, Row], Iterator[Row]]] = {
+    "from-field":  TimeColumns.field,
+    "from-source": TimeColumns.record,
+    "custom":      TimeColumns.custom,
+}  # fmt: skip
+
+
+def delay_of(row: Row) -> int | None:
+    """By how many milliseconds a watermark lags, if an interval can say it."""
+    text = row.get("rowtime.watermarks.delay", "")
+    return int(text) if re.fullmatch(r"[0-9]{1,14}", text) else None
+
+
+def interval(milliseconds: int) -> str:
+    """An interval literal of so many milliseconds.
+
+    >>> interval(1), interval(60_000), interval(90_061_500)
+    ("INTERVAL '0.001' SECOND", "INTERVAL '60' SECOND", "INTERVAL '1 01:01:01.500' DAY TO SECOND")
+    """
+    seconds, rest = divmod(milliseconds, 1_000)
+    fraction = f".{rest:03}" if rest else ""
+    if seconds < 100:
+        return f"INTERVAL '{seconds}{fraction}' SECOND"
+    days, seconds = divmod(seconds, 86_400)
+    clock = f"{seconds // 3_600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
+    precision = f"({len(str(days))})" if days > 99 else ""
+    return f"INTERVAL '{days} {clock}' DAY{precision} TO SECOND"
+
 
 #: Where HiveCatalog of 1.10 kept the columns.
 GENERIC = "generic.table.schema"

@@ -33,26 +33,25 @@ from schema_core.errors import Diagnostic, SchemaCoreError
 from schema_core.formats.properties.keys import Properties, Reader, require_texts
 from schema_core.formats.properties.legacy import (
     GENERIC,
+    Versions,
     is_of_hive,
     modernize,
     unknown_before,
+    versions_of,
     with_keys_of_today,
 )
-from schema_core.formats.properties.materialized import (
-    encode_materialized_table,
-    read_materialized_table,
-)
-from schema_core.formats.properties.sidecar import check_version
-from schema_core.formats.properties.tables import (
+from schema_core.formats.properties.property_map import (
     OnLoss,
+    encode_materialized_table,
     encode_model,
     encode_table,
     encode_view,
+    read_materialized_table,
     read_model,
     read_table,
     read_view,
 )
-from schema_core.formats.properties.versions import Versions, versions_of
+from schema_core.formats.properties.sidecar import check_version
 from schema_core.formats.spark.table_properties import is_of_spark, read_spark_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema

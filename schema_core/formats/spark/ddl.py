@@ -1,19 +1,19 @@
-r"""Spark's DDL text, ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``, read without a JVM.
+r"""Parse and print Spark's DDL: ``a INT NOT NULL COMMENT 'x', b STRUCT<c: STRING>``.
 
-Text becomes a tree, which is the JSON that Spark writes of its types, and back. What Spark's parser
-accepts and means was compared with Spark 4.3 (``StructType.fromDDL``). Law: the text of a tree is
-read back as the same tree, but for what DDL cannot say: NOT NULL of elements and map values, and
-metadata other than comments.
+DDL is converted to the JSON form of Spark's types and back, without a JVM. The accepted grammar
+was compared with Spark 4.3 (``StructType.fromDDL``). Invariant: a printed tree is parsed to the
+same tree, except for what DDL cannot express: NOT NULL of elements and map values, and metadata
+other than comments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from schema_core.errors import ParseError
-from schema_core.text import Cursor, Span, Token, check_digits, check_size
+from schema_core.errors import ParseError, UnsupportedError
+from schema_core.text import Cursor, Span, Token, check_digits, check_size, quote_identifier
 from schema_core.types import DayTimeResolution, YearMonthResolution
 
 #: A type of Spark as its JSON: a word, or a dict for arrays, maps, structs and others.
@@ -408,3 +408,79 @@ GRAMMAR: dict[str, Reader] = {
     "GEOMETRY":      _place,
     "GEOGRAPHY":     _place,
 }  # fmt: skip
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+#: Words of Spark's JSON -> those of its SQL, where they differ.
+SQL_WORDS = {
+    "byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT",
+    "timestamp": "TIMESTAMP_LTZ",
+}  # fmt: skip
+
+
+def print_ddl(tree: Mapping[str, Any]) -> str:
+    r"""The DDL text of a struct: ``TIMESTAMP_LTZ`` rather than a word whose meaning is an option.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-spark-ddl` for trees that the grammar has no words
+            for.
+
+    >>> print_ddl(
+    ...     {
+    ...         "type": "struct",
+    ...         "fields": [
+    ...             {
+    ...                 "name": "a b",
+    ...                 "type": "long",
+    ...                 "nullable": False,
+    ...                 "metadata": {"comment": "it's"},
+    ...             }
+    ...         ],
+    ...     }
+    ... )
+    "`a b` BIGINT NOT NULL COMMENT 'it\\'s'"
+    """
+    return ", ".join(_field(one, " ") for one in tree["fields"])
+
+
+def _field(field: Mapping[str, Any], between: str) -> str:
+    name = field["name"]
+    shown = name if _PLAIN_NAME.fullmatch(name) else quote_identifier(name)
+    text = f"{shown}{between}{print_spark_type(field['type'], field['metadata'], (name,))}"
+    if not field["nullable"]:
+        text += " NOT NULL"
+    comment = field["metadata"].get("comment")
+    return f"{text} COMMENT {_quote(comment)}" if isinstance(comment, str) else text
+
+
+def print_spark_type(
+    tree: Tree, metadata: Mapping[str, Any] | None = None, path: tuple[str, ...] = ()
+) -> str:
+    """The text of a type; a collation is told in the metadata of the field that it is in."""
+    metadata = metadata or {}
+    match tree:
+        case "string":
+            collation = metadata.get("__COLLATIONS", {}).get(".".join(path))
+            return f"STRING COLLATE {collation.partition('.')[2]}" if collation else "STRING"
+        case str():
+            return SQL_WORDS.get(tree, tree.upper())
+        case {"type": "array", "elementType": element}:
+            return f"ARRAY<{print_spark_type(element, metadata, (*path, 'element'))}>"
+        case {"type": "map", "keyType": key, "valueType": value}:
+            first = print_spark_type(key, metadata, (*path, "key"))
+            return f"MAP<{first}, {print_spark_type(value, metadata, (*path, 'value'))}>"
+        case {"type": "struct", "fields": fields}:
+            return f"STRUCT<{', '.join(_field(one, ': ') for one in fields)}>"
+        case _:
+            word = tree.get("type")
+            raise UnsupportedError(
+                f"Spark's DDL has no word for {word}", code="type-not-in-spark-ddl"
+            )
+
+
+def _quote(text: str) -> str:
+    """A literal: backslashes, quotes and line breaks are escaped."""
+    for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r")):
+        text = text.replace(plain, escaped)
+    return f"'{text}'"

@@ -15,8 +15,15 @@ from schema_core.formats.arguments import require
 from schema_core.formats.foreign_schema import Reading, gather, raise_refused
 from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.spark.ddl import Tree
-from schema_core.formats.spark.physical import TARGET, SparkTarget, to_field_tree, to_tree
-from schema_core.formats.spark.types import from_field_tree, from_tree, read_field_tree
+from schema_core.formats.spark.types import (
+    TARGET,
+    SparkTarget,
+    from_field_tree,
+    from_tree,
+    read_field_tree,
+    to_field_tree,
+    to_tree,
+)
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.text import MAX_DEPTH, quote_identifier

@@ -1,0 +1,725 @@
+"""Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON, CREATE TYPE.
+
+Clauses that a schema cannot represent are kept as strings in `beside`. Rows in dumps (``COPY``,
+``INSERT``) are removed before the script is tokenized.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.errors import ParseError, UnsupportedError
+from schema_core.formats.dialects.grammar import (
+    UserTypes,
+    WrittenColumn,
+    column,
+    create_domain,
+    create_type,
+    foreign_type,
+    identifier,
+    option,
+    path,
+    shown,
+    step,
+    texts,
+    until,
+)
+from schema_core.text import Cursor, Span, Token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from schema_core.formats.dialects.engines import Engine
+
+
+@dataclass(slots=True)
+class WrittenTable:
+    """A table as a script declares it, in one statement or several."""
+
+    engine: Engine
+    path: tuple[str, ...]
+    span: Span
+    comment: str | None = None
+    columns: list[WrittenColumn] = field(default_factory=list)
+    key: tuple[str, ...] = ()
+    key_name: str | None = None
+    beside: list[str] = field(default_factory=list)
+    _by_name: dict[str, WrittenColumn] | None = None
+    _by_folded: dict[str, WrittenColumn] = field(default_factory=dict)
+
+    def column(self, name: str) -> WrittenColumn | None:
+        """The column of that name, in any case where the engine does not tell case."""
+        if self._by_name is None:
+            self._by_name = {one.name: one for one in reversed(self.columns)}
+            self._by_folded = {one.name.casefold(): one for one in reversed(self.columns)}
+        folded = None if self.engine.tells_case else self._by_folded.get(name.casefold())
+        return self._by_name.get(name) or folded
+
+    def renamed(self, one: WrittenColumn, name: str) -> None:
+        """Give a column another name."""
+        old, one.name = one.name, name
+        self.key = tuple(name if part == old else part for part in self.key)
+        if self._by_name is not None and self._by_name.get(old) is one:
+            del self._by_name[old]
+            self._by_name[name] = one
+            self._by_folded.pop(old.casefold(), None)
+            self._by_folded[name.casefold()] = one
+
+    def changed(self) -> None:
+        """Forget the index of the columns after one was added or dropped."""
+        self._by_name = None
+
+
+#: Finds a table of the script by its path.
+Find: TypeAlias = Callable[[tuple[str, ...]], WrittenTable | None]
+
+
+# --- CREATE TABLE --------------------------------------------------------------------------------
+
+
+def create_table(cursor: Cursor, engine: Engine, start: Token, find: Find) -> WrittenTable | None:
+    """A table, after CREATE TABLE; None for a partition of another table, which ``OF`` names.
+
+    Raises:
+        UnsupportedError: with code `missing-columns` for a table that takes its columns from
+            elsewhere.
+    """
+    cursor.accept("IF", "NOT", "EXISTS")
+    found = WrittenTable(engine, path(cursor, engine), start.span)
+    if cursor.accept("ON", "CLUSTER"):
+        cursor.advance()
+    if cursor.key == "PARTITION" and cursor.peek().key == "OF":
+        return None
+    if not cursor.accept("("):
+        raise _no_columns(cursor)
+    is_open = not cursor.accept(")")
+    while is_open:
+        _element(cursor, found, find)
+        is_open = not cursor.accept(")")
+        if is_open:
+            cursor.expect(",")
+    _tail(cursor, found, find)
+    if not found.columns:
+        raise _no_columns(cursor)
+    return found
+
+
+def _no_columns(cursor: Cursor) -> UnsupportedError:
+    return UnsupportedError(
+        "the table takes its columns from elsewhere",
+        code="missing-columns",
+        hint="ask the engine for the full statement: SHOW CREATE TABLE",
+        span=cursor.token.span,
+        text=cursor.text,
+    )
+
+
+def _tail(cursor: Cursor, found: WrittenTable, find: Find) -> None:
+    """What follows the columns: more columns, the key in ClickHouse, a comment, options."""
+    start = cursor.token.start
+    while cursor.token.kind != "end" and cursor.key != ";":
+        read = TAILS.get(cursor.key)
+        before = cursor.index
+        if read is None or not read(cursor, found, find):
+            cursor.index = before
+            step(cursor)
+        elif cursor.tokens[before].key in TABLE_COMMENTS:
+            _keep(cursor, found, start, cursor.tokens[before].start)
+            start = cursor.token.start
+    _keep(cursor, found, start, cursor.token.start)
+
+
+def _keep(cursor: Cursor, found: WrittenTable, start: int, stop: int) -> None:
+    if text := shown(cursor, start, stop):
+        found.beside.append(text)
+
+
+def _tail_key(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+    if not cursor.accept("PRIMARY", "KEY"):
+        return False
+    found.key = _key_columns(cursor, found.engine)
+    return True
+
+
+def _partitions(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+    """``PARTITIONED BY (day DATE)`` declares columns, ``PARTITIONED BY (day)`` names them."""
+    if not cursor.accept("PARTITIONED", "BY", "("):
+        return False
+    if cursor.peek().kind in {"word", "name"}:
+        while True:
+            found.columns.append(column(cursor, found.engine))
+            if not cursor.accept(","):
+                break
+    else:
+        until(cursor, ())
+    cursor.expect(")")
+    return True
+
+
+def _tail_comment(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+    """``COMMENT 'text'``, ``COMMENT = 'text'``."""
+    cursor.advance()
+    cursor.accept("=")
+    if cursor.token.kind != "string":
+        return False
+    found.comment = texts(cursor)
+    cursor.accept(",")  # MySQL divides options so, too
+    return True
+
+
+def _tail_options(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+    """``OPTIONS(description='text')`` of BigQuery, where it is the only option."""
+    if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
+        return False
+    comment = texts(cursor)
+    if not cursor.accept(")"):
+        return False
+    found.comment = comment
+    return True
+
+
+def _inherits(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+    """``INHERITS (parent)``: the columns of the parents come before those of the table."""
+    if not cursor.accept("INHERITS", "("):
+        return False
+    inherited: list[WrittenColumn] = []
+    while True:
+        inherited += _columns_of(cursor, found, find)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    own = {one.name for one in found.columns}
+    merged = {one.name: one for one in inherited if one.name not in own}
+    found.columns[:0] = merged.values()
+    return True
+
+
+def _columns_of(cursor: Cursor, found: WrittenTable, find: Find) -> list[WrittenColumn]:
+    """Copies of the columns of another table of the script.
+
+    Raises:
+        UnsupportedError: with code `missing-columns` for a table that the script does not declare.
+    """
+    place = cursor.token
+    other = find(path(cursor, found.engine))
+    if other is None:
+        raise UnsupportedError(
+            "the table takes columns of a table that the script does not declare",
+            code="missing-columns",
+            hint="ask the engine for the full statement: SHOW CREATE TABLE",
+            span=place.span,
+            text=cursor.text,
+        )
+    return [replace(one, is_key=False, beside=list(one.beside)) for one in other.columns]
+
+
+#: First word of a part of the tail -> what reads it; it gives False where something else is meant.
+TAILS: dict[str, Callable[[Cursor, WrittenTable, Find], bool]] = {
+    "PRIMARY":     _tail_key,
+    "PARTITIONED": _partitions,
+    "COMMENT":     _tail_comment,
+    "OPTIONS":     _tail_options,
+    "INHERITS":    _inherits,
+}  # fmt: skip
+TABLE_COMMENTS = frozenset({"COMMENT", "OPTIONS"})
+
+
+# --- elements of the column list -----------------------------------------------------------------
+
+#: Words that begin a constraint and, with what follows, cannot begin a column.
+CONSTRAINTS = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE", "LIKE"})
+OWN_CONSTRAINTS = {
+    "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL"}),
+    "clickhouse": frozenset({"INDEX", "PROJECTION", "ASSUME"}),
+}  # fmt: skip
+
+
+def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
+    return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
+
+
+def _element(cursor: Cursor, found: WrittenTable, find: Find) -> None:
+    """A column, the primary key, or a constraint that only leaves a remark."""
+    if not _begins_constraint(cursor, found.engine):
+        found.columns.append(column(cursor, found.engine))
+        return
+    start = cursor.token
+    if cursor.accept("LIKE"):
+        found.columns += _columns_of(cursor, found, find)
+        until(cursor, (",",))
+        return
+    name = identifier(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
+    if cursor.accept("PRIMARY", "KEY"):
+        while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
+            cursor.advance()
+        found.key, found.key_name = _key_columns(cursor, found.engine), name
+        until(cursor, (",",))
+        return
+    until(cursor, (",",))
+    found.beside.append(shown(cursor, start.start))
+
+
+def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
+    """``(a, b DESC)``; ClickHouse allows one name without parentheses."""
+    if not cursor.accept("("):
+        return (identifier(cursor, engine),)
+    names = []
+    while True:
+        names.append(identifier(cursor, engine))
+        until(cursor, (",",))  # a length, ASC, DESC
+        if cursor.accept(")"):
+            return tuple(names)
+        cursor.expect(",")
+
+
+# --- ALTER TABLE ---------------------------------------------------------------------------------
+
+
+def alter_table(cursor: Cursor, found: WrittenTable) -> None:
+    """Apply the actions of an ALTER TABLE; those that leave the schema unchanged go to `beside`."""
+    while True:
+        start = cursor.token
+        read = ACTIONS.get(cursor.key)
+        if read is None or not read(cursor, found):
+            until(cursor, (",", ";"))
+            _keep(cursor, found, start.start, cursor.token.start)
+        if not cursor.accept(","):
+            return
+
+
+def _accept_column_word(cursor: Cursor) -> None:
+    cursor.accept("COLUMN")
+    cursor.accept("IF", "EXISTS")
+    cursor.accept("IF", "NOT", "EXISTS")
+
+
+def _known(cursor: Cursor, found: WrittenTable) -> WrittenColumn:
+    """The column named next.
+
+    Raises:
+        ParseError: with code `unknown-column`.
+    """
+    token = cursor.token
+    name = identifier(cursor, found.engine)
+    if (known := found.column(name)) is None:
+        raise cursor.fail(
+            f"{name!r} is not a column of the table", code="unknown-column", span=token.span
+        )
+    return known
+
+
+def _add(cursor: Cursor, found: WrittenTable) -> bool:
+    """``ADD CONSTRAINT k PRIMARY KEY (a)`` as dumps have it, ``ADD COLUMN a int``."""
+    engine = found.engine
+    cursor.advance()
+    if _begins_constraint(cursor, engine):
+        name = identifier(cursor, engine) if cursor.accept("CONSTRAINT") else None
+        if not cursor.accept("PRIMARY", "KEY"):
+            return False
+        if cursor.key == "USING" and cursor.peek().key != "INDEX":
+            cursor.accept("USING")
+            cursor.advance()
+        if cursor.key != "(":
+            return False
+        found.key, found.key_name = _key_columns(cursor, engine), name
+        until(cursor, (",", ";"))
+        return True
+    if cursor.key in NOT_COLUMNS:
+        return False
+    _accept_column_word(cursor)
+    found.changed()
+    if cursor.accept("("):  # several at once
+        while True:
+            found.columns.append(column(cursor, engine))
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+        return True
+    _place(cursor, found, column(cursor, engine), len(found.columns))
+    return True
+
+
+def _place(cursor: Cursor, found: WrittenTable, added: WrittenColumn, default: int) -> None:
+    """Insert a column as FIRST or AFTER specifies, else at a default position."""
+    if cursor.accept("FIRST"):
+        default = 0
+    elif cursor.accept("AFTER"):
+        default = _index(found, _known(cursor, found)) + 1
+    found.columns.insert(default, added)
+
+
+def _index(found: WrittenTable, wanted: WrittenColumn) -> int:
+    return next(place for place, one in enumerate(found.columns) if one is wanted)
+
+
+def _alter_column(cursor: Cursor, found: WrittenTable) -> bool:
+    """``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL``, ``TYPE t``, ``SET DATA TYPE t``."""
+    cursor.advance()
+    _accept_column_word(cursor)
+    changed = _known(cursor, found)
+    start = cursor.token
+    if cursor.accept("SET", "NOT", "NULL"):
+        changed.nullable = False
+    elif cursor.accept("DROP", "NOT", "NULL"):
+        changed.nullable = True
+    elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
+        changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
+        until(cursor, (",", ";"))
+    else:
+        until(cursor, (",", ";"))
+        changed.beside.append(shown(cursor, start.start))
+    return True
+
+
+def _modify(cursor: Cursor, found: WrittenTable) -> bool:
+    """``MODIFY a bigint NOT NULL``, ``CHANGE a b bigint``: the column is declared anew."""
+    is_change = cursor.advance().key == "CHANGE"
+    if not is_change and cursor.key == "(":
+        return False
+    _accept_column_word(cursor)
+    changed = found.column(identifier(cursor, found.engine)) if is_change else None
+    if changed is None:
+        before = cursor.index
+        changed = _known(cursor, found)
+        cursor.index = before
+    added = column(cursor, found.engine)
+    added.is_key = added.is_key or changed.is_key
+    place = _index(found, changed)
+    del found.columns[place]
+    found.changed()
+    _place(cursor, found, added, place)
+    found.changed()
+    found.renamed(changed, added.name)
+    return True
+
+
+def _drop(cursor: Cursor, found: WrittenTable) -> bool:
+    """``DROP COLUMN a``, ``DROP PRIMARY KEY``."""
+    cursor.advance()
+    if cursor.accept("PRIMARY", "KEY"):
+        found.key, found.key_name = (), None
+        return True
+    if _begins_constraint(cursor, found.engine) or cursor.key in NOT_COLUMNS:
+        return False
+    _accept_column_word(cursor)
+    name = identifier(cursor, found.engine)
+    if (dropped := found.column(name)) is not None:
+        del found.columns[_index(found, dropped)]
+        found.changed()
+    until(cursor, (",", ";"))
+    return True
+
+
+def _rename(cursor: Cursor, found: WrittenTable) -> bool:
+    """``RENAME COLUMN a TO b``, ``RENAME TO t``."""
+    cursor.advance()
+    if cursor.accept("TO"):
+        new = path(cursor, found.engine)
+        found.path = (*found.path[: len(found.path) - 1], *new) if len(new) == 1 else new
+        return True
+    if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, found.engine):
+        return False
+    _accept_column_word(cursor)
+    renamed = _known(cursor, found)
+    cursor.expect("TO")
+    found.renamed(renamed, identifier(cursor, found.engine))
+    return True
+
+
+def _comment(cursor: Cursor, found: WrittenTable) -> bool:
+    """``COMMENT = 'text'`` of MySQL."""
+    return _tail_comment(cursor, found, lambda path: None)
+
+
+#: First word of an action -> what reads it; it gives False where something else is meant.
+ACTIONS: dict[str, Callable[[Cursor, WrittenTable], bool]] = {
+    "ADD":     _add,
+    "ALTER":   _alter_column,
+    "MODIFY":  _modify,
+    "CHANGE":  _modify,
+    "DROP":    _drop,
+    "RENAME":  _rename,
+    "COMMENT": _comment,
+}  # fmt: skip
+
+#: Words after ADD, DROP and RENAME that begin something else than a column.
+NOT_COLUMNS = frozenset({
+    "PARTITION", "PARTITIONS", "KEY", "INDEX", "GENERATED", "ROW", "SEARCH", "TAG", "ROLLUP",
+    "CONSTRAINT", "STATISTICS", "PERIOD", "SYSTEM", "CLUSTERING", "MASKING", "AS",
+})  # fmt: skip
+
+
+@dataclass(slots=True)
+class WrittenScript:
+    """What a script declares; `beside` are the statements without a table of the script."""
+
+    engine: Engine
+    tables: list[WrittenTable] = field(default_factory=list)
+    types: UserTypes = field(default_factory=UserTypes)
+    beside: list[str] = field(default_factory=list)
+    _by_name: dict[str, list[WrittenTable]] = field(default_factory=dict)
+
+    def add(self, table: WrittenTable) -> None:
+        self.tables.append(table)
+        self._by_name.setdefault(table.path[-1], []).append(table)
+
+    def renamed(self, table: WrittenTable, before: tuple[str, ...]) -> None:
+        """Rename a table: it is found only by its new path."""
+        self._by_name[before[-1]].remove(table)
+        self._by_name.setdefault(table.path[-1], []).append(table)
+
+    def find(self, name: tuple[str, ...]) -> WrittenTable | None:
+        """The table at a path, of which either side may leave the first names out."""
+        for table in reversed(self._by_name.get(name[-1], ())):
+            length = min(len(table.path), len(name))
+            if table.path[-length:] == name[-length:]:
+                return table
+        return None
+
+
+#: What may stand between CREATE and TABLE.
+MODIFIERS = frozenset(
+    {
+        "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
+        "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT",
+    }
+)  # fmt: skip
+
+#: First words of statements that declare nothing: settings, transactions, rows.
+QUIET = frozenset(
+    {
+        "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "DROP", "LOCK", "UNLOCK", "SELECT",
+        "PRAGMA", "DELIMITER", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "TRUNCATE",
+        "ANALYZE", "VACUUM", "REINDEX", "END",
+    }
+)  # fmt: skip
+
+
+def script(cursor: Cursor, engine: Engine) -> WrittenScript:
+    """All tables of a script; comments, keys and changes may come in statements of their own.
+
+    Raises:
+        ParseError: for a text outside the grammar, or with code `missing-create-table`.
+        UnsupportedError: with code `missing-columns` for a table that takes its columns from
+            elsewhere.
+    """
+    found = WrittenScript(engine)
+    while cursor.token.kind != "end":
+        if not cursor.accept(";"):
+            _statement(cursor, found)
+    if not found.tables:
+        raise cursor.fail("there is no CREATE TABLE", code="missing-create-table", span=Span(0, 1))
+    return found
+
+
+def _statement(cursor: Cursor, found: WrittenScript) -> None:
+    start = cursor.token
+    owner: WrittenTable | None = None
+    is_read = False
+    if cursor.accept("CREATE"):
+        owner, is_read = _create(cursor, found, start)
+    elif cursor.accept("COMMENT", "ON"):
+        owner, is_read = _comment_on(cursor, found)
+    elif cursor.accept("ALTER", "TABLE"):
+        owner, is_read = _alter(cursor, found)
+    if until(cursor, (";",)):
+        is_read = False
+    if not is_read and start.key not in QUIET:
+        beside = found.beside if owner is None else owner.beside
+        beside.append(shown(cursor, start.start))
+
+
+def _create(cursor: Cursor, found: WrittenScript, start: Token) -> tuple[WrittenTable | None, bool]:
+    """What follows CREATE: the table that it belongs to, and whether all of it was understood."""
+    engine = found.engine
+    while cursor.key in MODIFIERS:
+        cursor.advance()
+    if cursor.accept("TABLE"):
+        table = create_table(cursor, engine, start, found.find)
+        if table is not None:
+            found.add(table)
+            return table, True
+        cursor.expect("PARTITION", "OF")
+        return found.find(path(cursor, engine)), False
+    if cursor.accept("TYPE"):
+        return None, create_type(cursor, engine, found.types)
+    if cursor.accept("DOMAIN"):
+        return None, create_domain(cursor, engine, found.types)
+    while cursor.token.kind != "end" and cursor.key not in {";", "ON"}:
+        cursor.advance()
+    if cursor.accept("ON"):  # an index, a trigger, a policy
+        cursor.accept("ONLY")
+        if cursor.token.kind in {"word", "name"}:
+            return found.find(path(cursor, engine)), False
+    return None, False
+
+
+def _comment_on(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | None, bool]:
+    """``COMMENT ON TABLE t IS 'text'``, ``COMMENT ON COLUMN t.c IS 'text'``."""
+    if cursor.accept("TABLE"):
+        table = found.find(path(cursor, found.engine))
+        if table is None or not cursor.accept("IS"):
+            return table, False
+        table.comment = None if cursor.accept("NULL") else texts(cursor)
+        return table, True
+    if not cursor.accept("COLUMN"):
+        return None, False
+    *home, name = path(cursor, found.engine)
+    table = found.find(tuple(home)) if home else found.tables[-1] if found.tables else None
+    if table is None:
+        return None, False
+    if (commented := table.column(name)) is None:
+        raise cursor.fail(
+            f"a comment on {name!r}, which is not a column of the table", code="unknown-column"
+        )
+    cursor.expect("IS")
+    commented.comment = None if cursor.accept("NULL") else texts(cursor)
+    return table, True
+
+
+def _alter(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | None, bool]:
+    """``ALTER TABLE ONLY t ...``; a table that the script does not declare is ignored."""
+    cursor.accept("IF", "EXISTS")
+    cursor.accept("ONLY")
+    table = found.find(path(cursor, found.engine))
+    cursor.accept("*")
+    if table is None:
+        return None, False
+    before = table.path
+    alter_table(cursor, table)
+    if table.path != before:
+        found.renamed(table, before)
+    return table, True
+
+
+def without_data(text: str, engine: str) -> str:
+    r"""Return the text with everything blanked that is not SQL; line breaks stay.
+
+    Raises:
+        ParseError: with code `syntax` for data of a COPY that does not end.
+
+    >>> without_data("COPY t FROM stdin;\n1\tit's\n\\.\nSELECT 1;", "postgres").split("\n")
+    ['COPY t FROM stdin;', '      ', '  ', 'SELECT 1;']
+    """
+    find = FINDERS.get(engine)
+    if find is None:
+        return text
+    pieces, done = [], 0
+    for span in find(text):
+        pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]
+        done = span.stop
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
+_LETTERS = re.compile(r"[^\r\n]")
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------
+
+#: Where something begins that is not plain code, or a statement ends.
+_SPECIAL = re.compile(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
+_AFTER_E = re.compile(r"(?<![\w$])[eE]\Z")
+_ESCAPED = re.compile(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
+_COMMENT = re.compile(r"/\*|\*/")
+_COPY = re.compile(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
+_LAST_LINE = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+_CODE = re.compile(r"\S")
+
+
+def _not_for_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
+    """Find the data of COPY and the commands of psql.
+
+    `escapes`: a backslash escapes in every literal, not only in those that begin with E.
+    """
+    position = 0
+    begin: int | None = None  # of the statement
+    while found := _SPECIAL.search(text, position):
+        word, start = found.group(), found.start()
+        if begin is None and (code := _CODE.search(text, position, start)):
+            begin = code.start()
+        if word == "\\":
+            position = _end_of_line(text, start)
+            yield Span(start, position)
+        elif word == ";":
+            position = found.end()
+            if begin is not None and _COPY.match(text, begin, start):
+                position = _end_of_line(text, position)
+                yield (data := _data(text, begin, position))
+                position = data.stop
+            begin = None
+        else:
+            position = _end_of(text, word, found, escapes)
+
+
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _data(text: str, begin: int, start: int) -> Span:
+    """The lines after a COPY, with the one that ends them."""
+    last = _LAST_LINE.search(text, start)
+    if last is None:
+        raise ParseError(
+            "the data of COPY does not end",
+            hint="the data ends with a line that holds only \\.; check that the dump is complete",
+            span=Span(begin, start),
+            text=text,
+        )
+    return Span(start, last.end())
+
+
+def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
+    """The end of a literal, a quoted name or a comment; of the text where it is not closed."""
+    start = found.end()
+    match word:
+        case "--":
+            return _end_of_line(text, start)
+        case "/*":
+            return _end_of_comment(text, start)
+        case "'" if escapes or _AFTER_E.search(text, max(0, found.start() - 2), found.start()):
+            end = _ESCAPED.match(text, start)
+            return end.end() if end else len(text)
+        case _:
+            place = text.find(word, start)
+            return len(text) if place < 0 else place + len(word)
+
+
+def _end_of_comment(text: str, start: int) -> int:
+    """The end of a comment, which may hold comments."""
+    depth = 1
+    for found in _COMMENT.finditer(text, start):
+        depth += 1 if found.group() == "/*" else -1
+        if depth == 0:
+            return found.end()
+    return len(text)
+
+
+# --- MySQL ---------------------------------------------------------------------------------------
+
+_DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+
+
+def _not_for_mysql(text: str) -> Iterator[Span]:
+    """Find the text from a DELIMITER statement to the one that restores the semicolon."""
+    start: int | None = None
+    for found in _DELIMITER.finditer(text):
+        if found[1] != ";":
+            start = found.start() if start is None else start
+        else:
+            yield Span(found.start() if start is None else start, found.end())
+            start = None
+    if start is not None:
+        yield Span(start, len(text))
+
+
+#: Engine -> what finds the spans that are not SQL in its dumps.
+FINDERS: dict[str, Callable[[str], Iterator[Span]]] = {
+    "postgres": _not_for_postgres,
+    "redshift": partial(_not_for_postgres, escapes=True),
+    "mysql":    _not_for_mysql,
+}  # fmt: skip
