@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
@@ -172,6 +172,8 @@ def test_any_text_is_a_table_or_an_error(text: str, dialect: str) -> None:
 
 
 @given(texts, dialects)
+@example("0?0", "clickhouse")
+@example("a > 0 ? 1 : 2", "clickhouse")
 def test_any_expression_is_read_or_becomes_an_ordinary_column(text: str, dialect: str) -> None:
     survives(f"CREATE TABLE t (a int, b int GENERATED ALWAYS AS ({text}))", dialect)
 

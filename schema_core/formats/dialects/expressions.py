@@ -103,6 +103,8 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         operands = [node.this, *node.expressions]
         texts = [read_expression(one, engine, level + 1) for one in operands]
         return f"{FUNCTIONS[node.key]}({', '.join(texts)})"
+    if node.key not in NODES:  # a part of CASE that is not within one: ClickHouse's `a ? b`
+        raise _foreign(f"{node.key.upper()} of {engine.name}")
     return NODES[node.key](node, engine, level)
 
 
