@@ -24,7 +24,7 @@ from schema_core.testing.catalog_samples import (
 
 Call: TypeAlias = Callable[[Any], object]
 
-# What `furnished` holds, and paths where nothing is.
+# The paths of a populated catalog, and paths without objects.
 ORDERS, RECENT, EVENTS = ObjectPath("db", "t"), ObjectPath("db", "v"), ObjectPath("db", "p")
 MODEL_PATH, FUNCTION_PATH = ObjectPath("db", "m"), ObjectPath("db", "f")
 TYPE_PATH, MONEY = ObjectPath("db", "money"), TYPES["distinct"]

@@ -1,19 +1,45 @@
-"""What every catalog must do, as tests: subclass `CatalogContract` and say how yours is made.
+"""The contract of catalogs as tests: subclass `CatalogContract` and implement `make_catalog`.
 
-The law of them all: what goes in comes out with the same meaning, and what is refused is refused
-with the code that `Catalog` names and leaves everything as it was.
+Every object that is stored is read back with the same meaning; a call that is refused raises the
+code that `Catalog` documents and changes nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import random
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.objects import CatalogDatabase, TableKind
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import (
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    TableKind,
+)
+from schema_core.catalog.partitions import CatalogPartition
 from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
-from schema_core.errors import UnsupportedError
+from schema_core.catalog.resolve import origin
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+)
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_cases import (
     DATABASE,
@@ -21,152 +47,379 @@ from schema_core.testing.catalog_cases import (
     FUNCTION_PATH,
     IGNORED,
     MODEL_PATH,
+    MONEY,
     NOTHING,
+    NOWHERE,
     ORDERS,
     OTHER,
     PARTITION,
     RECENT,
     REFUSED,
     SPEC,
+    TYPE_PATH,
+    VIEW,
     WITHOUT,
     Call,
     kind_of,
 )
-from schema_core.testing.catalog_contract_base import by_name, need, refused_name, state
-from schema_core.testing.catalog_contract_shared import LimitChecks, SharingChecks
-from schema_core.testing.catalog_contract_types import TypeChecks
-from schema_core.testing.catalog_contract_versions import VersionChecks
 from schema_core.testing.catalog_samples import (
     FUNCTIONS,
     MODEL,
     MODELS,
     ODD_NAMES,
+    PARTITIONED,
     PLAIN,
     TABLES,
+    TYPES,
+    columns,
     understood,
     understood_model,
 )
 
-#: What a catalog must keep to be given a table of this kind.
+
+def by_name(rows: tuple[Any, ...]) -> list[Any]:
+    """Return the rows as test parameters, each identified by the name in its second column."""
+    return [pytest.param(row[0], *row[2:], id=row[1]) for row in rows]
+
+
+def need(catalog: Catalog, capability: Capability | None) -> None:
+    """Skip the test if the catalog lacks the capability."""
+    if capability is not None and capability not in catalog.capabilities:
+        pytest.skip(f"{type(catalog).__name__} does not store {capability.value}")
+
+
+def refused_name(call: Callable[[], None]) -> None:
+    """Assert that the call is refused because the catalog does not support the name."""
+    with pytest.raises(UnsupportedError) as caught:
+        call()
+
+    assert caught.value.code.startswith("name-")
+
+
+def state(catalog: Catalog) -> dict[str, object]:
+    """Return everything that the catalog stores, with equal values for equal meanings."""
+    found: dict[str, object] = {}
+    for name in catalog.list_databases():
+        database = catalog.get_database(name)
+        found[f"database {name}"] = (database.get_properties(), database.get_comment())
+        for table in catalog.list_tables(name):
+            path = ObjectPath(name, table)
+            found[f"table {path}"] = understood(catalog.get_table(path))
+        if Capability.FUNCTIONS in catalog.capabilities:
+            for function in catalog.list_functions(name):
+                path = ObjectPath(name, function)
+                found[f"function {path}"] = catalog.get_function(path)
+        if Capability.MODELS in catalog.capabilities:
+            for model in catalog.list_models(name):
+                path = ObjectPath(name, model)
+                found[f"model {path}"] = understood_model(catalog.get_model(path))
+        if Capability.TYPES in catalog.capabilities:
+            for type_ in catalog.list_types(name):
+                path = ObjectPath(name, type_)
+                found[f"type {path}"] = catalog.get_type(path)
+    if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
+        for spec in catalog.list_partitions(EVENTS):
+            found[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
+    return found
+
+
+#: Kind of table -> the capability that a catalog needs to store it.
 NEEDED = {TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
 
 
-class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
-    """The tests of a catalog. Databases other than the default one and `db` are not expected."""
+#: A secret that no error message may contain.
+CANARY = "canary-8361"
 
-    # --- refused and ignored -------------------------------------------------------------------
+
+MINE, THEIRS = {"writer": "me", "password": CANARY}, {"writer": "them"}
+
+
+class Alteration(NamedTuple):
+    """How one kind of object is read, altered and dropped, and the definitions of two writers."""
+
+    needs: Capability | None
+    read: Callable[[Catalog], Any]
+    alter: Callable[..., None]
+    drop: Callable[[Catalog], None]
+    mine: Any
+    theirs: Any
+
+
+ALTERATIONS = {
+    "database": Alteration(
+        None,
+        lambda c: c.get_database("db"),
+        lambda c, new, ignore, **more: c.alter_database("db", new, ignore, **more),
+        lambda c: c.drop_database("db", False, True),
+        CatalogDatabase(MINE, "mine"),
+        CatalogDatabase(THEIRS),
+    ),
+    "table": Alteration(
+        None,
+        lambda c: c.get_table(ORDERS),
+        lambda c, new, ignore, **more: c.alter_table(ORDERS, new, ignore, **more),
+        lambda c: c.drop_table(ORDERS, False),
+        TABLES["plain"].copy(MINE),
+        TABLES["every clause"].copy(THEIRS),
+    ),
+    "view": Alteration(
+        None,
+        lambda c: c.get_table(RECENT),
+        lambda c, new, ignore, **more: c.alter_table(RECENT, new, ignore, **more),
+        lambda c: c.drop_table(RECENT, False),
+        VIEW.copy(MINE),
+        TABLES["view without more"].copy(THEIRS),
+    ),
+    "partition": Alteration(
+        Capability.PARTITIONS,
+        lambda c: c.get_partition(EVENTS, SPEC),
+        lambda c, new, ignore, **more: c.alter_partition(EVENTS, SPEC, new, ignore, **more),
+        lambda c: c.drop_partition(EVENTS, SPEC, False),
+        CatalogPartition(MINE, "mine"),
+        CatalogPartition(THEIRS),
+    ),
+    "function": Alteration(
+        Capability.FUNCTIONS,
+        lambda c: c.get_function(FUNCTION_PATH),
+        lambda c, new, ignore, **more: c.alter_function(FUNCTION_PATH, new, ignore, **more),
+        lambda c: c.drop_function(FUNCTION_PATH, False),
+        FUNCTIONS["every clause"],
+        FUNCTIONS["Python"],
+    ),
+    "model": Alteration(
+        Capability.MODELS,
+        lambda c: c.get_model(MODEL_PATH),
+        lambda c, new, ignore, **more: c.alter_model(MODEL_PATH, new, ignore, **more),
+        lambda c: c.drop_model(MODEL_PATH, False),
+        MODEL.copy(MINE),
+        MODEL.copy(THEIRS),
+    ),
+}
+
+
+every_kind = pytest.mark.parametrize("kind", ALTERATIONS)
+
+
+#: Sample table -> the unresolved class that a catalog returns.
+UNRESOLVED = {
+    "plain": CatalogTable,
+    "every clause": CatalogTable,
+    "view": CatalogView,
+    "materialized table": CatalogMaterializedTable,
+}
+
+
+def _without_types(kept: Any) -> Any:
+    return origin(kept) if hasattr(kept, "options") and not hasattr(kept, "class_name") else kept
+
+
+#: Number of concurrent writers, and of writes by each.
+WRITERS, TIMES = 8, 5
+
+
+#: The table of the writer that is killed: large enough to be interrupted half-way.
+LARGE = PLAIN.copy({"n": "x" * 20_000})
+
+
+KILLED = [ObjectPath("db", f"t{number}") for number in range(5)]
+
+
+#: Names that some stores do not support.
+DIFFICULT_NAMES = {
+    "very long": "n" * 10_000,
+    "long and random": "".join(random.Random(1).choices("abcdefghijklmnop", k=8_000)),  # noqa: S311
+    "NUL": "a\0b",
+    "lone surrogate": "a\ud800b",
+    "long and Japanese": "注文" * 400,
+}
+
+
+class CatalogContract(ABC):
+    """The tests that every catalog passes.
+
+    A catalog contains no databases other than its default one and `db` when a test begins.
+    """
+
+    #: Whether a second catalog in the same directory contains the objects of the first one.
+    durable = False
+    #: Whether unresolved tables, views and models are refused (FLIP-164).
+    refuses_unresolved = True
+    #: Whether a process with a durable catalog may be forked and killed while it writes.
+    killable = False
+    #: Whether exactly one of several concurrent DROPs of a table succeeds.
+    reports_who_dropped = True
+    #: Whether names of databases and tables are case-sensitive; if not, they are lower-cased.
+    preserves_case = True
+    #: A table with the partition keys `b` and `c`, to which partitions can be added.
+    partitioned: ResolvedTable = PARTITIONED
+    #: Functions that the catalog can store, by the feature that they exercise.
+    functions: Mapping[str, CatalogFunction] = FUNCTIONS
+
+    def supports_name(self, name: str) -> bool:
+        """Return whether an object may have this name; if not, creating it is refused.
+
+        The error is an `UnsupportedError` whose code begins with ``name-``.
+        """
+        return True
+
+    def listed_name(self, name: str) -> str:
+        """Return the name as the catalog lists it."""
+        return name if self.preserves_case else name.lower()
+
+    @abstractmethod
+    def make_catalog(self, directory: Path) -> Catalog:
+        """Return a catalog that stores its objects in this directory."""
+
+    @pytest.fixture
+    def catalog(self, tmp_path: Path) -> Iterator[Catalog]:
+        """Yield a catalog with an empty database `db`."""
+        catalog = self.make_catalog(tmp_path)
+        catalog.open()
+        catalog.create_database("db", DATABASE, False)
+        yield catalog
+        catalog.close()
+
+    @pytest.fixture
+    def populated(self, catalog: Catalog) -> Catalog:
+        """Return a catalog with one object of every kind that it stores."""
+        self.populate(catalog)
+        return catalog
+
+    def populate(self, catalog: Catalog) -> None:
+        """Create one object of every kind that the catalog stores."""
+        catalog.create_table(ORDERS, PLAIN, False)
+        catalog.create_table(RECENT, TABLES["view"], False)
+        catalog.create_table(EVENTS, self.partitioned, False)
+        if Capability.PARTITIONS in catalog.capabilities:
+            catalog.create_partition(EVENTS, SPEC, PARTITION, False)
+        if Capability.FUNCTIONS in catalog.capabilities:
+            catalog.create_function(FUNCTION_PATH, self.functions["every clause"], False)
+        if Capability.MODELS in catalog.capabilities:
+            catalog.create_model(MODEL_PATH, MODEL, False)
+        if Capability.TYPES in catalog.capabilities:
+            catalog.create_type(TYPE_PATH, MONEY, False)
+
+    def second_catalog(self, catalog: Catalog, directory: Path) -> Catalog:
+        """Return another catalog on the same store, or the same one if it is not durable."""
+        if not self.durable:
+            return catalog
+        again = self.make_catalog(directory)
+        again.open()
+        return again
+
+    # --- refused and ignored calls ---------------------------------------------------------------
 
     @pytest.mark.parametrize(("needs", "call", "code"), by_name(REFUSED))
     def test_refused(
-        self, furnished: Catalog, needs: Capability | None, call: Call, code: str
+        self, populated: Catalog, needs: Capability | None, call: Call, code: str
     ) -> None:
-        """It is refused with its code and changes nothing."""
-        need(furnished, needs)
-        before = state(furnished)
+        """The call raises its code and changes nothing."""
+        need(populated, needs)
+        before = state(populated)
 
         with pytest.raises(kind_of(code)) as caught:
-            call(furnished)
+            call(populated)
 
         assert code == caught.value.code
-        assert before == state(furnished)
+        assert before == state(populated)
 
     @pytest.mark.parametrize(("needs", "call"), by_name(IGNORED))
-    def test_ignored(self, furnished: Catalog, needs: Capability | None, call: Call) -> None:
-        """With the flag nothing happens."""
-        need(furnished, needs)
-        before = state(furnished)
+    def test_ignored(self, populated: Catalog, needs: Capability | None, call: Call) -> None:
+        """With its ignore flag the call changes nothing."""
+        need(populated, needs)
+        before = state(populated)
 
-        call(furnished)
+        call(populated)
 
-        assert before == state(furnished)
+        assert before == state(populated)
 
     @pytest.mark.parametrize(("lacks", "call"), by_name(WITHOUT))
-    def test_capability_that_is_not_there_is_refused(
-        self, furnished: Catalog, lacks: Capability, call: Call
+    def test_missing_capability_is_refused(
+        self, populated: Catalog, lacks: Capability, call: Call
     ) -> None:
-        """What `capabilities` does not name is refused, not ignored."""
-        if lacks in furnished.capabilities:
-            pytest.skip(f"{type(furnished).__name__} keeps {lacks.value}")
+        """A call that needs an undeclared capability is refused, not ignored."""
+        if lacks in populated.capabilities:
+            pytest.skip(f"{type(populated).__name__} stores {lacks.value}")
 
         with pytest.raises(UnsupportedError) as caught:
-            call(furnished)
+            call(populated)
 
         assert caught.value.code == "unsupported-capability"
 
-    def test_materialized_table_that_is_not_kept_is_refused(self, furnished: Catalog) -> None:
-        """Created or altered, it is refused as any other thing that is not kept."""
-        if Capability.MATERIALIZED_TABLES in furnished.capabilities:
-            pytest.skip(f"{type(furnished).__name__} keeps materialized tables")
+    def test_unsupported_materialized_table_is_refused(self, populated: Catalog) -> None:
+        """Creating one is refused like any other missing capability."""
+        if Capability.MATERIALIZED_TABLES in populated.capabilities:
+            pytest.skip(f"{type(populated).__name__} stores materialized tables")
 
         with pytest.raises(UnsupportedError) as caught:
-            furnished.create_table(NOTHING, TABLES["materialized table"], True)
+            populated.create_table(NOTHING, TABLES["materialized table"], True)
 
         assert caught.value.code == "unsupported-capability"
-        assert not furnished.table_exists(NOTHING)
+        assert not populated.table_exists(NOTHING)
 
-    # --- databases -----------------------------------------------------------------------------
+    # --- databases -------------------------------------------------------------------------------
 
     def test_default_database_exists(self, catalog: Catalog) -> None:
-        """The default database, where there is one, is there from the beginning."""
+        """The default database, if there is one, exists in a new catalog."""
         name = catalog.get_default_database()
 
         assert name is None or catalog.database_exists(name)
 
-    def test_database_comes_back(self, catalog: Catalog) -> None:
-        """Properties and comment are kept."""
+    def test_database_round_trip(self, catalog: Catalog) -> None:
+        """Properties and comment are stored."""
         database = catalog.get_database("db")
 
         assert DATABASE.get_properties() == database.get_properties()
         assert DATABASE.get_comment() == database.get_comment()
 
-    def test_database_is_altered(self, furnished: Catalog) -> None:
-        """Another definition takes its place; what the database holds stays."""
-        before = furnished.list_tables("db")
+    def test_database_is_altered(self, populated: Catalog) -> None:
+        """The new definition replaces the old one; the objects in the database stay."""
+        before = populated.list_tables("db")
 
-        furnished.alter_database("db", CatalogDatabase({"z": "1"}, "new"), False)
+        populated.alter_database("db", CatalogDatabase({"z": "1"}, "new"), False)
 
-        database = furnished.get_database("db")
+        database = populated.get_database("db")
         assert ({"z": "1"}, "new") == (database.get_properties(), database.get_comment())
-        assert before == furnished.list_tables("db")
+        assert before == populated.list_tables("db")
 
     def test_database_is_dropped(self, catalog: Catalog) -> None:
-        """An empty one without further ado."""
+        """An empty database is dropped without CASCADE."""
         catalog.drop_database("db", False)
 
         assert not catalog.database_exists("db")
         assert "db" not in catalog.list_databases()
 
-    def test_database_is_dropped_with_all_it_holds(self, furnished: Catalog) -> None:
-        """A new one of the same name has no tables and no functions."""
-        furnished.drop_database("db", False, True)
+    def test_database_is_dropped_with_its_objects(self, populated: Catalog) -> None:
+        """A new database of the same name has no tables or functions."""
+        populated.drop_database("db", False, True)
 
-        assert not furnished.table_exists(ORDERS)
-        furnished.create_database("db", CatalogDatabase(), False)
-        assert [] == furnished.list_tables("db") == furnished.list_views("db")
-        assert [] == furnished.list_functions("db")
-        assert not furnished.function_exists(FUNCTION_PATH)
+        assert not populated.table_exists(ORDERS)
+        populated.create_database("db", CatalogDatabase(), False)
+        assert [] == populated.list_tables("db") == populated.list_views("db")
+        assert [] == populated.list_functions("db")
+        assert not populated.function_exists(FUNCTION_PATH)
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_database_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """Names are texts: nothing in them means anything."""
-        if not self.bears(name):
+        """No character of a name has a special meaning."""
+        if not self.supports_name(name):
             refused_name(lambda: catalog.create_database(name, DATABASE, False))
             assert not catalog.database_exists(name)
             return
         catalog.create_database(name, DATABASE, False)
         catalog.create_table(ObjectPath(name, "t"), PLAIN, False)
 
-        assert self.listed(name) in catalog.list_databases()
+        assert self.listed_name(name) in catalog.list_databases()
         assert ["t"] == catalog.list_tables(name)
         assert [] == catalog.list_tables("db")
         catalog.drop_database(name, False, True)
         assert not catalog.database_exists(name)
 
-    # --- tables and views ----------------------------------------------------------------------
+    # --- tables and views ------------------------------------------------------------------------
 
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-    def test_table_comes_back(self, catalog: Catalog, table: Any) -> None:
-        """With the same meaning: schema, options, keys, queries, comment."""
+    def test_table_round_trip(self, catalog: Catalog, table: Any) -> None:
+        """Schema, options, keys, queries and comment are stored."""
         need(catalog, NEEDED.get(table.get_table_kind()))
         catalog.create_table(NOTHING, table, False)
 
@@ -174,65 +427,67 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
         assert table == understood(catalog.get_table(NOTHING))
         assert table.get_table_kind() is catalog.get_table(NOTHING).get_table_kind()
 
-    def test_lists_are_by_kind(self, furnished: Catalog) -> None:
-        """Tables are all of them, each once; views are views."""
-        if Capability.MATERIALIZED_TABLES in furnished.capabilities:
-            furnished.create_table(ObjectPath("db", "mt"), TABLES["materialized table"], False)
-            assert ["mt"] == furnished.list_materialized_tables("db")
-            furnished.drop_table(ObjectPath("db", "mt"), False)
+    def test_lists_are_by_kind(self, populated: Catalog) -> None:
+        """`list_tables` lists every table and view once, `list_views` only views."""
+        if Capability.MATERIALIZED_TABLES in populated.capabilities:
+            populated.create_table(ObjectPath("db", "mt"), TABLES["materialized table"], False)
+            assert ["mt"] == populated.list_materialized_tables("db")
+            populated.drop_table(ObjectPath("db", "mt"), False)
 
-        assert ["p", "t", "v"] == sorted(furnished.list_tables("db"))
-        assert ["v"] == furnished.list_views("db")
+        assert ["p", "t", "v"] == sorted(populated.list_tables("db"))
+        assert ["v"] == populated.list_views("db")
 
     @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-    def test_table_is_altered(self, furnished: Catalog, table: Any) -> None:
-        """Another definition of the same kind takes its place, and nothing of the old one stays."""
-        need(furnished, NEEDED.get(table.get_table_kind()))
-        furnished.create_table(NOTHING, table.copy({"old": "1"}), False)
+    def test_table_is_altered(self, populated: Catalog, table: Any) -> None:
+        """The new definition of the same kind replaces the old one completely."""
+        need(populated, NEEDED.get(table.get_table_kind()))
+        populated.create_table(NOTHING, table.copy({"old": "1"}), False)
 
-        furnished.alter_table(NOTHING, table, False)
+        populated.alter_table(NOTHING, table, False)
 
-        assert table == understood(furnished.get_table(NOTHING))
-        assert PLAIN == understood(furnished.get_table(ORDERS))
+        assert table == understood(populated.get_table(NOTHING))
+        assert PLAIN == understood(populated.get_table(ORDERS))
 
-    def test_table_is_dropped(self, furnished: Catalog) -> None:
-        """Only that one; a new one of its name has none of its partitions."""
-        furnished.drop_table(EVENTS, False)
+    def test_table_is_dropped(self, populated: Catalog) -> None:
+        """Other tables stay; a new table of the same name has no partitions."""
+        populated.drop_table(EVENTS, False)
 
-        assert not furnished.table_exists(EVENTS)
-        assert ["t", "v"] == sorted(furnished.list_tables("db"))
-        furnished.create_table(EVENTS, self.partitioned, False)
-        if Capability.PARTITIONS in furnished.capabilities:
-            assert [] == furnished.list_partitions(EVENTS)
+        assert not populated.table_exists(EVENTS)
+        assert ["t", "v"] == sorted(populated.list_tables("db"))
+        populated.create_table(EVENTS, self.partitioned, False)
+        if Capability.PARTITIONS in populated.capabilities:
+            assert [] == populated.list_partitions(EVENTS)
 
-    def test_view_is_dropped_as_a_table(self, furnished: Catalog) -> None:
-        """There is one method for all kinds."""
-        furnished.drop_table(RECENT, False)
+    def test_view_is_dropped_as_a_table(self, populated: Catalog) -> None:
+        """`drop_table` drops objects of every kind."""
+        populated.drop_table(RECENT, False)
 
-        assert [] == furnished.list_views("db")
+        assert [] == populated.list_views("db")
 
     @pytest.mark.parametrize("path", [ORDERS, RECENT, EVENTS], ids=["table", "view", "partitioned"])
-    def test_table_is_renamed(self, furnished: Catalog, path: ObjectPath) -> None:
-        """Its definition and its partitions go with it."""
-        before = understood(furnished.get_table(path))
+    def test_table_is_renamed(self, populated: Catalog, path: ObjectPath) -> None:
+        """Its definition and partitions are kept."""
+        before = understood(populated.get_table(path))
 
-        furnished.rename_table(path, "new", False)
+        populated.rename_table(path, "new", False)
 
         new = ObjectPath("db", "new")
-        assert not furnished.table_exists(path)
-        assert before == understood(furnished.get_table(new))
-        if path == EVENTS and Capability.PARTITIONS in furnished.capabilities:
-            assert [SPEC] == furnished.list_partitions(new)
+        assert not populated.table_exists(path)
+        assert before == understood(populated.get_table(new))
+        if path == EVENTS and Capability.PARTITIONS in populated.capabilities:
+            assert [SPEC] == populated.list_partitions(new)
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_table_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """Created, found among all others, renamed and dropped."""
+        """It is created, found among others, renamed and dropped."""
         path, plain = ObjectPath("db", name), ObjectPath("db", "plain")
-        if not self.bears(name):
+        if not self.supports_name(name):
             refused_name(lambda: catalog.create_table(path, PLAIN, False))
             assert [] == catalog.list_tables("db")
             return
-        names = {self.listed(other) for other in ODD_NAMES.values() if self.bears(other)}
+        names = {
+            self.listed_name(other) for other in ODD_NAMES.values() if self.supports_name(other)
+        }
         for other in names:
             catalog.create_table(ObjectPath("db", other), PLAIN, False)
         catalog.rename_table(path, "plain", False)
@@ -241,12 +496,12 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
 
         assert sorted(names) == sorted(catalog.list_tables("db"))
         catalog.drop_table(path, False)
-        assert names - {self.listed(name)} == {*catalog.list_tables("db")}
+        assert names - {self.listed_name(name)} == {*catalog.list_tables("db")}
 
-    def test_names_of_tables_differ_by_case(self, catalog: Catalog) -> None:
-        """And so do those of databases; or none of them does."""
+    def test_case_of_table_names(self, catalog: Catalog) -> None:
+        """Names of databases and tables are both case-sensitive, or both not."""
         paths = (ObjectPath("db", "t"), ObjectPath("db", "T"), ObjectPath("DB", "t"))
-        if not self.keeps_case:
+        if not self.preserves_case:
             catalog.create_table(paths[1], PLAIN, False)
             assert all(map(catalog.table_exists, paths))
             assert ["t"] == catalog.list_tables("DB")
@@ -262,72 +517,72 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
 
         assert (["t"], ["t"]) == (catalog.list_tables("db"), catalog.list_tables("DB"))
 
-    # --- partitions ----------------------------------------------------------------------------
+    # --- partitions ------------------------------------------------------------------------------
 
-    def test_partition_comes_back(self, furnished: Catalog) -> None:
-        """Whatever the order of its keys."""
-        need(furnished, Capability.PARTITIONS)
+    def test_partition_round_trip(self, populated: Catalog) -> None:
+        """The order of the keys does not matter."""
+        need(populated, Capability.PARTITIONS)
 
-        turned = Spec(dict(reversed(SPEC.get_partition_spec().items())))
+        reordered = Spec(dict(reversed(SPEC.get_partition_spec().items())))
 
-        assert furnished.partition_exists(EVENTS, turned)
-        assert PARTITION == furnished.get_partition(EVENTS, turned)
-        assert not furnished.partition_exists(EVENTS, OTHER)
-        assert not furnished.partition_exists(ORDERS, SPEC)
+        assert populated.partition_exists(EVENTS, reordered)
+        assert PARTITION == populated.get_partition(EVENTS, reordered)
+        assert not populated.partition_exists(EVENTS, OTHER)
+        assert not populated.partition_exists(ORDERS, SPEC)
 
-    def test_partitions_are_listed_by_what_is_given(self, furnished: Catalog) -> None:
-        """A specification of some keys finds all that have them; an unknown key finds none."""
-        need(furnished, Capability.PARTITIONS)
-        furnished.create_partition(EVENTS, OTHER, PARTITION, False)
+    def test_partitions_are_listed_by_partial_specification(self, populated: Catalog) -> None:
+        """A partial specification matches all partitions with its values."""
+        need(populated, Capability.PARTITIONS)
+        populated.create_partition(EVENTS, OTHER, PARTITION, False)
 
-        assert {SPEC, OTHER} == {*furnished.list_partitions(EVENTS)}
-        assert {SPEC, OTHER} == {*furnished.list_partitions(EVENTS, Spec({"b": "x/y"}))}
-        assert [OTHER] == furnished.list_partitions(EVENTS, Spec({"c": "2"}))
-        assert [] == furnished.list_partitions(EVENTS, Spec({"unknown": "2"}))
+        assert {SPEC, OTHER} == {*populated.list_partitions(EVENTS)}
+        assert {SPEC, OTHER} == {*populated.list_partitions(EVENTS, Spec({"b": "x/y"}))}
+        assert [OTHER] == populated.list_partitions(EVENTS, Spec({"c": "2"}))
+        assert [] == populated.list_partitions(EVENTS, Spec({"unknown": "2"}))
 
-    def test_partition_is_altered_and_dropped(self, furnished: Catalog) -> None:
-        """The others stay."""
-        need(furnished, Capability.PARTITIONS)
-        furnished.create_partition(EVENTS, OTHER, PARTITION, False)
+    def test_partition_is_altered_and_dropped(self, populated: Catalog) -> None:
+        """Other partitions stay."""
+        need(populated, Capability.PARTITIONS)
+        populated.create_partition(EVENTS, OTHER, PARTITION, False)
         new = PARTITION.create_instance({"z": "1"}, "new")
 
-        furnished.alter_partition(EVENTS, SPEC, new, False)
+        populated.alter_partition(EVENTS, SPEC, new, False)
 
-        assert new == furnished.get_partition(EVENTS, SPEC)
-        assert PARTITION == furnished.get_partition(EVENTS, OTHER)
-        furnished.drop_partition(EVENTS, SPEC, False)
-        assert [OTHER] == furnished.list_partitions(EVENTS)
+        assert new == populated.get_partition(EVENTS, SPEC)
+        assert PARTITION == populated.get_partition(EVENTS, OTHER)
+        populated.drop_partition(EVENTS, SPEC, False)
+        assert [OTHER] == populated.list_partitions(EVENTS)
 
-    # --- functions -----------------------------------------------------------------------------
+    # --- functions -------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("name", FUNCTIONS)
-    def test_function_comes_back(self, furnished: Catalog, name: str) -> None:
-        """Created and altered: class, language, resources and options."""
-        need(furnished, Capability.FUNCTIONS)
+    def test_function_round_trip(self, populated: Catalog, name: str) -> None:
+        """Class, language, resources and options are stored by CREATE and ALTER."""
+        need(populated, Capability.FUNCTIONS)
         function = self.functions[name]
-        furnished.create_function(NOTHING, function, False)
-        furnished.alter_function(FUNCTION_PATH, function, False)
+        populated.create_function(NOTHING, function, False)
+        populated.alter_function(FUNCTION_PATH, function, False)
 
-        assert function == furnished.get_function(NOTHING) == furnished.get_function(FUNCTION_PATH)
+        assert function == populated.get_function(NOTHING) == populated.get_function(FUNCTION_PATH)
 
-    def test_names_of_functions_do_not_differ_by_case(self, furnished: Catalog) -> None:
-        """They are listed in lower case; those of databases do differ."""
-        need(furnished, Capability.FUNCTIONS)
+    def test_function_names_are_case_insensitive(self, populated: Catalog) -> None:
+        """They are listed in lower case; the names of their databases keep their case."""
+        need(populated, Capability.FUNCTIONS)
         function = self.functions["every clause"]
-        furnished.create_function(ObjectPath("db", "PlusOne"), function, False)
+        populated.create_function(ObjectPath("db", "PlusOne"), function, False)
 
-        assert ["f", "plusone"] == sorted(furnished.list_functions("db"))
-        assert function == furnished.get_function(ObjectPath("db", "PLUSone"))
-        assert self.keeps_case != furnished.function_exists(ObjectPath("DB", "plusone"))
-        furnished.drop_function(ObjectPath("db", "PLUSONE"), False)
-        assert ["f"] == furnished.list_functions("db")
+        assert ["f", "plusone"] == sorted(populated.list_functions("db"))
+        assert function == populated.get_function(ObjectPath("db", "PLUSone"))
+        assert self.preserves_case != populated.function_exists(ObjectPath("DB", "plusone"))
+        populated.drop_function(ObjectPath("db", "PLUSONE"), False)
+        assert ["f"] == populated.list_functions("db")
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
     def test_function_of_any_name(self, catalog: Catalog, name: str) -> None:
-        """Created, found and dropped."""
+        """It is created, found and dropped."""
         need(catalog, Capability.FUNCTIONS)
         path, function = ObjectPath("db", name), self.functions["every clause"]
-        if not self.bears(name):
+        if not self.supports_name(name):
             refused_name(lambda: catalog.create_function(path, function, False))
             assert [] == catalog.list_functions("db")
             return
@@ -337,28 +592,458 @@ class CatalogContract(VersionChecks, TypeChecks, SharingChecks, LimitChecks):
         catalog.drop_function(path, False)
         assert not catalog.function_exists(path)
 
-    # --- models --------------------------------------------------------------------------------
+    # --- models ----------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-    def test_model_comes_back(self, furnished: Catalog, model: Any) -> None:
-        """Created and altered: both schemas, options and comment."""
-        need(furnished, Capability.MODELS)
-        furnished.create_model(NOTHING, model, False)
-        furnished.alter_model(MODEL_PATH, model, False)
+    def test_model_round_trip(self, populated: Catalog, model: Any) -> None:
+        """Both schemas, options and comment are stored by CREATE and ALTER."""
+        need(populated, Capability.MODELS)
+        populated.create_model(NOTHING, model, False)
+        populated.alter_model(MODEL_PATH, model, False)
 
-        assert model == understood_model(furnished.get_model(NOTHING))
-        assert model == understood_model(furnished.get_model(MODEL_PATH))
+        assert model == understood_model(populated.get_model(NOTHING))
+        assert model == understood_model(populated.get_model(MODEL_PATH))
 
     @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
-    def test_model_of_any_name(self, furnished: Catalog, name: str) -> None:
-        """Renamed to it, listed, found and dropped; tables of that name are something else."""
-        need(furnished, Capability.MODELS)
+    def test_model_of_any_name(self, populated: Catalog, name: str) -> None:
+        """It is renamed, listed, found and dropped; a table of the same name is unaffected."""
+        need(populated, Capability.MODELS)
         path = ObjectPath("db", name)
-        furnished.create_table(path, PLAIN, False)
-        furnished.rename_model(MODEL_PATH, name, False)
+        populated.create_table(path, PLAIN, False)
+        populated.rename_model(MODEL_PATH, name, False)
 
-        assert [name] == furnished.list_models("db")
-        assert MODEL == understood_model(furnished.get_model(path))
-        furnished.drop_model(path, False)
-        assert not furnished.model_exists(path)
-        assert furnished.table_exists(path)
+        assert [name] == populated.list_models("db")
+        assert MODEL == understood_model(populated.get_model(path))
+        populated.drop_model(path, False)
+        assert not populated.model_exists(path)
+        assert populated.table_exists(path)
+
+    # --- user-defined types ----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("type_", TYPES.values(), ids=TYPES)
+    def test_type_round_trip(self, catalog: Catalog, type_: Any) -> None:
+        """Its definition and description are stored."""
+        need(catalog, Capability.TYPES)
+        catalog.create_type(NOTHING, type_, False)
+
+        assert type_ == catalog.get_type(NOTHING)
+        assert catalog.type_exists(NOTHING)
+        assert ["nothing"] == catalog.list_types("db")
+
+    @pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_type_of_any_name(self, populated: Catalog, name: str) -> None:
+        """It is created, listed, found and dropped; a table of the same name is unaffected."""
+        need(populated, Capability.TYPES)
+        path = ObjectPath("db", name)
+        populated.create_table(path, PLAIN, False)
+        populated.create_type(path, TYPES["structured"], False)
+
+        assert {"money", name} == {*populated.list_types("db")}
+        assert TYPES["structured"] == populated.get_type(path)
+        populated.drop_type(path, False)
+        assert not populated.type_exists(path)
+        assert populated.table_exists(path)
+
+    def test_database_with_a_type_is_not_empty(self, catalog: Catalog) -> None:
+        """Such a database is dropped only with CASCADE, and its types with it."""
+        need(catalog, Capability.TYPES)
+        catalog.create_type(TYPE_PATH, MONEY, False)
+
+        with pytest.raises(SchemaError) as caught:
+            catalog.drop_database("db", False)
+        catalog.drop_database("db", False, True)
+        catalog.create_database("db", CatalogDatabase(), False)
+
+        assert caught.value.code == "database-not-empty"
+        assert [] == catalog.list_types("db")
+        assert not catalog.type_exists(TYPE_PATH)
+
+    @pytest.mark.parametrize("value", ODD_NAMES.values(), ids=ODD_NAMES)
+    def test_partition_of_any_value(self, populated: Catalog, value: str) -> None:
+        """It is created, listed among others, found and dropped."""
+        need(populated, Capability.PARTITIONS)
+        spec = Spec({"b": value, "c": "=/"})
+        populated.create_partition(EVENTS, spec, PARTITION, False)
+
+        assert {SPEC, spec} == {*populated.list_partitions(EVENTS)}
+        assert [spec] == populated.list_partitions(EVENTS, Spec({"b": value, "c": "=/"}))
+        assert PARTITION == populated.get_partition(EVENTS, spec)
+        populated.drop_partition(EVENTS, spec, False)
+        assert [SPEC] == populated.list_partitions(EVENTS)
+
+    def test_absent_objects_do_not_exist(self, catalog: Catalog) -> None:
+        """The `exists` methods return False, also for a database that does not exist."""
+        for path in (NOTHING, NOWHERE):
+            assert not catalog.table_exists(path)
+            assert not catalog.function_exists(path)
+            assert not catalog.model_exists(path)
+            assert not catalog.type_exists(path)
+            if Capability.PARTITIONS in catalog.capabilities:
+                assert not catalog.partition_exists(path, SPEC)
+        assert not catalog.database_exists("nowhere")
+        assert [] == catalog.list_functions("db") == catalog.list_models("db")
+        assert [] == catalog.list_tables("db") == catalog.list_types("db")
+
+    # --- compare-and-set -------------------------------------------------------------------------
+
+    #: The kinds of objects whose `expected` a catalog with `Capability.VERSIONS` compares.
+    compared_kinds: tuple[str, ...] = tuple(ALTERATIONS)
+
+    def _versioned(self, catalog: Catalog, kind: str) -> Alteration:
+        """Return the row of a kind, or skip the test if the catalog does not compare it."""
+        need(catalog, Capability.VERSIONS)
+        need(catalog, ALTERATIONS[kind].needs)
+        if kind not in self.compared_kinds:
+            pytest.skip(f"{type(catalog).__name__} does not compare this kind")
+        return ALTERATIONS[kind]
+
+    @every_kind
+    def test_expected_object_is_altered(self, populated: Catalog, kind: str) -> None:
+        """An object that is still as it was read can be altered, repeatedly."""
+        one = self._versioned(populated, kind)
+        one.alter(populated, one.mine, False, expected=one.read(populated))
+        read = one.read(populated)
+        one.alter(populated, one.theirs, False, expected=read)
+
+        assert read != one.read(populated)
+        one.alter(populated, one.mine, False, expected=one.read(populated))
+        assert read == one.read(populated)
+
+    @every_kind
+    def test_concurrent_alteration_is_a_conflict(self, populated: Catalog, kind: str) -> None:
+        """The error holds both definitions but prints no secret; the first alteration stays."""
+        one = self._versioned(populated, kind)
+        one.alter(populated, one.mine, False)
+        read = one.read(populated)
+        one.alter(populated, one.theirs, False)
+        before, found = state(populated), one.read(populated)
+
+        for ignore in (False, True):
+            with pytest.raises(ConflictError) as caught:
+                one.alter(populated, one.mine, ignore, expected=read)
+
+            assert (read, found) == (
+                _without_types(caught.value.expected),
+                _without_types(caught.value.found),
+            )
+            assert CANARY not in f"{caught.value}{caught.value!r}"
+        assert before == state(populated)
+
+    @every_kind
+    def test_concurrent_drop_is_a_conflict(self, populated: Catalog, kind: str) -> None:
+        """The error holds no found object; with the ignore flag nothing is raised."""
+        one = self._versioned(populated, kind)
+        read = one.read(populated)
+        one.drop(populated)
+        before = state(populated)
+
+        with pytest.raises(ConflictError) as caught:
+            one.alter(populated, one.mine, False, expected=read)
+        one.alter(populated, one.mine, True, expected=read)
+
+        assert (read, None) == (_without_types(caught.value.expected), caught.value.found)
+        assert before == state(populated)
+
+    def test_resolved_object_can_be_expected(self, populated: Catalog) -> None:
+        """The resolved table equals the unresolved one that the catalog returns."""
+        need(populated, Capability.VERSIONS)
+        populated.alter_table(ORDERS, PLAIN.copy(THEIRS), False, expected=PLAIN)
+
+        assert THEIRS == populated.get_table(ORDERS).get_options()
+        with pytest.raises(ConflictError):
+            populated.alter_table(ORDERS, PLAIN, False, expected=PLAIN)
+
+    # --- resolved objects are stored, unresolved ones returned -----------------------------------
+
+    @pytest.mark.parametrize("name", UNRESOLVED)
+    def test_returned_tables_are_unresolved(self, catalog: Catalog, name: str) -> None:
+        """This holds for every kind, after CREATE and ALTER (FLIP-164)."""
+        if name == "materialized table":
+            need(catalog, Capability.MATERIALIZED_TABLES)
+        catalog.create_table(NOTHING, TABLES[name], False)
+        created = catalog.get_table(NOTHING)
+        catalog.alter_table(NOTHING, TABLES[name], False)
+
+        assert UNRESOLVED[name] is type(created) is type(catalog.get_table(NOTHING))
+
+    def test_returned_models_are_unresolved(self, populated: Catalog) -> None:
+        """The rules of tables apply."""
+        need(populated, Capability.MODELS)
+        assert CatalogModel is type(populated.get_model(MODEL_PATH))
+
+    @pytest.mark.parametrize("name", UNRESOLVED)
+    def test_unresolved_table_is_refused(self, catalog: Catalog, name: str) -> None:
+        """CREATE and ALTER take resolved tables only (FLIP-164)."""
+        self._require_refusal()
+        if name == "materialized table":
+            need(catalog, Capability.MATERIALIZED_TABLES)
+        catalog.create_table(ORDERS, TABLES[name], False)
+        before = state(catalog)
+
+        for call in (catalog.create_table, catalog.alter_table):
+            with pytest.raises(SchemaError) as caught:
+                call(
+                    NOTHING if call == catalog.create_table else ORDERS, origin(TABLES[name]), True
+                )
+
+            assert caught.value.code == "unresolved-object"
+        assert before == state(catalog)
+
+    def test_unresolved_model_is_refused(self, populated: Catalog) -> None:
+        """The rules of tables apply."""
+        self._require_refusal()
+        need(populated, Capability.MODELS)
+        before = state(populated)
+
+        for call, path in ((populated.create_model, NOTHING), (populated.alter_model, MODEL_PATH)):
+            with pytest.raises(SchemaError) as caught:
+                call(path, origin(MODEL), True)
+
+            assert caught.value.code == "unresolved-object"
+        assert before == state(populated)
+
+    def _require_refusal(self) -> None:
+        if not self.refuses_unresolved:
+            pytest.skip("this catalog stores unresolved tables")
+
+    def test_alter_keeps_the_kind(self, populated: Catalog) -> None:
+        """This holds with `expected`, too."""
+        need(populated, Capability.VERSIONS)
+        before = state(populated)
+
+        with pytest.raises(SchemaError) as caught:
+            populated.alter_table(ORDERS, VIEW, False, expected=populated.get_table(ORDERS))
+
+        assert caught.value.code == "wrong-table-kind"
+        assert before == state(populated)
+
+    @every_kind
+    def test_expected_is_refused_if_not_compared(self, populated: Catalog, kind: str) -> None:
+        """A catalog that does not compare refuses `expected` instead of ignoring it."""
+        one = ALTERATIONS[kind]
+        need(populated, one.needs)
+        if Capability.VERSIONS in populated.capabilities and kind in self.compared_kinds:
+            pytest.skip(f"{type(populated).__name__} compares this kind")
+        before, read = state(populated), one.read(populated)
+
+        with pytest.raises(UnsupportedError) as caught:
+            one.alter(populated, one.mine, False, expected=read)
+
+        assert caught.value.code == "unsupported-capability"
+        assert before == state(populated)
+
+    # --- concurrent users ------------------------------------------------------------------------
+
+    def _together(
+        self, catalog: Catalog, directory: Path, act: Callable[[Catalog, int], bool]
+    ) -> list[int]:
+        """Run `act` in concurrent writers and return the numbers of those that returned True."""
+
+        def run(number: int) -> bool:
+            mine = self.second_catalog(catalog, directory)
+            try:
+                return act(mine, number)
+            finally:
+                if mine is not catalog:
+                    mine.close()
+
+        with ThreadPoolExecutor(WRITERS) as pool:
+            done = list(pool.map(run, range(WRITERS)))
+        return [number for number in range(WRITERS) if done[number]]
+
+    def test_second_catalog_sees_the_same_objects(self, populated: Catalog, tmp_path: Path) -> None:
+        """It does so while the first catalog is open."""
+        if not self.durable:
+            pytest.skip("this catalog is not durable")
+        again = self.second_catalog(populated, tmp_path)
+
+        assert state(populated) == state(again)
+        again.drop_table(ORDERS, False)
+        again.close()
+        assert not populated.table_exists(ORDERS)
+
+    def test_one_concurrent_create_succeeds(self, catalog: Catalog, tmp_path: Path) -> None:
+        """All other writers raise AlreadyExistsError."""
+
+        def create(mine: Catalog, number: int) -> bool:
+            mine.create_table(ObjectPath("db", f"own_{number}"), PLAIN, False)
+            try:
+                mine.create_table(ORDERS, PLAIN.copy({"writer": str(number)}), False)
+            except AlreadyExistsError:
+                return False
+            return True
+
+        won = self._together(catalog, tmp_path, create)
+
+        assert [str(number) for number in won] == [catalog.get_table(ORDERS).options["writer"]]
+        assert WRITERS + 1 == len(catalog.list_tables("db"))
+
+    def test_one_concurrent_drop_succeeds(self, populated: Catalog, tmp_path: Path) -> None:
+        """All other writers raise NotFoundError."""
+
+        def drop(mine: Catalog, number: int) -> bool:
+            try:
+                mine.drop_table(ORDERS, False)
+            except NotFoundError:
+                return False
+            return True
+
+        won = self._together(populated, tmp_path, drop)
+
+        assert len(won) == 1 or (won and not self.reports_who_dropped)
+        assert not populated.table_exists(ORDERS)
+
+    def test_one_concurrent_rename_succeeds(self, populated: Catalog, tmp_path: Path) -> None:
+        """The table exists once, under one name."""
+
+        def rename(mine: Catalog, number: int) -> bool:
+            try:
+                mine.rename_table(ORDERS, f"own_{number}", False)
+            except NotFoundError:
+                return False
+            return True
+
+        won = self._together(populated, tmp_path, rename)
+
+        assert [f"own_{number}" for number in won] == [
+            name for name in populated.list_tables("db") if name.startswith("own")
+        ]
+        assert not populated.table_exists(ORDERS)
+
+    def test_no_update_is_lost(self, catalog: Catalog, tmp_path: Path) -> None:
+        """Each writer increments a counter and retries after a conflict."""
+        need(catalog, Capability.VERSIONS)
+        catalog.create_table(ORDERS, PLAIN.copy({"n": "0"}), False)
+
+        def count(mine: Catalog, number: int) -> bool:
+            done = 0
+            while done < TIMES:
+                read = mine.get_table(ORDERS)
+                new = PLAIN.copy({"n": str(int(read.options["n"]) + 1)})
+                try:
+                    mine.alter_table(ORDERS, new, False, expected=read)
+                except ConflictError:
+                    continue
+                done += 1
+            return True
+
+        assert WRITERS == len(self._together(catalog, tmp_path, count))
+        assert {"n": str(WRITERS * TIMES)} == catalog.get_table(ORDERS).get_options()
+
+    def test_no_table_is_left_without_its_database(self, catalog: Catalog, tmp_path: Path) -> None:
+        """Half of the writers drop and create the database while the others create tables in it."""
+
+        def act(mine: Catalog, number: int) -> bool:
+            for turn in range(TIMES):
+                try:
+                    if number % 2:
+                        mine.create_table(ObjectPath("db", f"t{number}_{turn}"), PLAIN, False)
+                    else:
+                        mine.drop_database("db", False, True)
+                        mine.create_database("db", CatalogDatabase(), False)
+                except (NotFoundError, AlreadyExistsError):
+                    continue
+            return True
+
+        self._together(catalog, tmp_path, act)
+
+        catalog.drop_database("db", True, True)
+        catalog.create_database("db", CatalogDatabase(), False)
+        assert [] == catalog.list_tables("db")
+        assert not any(
+            catalog.table_exists(ObjectPath("db", f"t{number}_{turn}"))
+            for number in range(WRITERS)
+            for turn in range(TIMES)
+        )
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_writer_is_killed(self, catalog: Catalog, tmp_path: Path, seed: int) -> None:
+        """Every table exists completely or not at all."""
+        if not (self.durable and self.killable and hasattr(os, "fork")):
+            pytest.skip("a process with this catalog cannot be forked and killed")
+        if (child := os.fork()) == 0:
+            self._write_forever(tmp_path)
+        time.sleep(0.3 + random.Random(seed).random() / 5)  # noqa: S311
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        again = self.second_catalog(catalog, tmp_path)
+
+        for name in again.list_tables("db"):
+            assert LARGE == understood(again.get_table(ObjectPath("db", name)))
+        again.create_table(NOTHING, PLAIN, False)
+        assert again.table_exists(NOTHING)
+        again.close()
+
+    def _write_forever(self, directory: Path) -> None:
+        """Write in a forked process until it is killed."""
+        try:
+            mine = self.make_catalog(directory)
+            mine.open()
+            while True:
+                for path in KILLED:
+                    mine.create_table(path, LARGE, True)
+                for path in KILLED:
+                    mine.drop_table(path, True)
+        finally:
+            os._exit(1)
+
+    # --- limits ----------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("name", DIFFICULT_NAMES.values(), ids=DIFFICULT_NAMES)
+    def test_difficult_name_is_stored_or_refused(self, catalog: Catalog, name: str) -> None:
+        """The table is found under exactly this name, or is not created."""
+        path, shorter = ObjectPath("db", name), ObjectPath("db", name[:-1])
+        try:
+            catalog.create_table(path, PLAIN, False)
+        except SchemaCoreError:
+            assert [] == catalog.list_tables("db")
+        else:
+            assert [name] == catalog.list_tables("db")
+            assert PLAIN == understood(catalog.get_table(path))
+            assert not catalog.table_exists(shorter)
+            catalog.create_table(shorter, PLAIN, False)
+            catalog.drop_table(path, False)
+            assert [name[:-1]] == catalog.list_tables("db")
+
+    @pytest.mark.parametrize("name", DIFFICULT_NAMES.values(), ids=DIFFICULT_NAMES)
+    def test_difficult_string_is_stored_or_refused(self, catalog: Catalog, name: str) -> None:
+        """The string is an option and the comment of a table."""
+        table = understood(CatalogTable(columns(a="INT"), options={"k": name}, comment=name))
+        try:
+            catalog.create_table(ORDERS, table, False)
+        except SchemaCoreError:
+            assert not catalog.table_exists(ORDERS)
+        else:
+            assert table == understood(catalog.get_table(ORDERS))
+
+    def test_many_tables(self, catalog: Catalog) -> None:
+        """Every table is listed once."""
+        names = {f"t{number}" for number in range(100)}
+        for name in names:
+            catalog.create_table(ObjectPath("db", name), PLAIN, False)
+
+        assert sorted(names) == sorted(catalog.list_tables("db"))
+
+    def test_returned_collections_are_copies(self, populated: Catalog) -> None:
+        """Changing them does not change the catalog."""
+        before = state(populated)
+        populated.get_table(ORDERS).get_options()["k"] = "changed"
+        populated.get_database("db").get_properties()["k"] = "changed"
+        populated.list_tables("db").clear()
+        populated.list_databases().clear()
+
+        assert before == state(populated)
+
+    def test_refused_calls_leave_nothing_open(self, populated: Catalog) -> None:
+        """Calls succeed after many refused ones."""
+        for _ in range(20):
+            with pytest.raises(AlreadyExistsError):
+                populated.create_table(ORDERS, PLAIN, False)
+            with pytest.raises(NotFoundError):
+                populated.drop_table(NOTHING, False)
+            with pytest.raises(SchemaError):
+                populated.drop_database("db", False)
+        populated.drop_table(ORDERS, False)
+        populated.create_table(ORDERS, TABLES["every clause"], False)
+
+        assert TABLES["every clause"] == understood(populated.get_table(ORDERS))

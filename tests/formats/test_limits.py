@@ -209,7 +209,13 @@ def schema(*names: str) -> ResolvedSchema:
             ["name-case-not-preserved", "name-case-not-preserved"],
         ),
         ("glue", ObjectPath("d", "t"), schema("a", "A"), None, ["name-case-not-preserved"]),
-        ("hive-mysql", ObjectPath("d", "t"), schema("\u540d"), None, ["invalid-name-characters"]),
+        (
+            "hive-mysql",
+            ObjectPath("d", "t"),
+            schema("\u540d"),
+            None,
+            ["name-characters-not-supported"],
+        ),
     ],
 )
 def test_names_that_the_store_cannot_hold(

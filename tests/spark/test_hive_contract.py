@@ -57,9 +57,9 @@ def keeps(request: pytest.FixtureRequest) -> bool:
 
 class TestHiveCatalog(CatalogContract):
     durable = True
-    keeps_case = False
-    tells_who_dropped = False  # Hive deletes rows and does not count them
-    compares = ("table", "view")
+    preserves_case = False
+    reports_who_dropped = False  # Hive deletes rows and does not count them
+    compared_kinds = ("table", "view")
     partitioned = PARTITIONED.copy({"connector": "hive"})
     functions = {name: replace(one, options={}) for name, one in FUNCTIONS.items()}
     session: SparkSession
@@ -72,14 +72,14 @@ class TestHiveCatalog(CatalogContract):
         self.session = session
 
     @pytest.fixture
-    def furnished(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    def populated(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
         directory = SHARED if request.node.originalname in UNCHANGING else tmp_path
         there = [directory] == HOLDS
         catalog = self.make_catalog(directory)
         catalog.open()
         if not there:
             catalog.create_database("db", DATABASE, False)
-            self.furnish(catalog)
+            self.populate(catalog)
         yield catalog
         catalog.close()
 
@@ -90,5 +90,5 @@ class TestHiveCatalog(CatalogContract):
             HOLDS[:] = [directory]
         return catalog
 
-    def bears(self, name: str) -> bool:
+    def supports_name(self, name: str) -> bool:
         return re.fullmatch(r"\w{1,128}", name, re.ASCII) is not None

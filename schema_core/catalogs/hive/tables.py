@@ -91,7 +91,7 @@ class HiveTables:
 
         Raises:
             SchemaError: with code `blank-name`.
-            UnsupportedError: with code `invalid-name-characters` or `name-too-long`.
+            UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
         """
         if is_blank(name):
             raise SchemaError(f"a {what} needs a name", code="blank-name")
@@ -103,7 +103,7 @@ class HiveTables:
         if not NAME.fullmatch(name):
             raise UnsupportedError(
                 f"Hive has no {what} {name[:60]!r}",
-                code="invalid-name-characters",
+                code="name-characters-not-supported",
                 hint="use letters of English, digits and underscores",
             )
 

@@ -175,7 +175,7 @@ def require_names(
     """Refuse, before anything is written, what `check_names` finds.
 
     Raises:
-        UnsupportedError: with the codes `name-too-long`, `invalid-name-characters`,
+        UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,
             `name-case-not-preserved`, `comment-too-long`.
     """
     found = Gathering()
@@ -192,7 +192,7 @@ def _name_problems(what: str, name: str, most: int, store: Store) -> Iterator[Di
         problem = f"a name of {length:,} {store.unit}, of {most:,} that the store holds"
         yield Diagnostic("name-too-long", problem, path=place)
     if (wrong := store.wrong(name)) is not None:
-        yield Diagnostic("invalid-name-characters", wrong, path=place)
+        yield Diagnostic("name-characters-not-supported", wrong, path=place)
     if store.lower_case and what != "column" and name != name.lower():
         problem = "the store keeps names in small letters: it would be found under another name"
         yield Diagnostic("name-case-not-preserved", problem, path=place)
