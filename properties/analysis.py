@@ -148,7 +148,7 @@ def analyse(session: SparkSession, questions: Iterable[Question]) -> Report:
 
 def main() -> None:
     """Analyse recorded files and print what fails; exit with 1 if anything does."""
-    from schema_core.spark.session import spark_session
+    from schema_core.spark.session import JobSession
 
     parser = argparse.ArgumentParser(description="Analyse all recorded SQL on Spark.")
     parser.add_argument("--files", default="query,expr,expr_batch,values")
@@ -156,9 +156,10 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=20, help="how many failures to print")
     options = parser.parse_args()
     failed = False
+    session = JobSession()
     for name in options.files.split(","):
         begun = time.monotonic()
-        report = analyse(spark_session(), islice(questions([name]), 0, None, options.every))
+        report = analyse(session.get(), islice(questions([name]), 0, None, options.every))
         seconds = time.monotonic() - begun
         print(
             f"{name}: {report.analysed} analysed, {report.refused} refused,"

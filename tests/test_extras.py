@@ -86,7 +86,7 @@ ENTRY_POINTS = {
     "env.execute_sql('INSERT INTO t SELECT 1')": "spark",
     "env.execute_sql('CREATE TABLE c WITH (' + options + ') AS SELECT 1 AS a')": "spark",
     "schema_core.environment.frames.frame_of(['a'], [])": "spark",
-    "schema_core.spark.session.spark_session()": "spark",
+    "schema_core.spark.session.JobSession().get()": "spark",
     "schema_core.testing.names": "testing",
     "schema_core.testing.CatalogContract": "testing",
 }

@@ -23,7 +23,7 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import Speaker, to_spark
 from schema_core.spark.compiler.sql_builder import quote, sql_type, string
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session import spark_session
+from schema_core.spark.session import JobSession
 from schema_core.sql.expression import parse_expression
 from schema_core.types import (
     AnyTimestampType,
@@ -49,7 +49,9 @@ from schema_core.types import (
 )
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-#: Whole numbers beyond this are written as text.
+#: The session in which expressions are evaluated.
+SESSION = JobSession()
+#: Integers beyond this are written as strings.
 EXACT = 2**53
 
 
@@ -59,7 +61,7 @@ def evaluate(question: Question) -> Answer:
     typed = infer(scope, parse_expression(question["expr"]))
     said = to_spark(typed, Speaker(question.get("zone", "UTC")))
     with spark_errors():
-        frame = spark_session().sql(f"SELECT {said} AS value FROM {view(question['table'])}")
+        frame = SESSION.get().sql(f"SELECT {said} AS value FROM {view(question['table'])}")
         found = fetched(frame.toArrow().column(0))
     return {
         "type": typed.type.as_serializable_string(),
@@ -96,8 +98,8 @@ def view(table: str) -> str:
     )
     names = ", ".join(map(quote, types))
     name = f"schema_core_recorded_{table}"
-    spark_session().conf.set("spark.sql.leafNodeDefaultParallelism", "1")  # so few rows, one task
-    frame = spark_session().sql(f"SELECT * FROM VALUES {rows} AS rows({names})")
+    SESSION.get().conf.set("spark.sql.leafNodeDefaultParallelism", "1")  # so few rows, one task
+    frame = SESSION.get().sql(f"SELECT * FROM VALUES {rows} AS rows({names})")
     frame.createOrReplaceTempView(name)
     return name
 

@@ -59,6 +59,7 @@ class CatalogManager:
 
     `resolve` resolves a new table: only resolved ones are kept (FLIP-164). `read` resolves one that
     is kept already, and `check` raises for one whose stored text would not read back as itself.
+    `admit` is called before a permanent object is created and raises where that is not allowed.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class CatalogManager:
         resolve: Resolve,
         read: Resolve | None = None,
         check: Check = lambda new, old: None,
+        admit: Callable[[ObjectIdentifier], None] = lambda _: None,
     ) -> None:
         self.registry = registry
         self.temporary = temporary
@@ -75,8 +77,7 @@ class CatalogManager:
         self._read = read or resolve
         self._check = check
         self._lock = RLock()
-        #: asked before a permanent table is kept; it raises what speaks against that
-        self.admit: Callable[[ObjectIdentifier], None] = lambda _: None
+        self._admit = admit
 
     # --- looking up ----------------------------------------------------------------------------
 
@@ -156,7 +157,7 @@ class CatalogManager:
         if not self._may_create(kind, identifier, ignore_if_exists):
             return False
         self._check(resolved, None)
-        self.admit(identifier)
+        self._admit(identifier)
         try:
             catalog.create_table(identifier.to_object_path(), resolved, ignore_if_exists=False)
         except AlreadyExistsError:  # created by another writer since

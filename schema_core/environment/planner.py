@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from schema_core.environment.discovery import PLANNERS, require
 from schema_core.environment.options import DYNAMIC_OPTIONS
@@ -54,16 +54,19 @@ class BoundTable:
 
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
-    """What an environment lends to its planner.
+    """What an environment provides to its planner.
 
     `options` are the environment's settings as they are at the time of each call. `table` finds a
     table by its identifier (temporary objects first) and raises `NotFoundError` where there is
-    none; `source` finds that of a scan, with its hints applied. Scans of views are never met: the
-    environment puts the relation of the view in their place.
+    none; `source` finds that of a scan, with its hints applied. Scans of views do not occur: the
+    environment replaces them by the relation of the view. `session` is the session of the engine
+    that the environment was created with, such as a `SparkSession`, or None: the planner then
+    opens one itself.
     """
 
     options: Mapping[str, str]
     table: Callable[[ObjectIdentifier], BoundTable]
+    session: object | None = None
 
     def source(self, scan: Scan) -> BoundTable:
         """Return the table that a scan reads, with the options of its hints.
@@ -84,8 +87,11 @@ class JobStatus(Enum):
     CANCELED = "CANCELED"
 
 
+@runtime_checkable
 class JobStatusHook(Protocol):
     """Called when the status of a job changes (FLIP-218).
+
+    Passed to ``TableEnvironment.create(settings, hooks=[...])``, for all jobs of the environment.
 
     Each hook is called exactly once for each event, whatever other hooks raise: `on_created` before
     any row is written, then one of `on_finished` (the rows are visible), `on_failed` and

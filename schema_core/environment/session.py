@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import RLock
@@ -41,7 +41,13 @@ from schema_core.environment.config import TableConfig
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
-from schema_core.environment.planner import BoundTable, Planner, PlannerContext, find_planner
+from schema_core.environment.planner import (
+    BoundTable,
+    JobStatusHook,
+    Planner,
+    PlannerContext,
+    find_planner,
+)
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
@@ -75,7 +81,14 @@ class Session:
     the options and the temporary objects, is shared by all of them.
     """
 
-    def __init__(self, settings: EnvironmentSettings, planner: Planner | None = None) -> None:
+    def __init__(
+        self,
+        settings: EnvironmentSettings,
+        planner: Planner | None = None,
+        *,
+        engine_session: object | None = None,
+        hooks: Iterable[JobStatusHook] = (),
+    ) -> None:
         name, database = settings.get_built_in_catalog_name(), settings.get_built_in_database_name()
         self.streaming = settings.is_streaming_mode()
         self.config = TableConfig(settings.configuration)
@@ -91,9 +104,6 @@ class Session:
             types=self.types.look_up,
             subqueries=lambda query, _: self.query(query, None),
         )
-        self.tables = CatalogManager(
-            self.registry, self.temporary, self.resolve, self.read, self.check_definition
-        )
         self.models = ModelManager(
             self.registry,
             self.temporary,
@@ -106,8 +116,17 @@ class Session:
             self.functions,
             denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
         )
-        self.tables.admit = self.shadowing.require_seen
+        self.tables = CatalogManager(
+            self.registry,
+            self.temporary,
+            self.resolve,
+            self.read,
+            self.check_definition,
+            admit=self.shadowing.require_seen,
+        )
+        self.hooks = tuple(hooks)
         self._planner = planner
+        self._engine_session = engine_session
         self._lock = RLock()
         self._opened = OpenViews()
 
@@ -329,7 +348,7 @@ class Session:
         with self._lock:
             if self._planner is None:
                 options = self.config.get_configuration()
-                context = PlannerContext(options, self.bound)
+                context = PlannerContext(options, self.bound, self._engine_session)
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
 

@@ -21,13 +21,14 @@ from schema_core.environment.function_methods import FunctionMethods
 from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.show_create import create_statement
-from schema_core.environment.planner import Planner
+from schema_core.environment.planner import JobStatusHook, Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.statement_set import StatementSet
 from schema_core.environment.table import Table
 from schema_core.environment.type_methods import TypeMethods
+from schema_core.errors import SchemaError
 from schema_core.paths import parse_path
 from schema_core.sql.operation import Operation
 from schema_core.sql.query import parse_query
@@ -36,6 +37,7 @@ from schema_core.sql.statement_syntax import Statement
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyspark.sql import SparkSession
 
 
 class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedMethods):
@@ -60,19 +62,35 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
     def create(
         environment_settings: EnvironmentSettings | Configuration | Mapping[str, str],
         *,
+        spark: SparkSession | None = None,
+        hooks: Iterable[JobStatusHook] = (),
         planner: Planner | None = None,
     ) -> TableEnvironment:
-        """A new environment.
+        """Create an environment.
 
         Args:
-            environment_settings: Settings, or options alone.
-            planner: What runs jobs, instead of the one that the options name.
+            environment_settings: Settings, or a mapping of options.
+            spark: The Spark session in whose SparkContext jobs run. Jobs open a session of their
+                own in it, so it is not changed. Without it, jobs run in the SparkContext of the
+                process; Spark is started if none runs.
+            hooks: Called when the status of a job of this environment changes (FLIP-218).
+            planner: The planner that runs jobs, instead of the one that the options name. It has
+                its own session, so `spark` cannot be passed as well.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for an argument of another type.
         """
+        if planner is not None and spark is not None:
+            raise SchemaError("spark and planner exclude each other", code="wrong-argument")
+        require(hooks, Iterable, "hooks")
+        hooks = tuple(hooks)
+        for hook in hooks:
+            require(hook, JobStatusHook, "hooks")
         settings = environment_settings
         if not isinstance(settings, EnvironmentSettings):
             require(settings, Mapping, "environment_settings")
             settings = EnvironmentSettings.new_instance().with_configuration(settings).build()
-        return TableEnvironment(Session(settings, planner))
+        return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
 
     def get_config(self) -> TableConfig:
         return self._session.config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
 from schema_core.environment.option_values import choice
@@ -28,7 +28,7 @@ from schema_core.spark.connectors import SparkConnector, for_spark
 from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.not_null import required
 from schema_core.spark.scan import checked_source
-from schema_core.spark.session import spark_session
+from schema_core.spark.session import JobSession
 from schema_core.spark.temporary_views import TemporaryNames
 from schema_core.spark.user_functions import UserCalls
 from schema_core.spark.write_transaction import Mode, TableTransaction, mode_of
@@ -68,13 +68,19 @@ STRING = VarCharType(MAX_LENGTH)
 
 
 class SparkPlanner:
-    """Runs queries in our Spark session, which opens at the first of them."""
+    """Runs queries in a Spark session of its own, which opens at the first of them."""
 
     identifier: Final = "spark"
     requires: Final = ("pyspark",)
 
     def __init__(self, context: PlannerContext) -> None:
         self.context = context
+        self._session = JobSession(cast("SparkSession | None", context.session))
+
+    @property
+    def session(self) -> SparkSession:
+        """The session that jobs run in; see `JobSession.get` for what may be raised."""
+        return self._session.get()
 
     # --- what an environment asks --------------------------------------------------------------
 
@@ -82,7 +88,7 @@ class SparkPlanner:
         """Run a query when its rows are first asked for."""
         self._require_batch()
         columns = result_columns(query)
-        frame = self._frame(spark_session(), query, columns)
+        frame = self._frame(self.session, query, columns)
         return Rows(
             tuple((one.name, one.type) for one in columns),
             _values(frame, columns),
@@ -103,7 +109,7 @@ class SparkPlanner:
         self._require_batch()
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
-        session = spark_session()
+        session = self.session
         frame = self._sink_frame(session, query, target, columns)
         with using(target.identifier, target.table.options, "write"):
             with spark_errors():
@@ -136,7 +142,7 @@ class SparkPlanner:
         if old is not None and registration.atomic:
             needed.add(Ability.STAGING)
         connector = self._sink(target, needed)
-        session = spark_session()
+        session = self.session
         frame = self._sink_frame(session, query, target, columns)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         with using(target.identifier, target.table.options, "write"):
@@ -155,7 +161,7 @@ class SparkPlanner:
     def explain(self, query: Relation) -> str:
         """The text that Spark is given, and its plan of it."""
         self._require_batch()
-        frame = self._frame(spark_session(), query, result_columns(query))
+        frame = self._frame(self.session, query, result_columns(query))
         with spark_errors():
             plan = frame._jdf.queryExecution().toString()  # noqa: SLF001
         return str(plan)

@@ -1,8 +1,9 @@
 """The Spark session that jobs run in, separate from any session of the user.
 
-It shares the SparkContext of the process (a JVM has one) and nothing else: settings, temporary
-views and functions are its own, so no job changes the session of the user. When the SparkContext
-is stopped, the next job opens a session in the one that runs then, or starts one.
+Each environment has its own. It shares the SparkContext of the process (a JVM has one) and nothing
+else: settings, temporary views and functions are its own, so no job changes the session of the
+user. When the SparkContext is stopped, the next job opens a session in the one that runs then, or
+starts one; a session that was passed to the environment is not replaced by another.
 
 ANSI mode is off, since Flink wraps integers around, cuts casts between numbers, and gives NULL
 for a DECIMAL that overflows, as Spark does without it; where Flink is strict (a text that is no
@@ -17,14 +18,14 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema_core.errors import ExternalError
+from schema_core.errors import ExternalError, SchemaError
 from schema_core.extras import require_modules
 from schema_core.spark.java import find_java
 from schema_core.spark.udf_registration import register_computed
+from schema_core.text import show
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -66,36 +67,67 @@ START: Mapping[str, str] = {
 }
 
 
-@dataclass(slots=True)
-class _Current:
-    """Our session in the SparkContext that runs; jobs may come from several threads."""
+class JobSession:
+    """The session that the jobs of one environment run in, opened at first use.
 
-    session: SparkSession | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-
-_CURRENT = _Current()
-
-
-def spark_session(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Return the session that jobs run in; Spark is started with `settings` unless it runs.
-
-    A session of the user is never changed, whichever thread calls.
+    Args:
+        root: The user's session in whose SparkContext jobs run; without one it is the SparkContext
+            that runs when a job asks, else Spark is started.
+        settings: Settings that Spark is started with, in addition to `START`.
 
     Raises:
-        NotFoundError: with code `missing-extra` or `java-not-found` where one of the two is
-            missing.
-        ExternalError: with code `spark-start-failed` where Spark does not start.
+        SchemaError: with code `wrong-argument` for a root that is not a `SparkSession`.
     """
+
+    def __init__(
+        self, root: SparkSession | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        if root is not None:
+            _require_session(root)
+        self._root = root
+        self._settings = settings or {}
+        self._session: SparkSession | None = None
+        self._lock = threading.RLock()  # jobs may come from several threads
+
+    def get(self) -> SparkSession:
+        """Return the session, in a SparkContext that runs.
+
+        The session of the user is never changed, whichever thread calls.
+
+        Raises:
+            NotFoundError: with code `missing-extra` or `java-not-found` where one of the two is
+                missing.
+            ExternalError: with code `spark-start-failed` where Spark does not start,
+                `spark-session-stopped` where the session of the user has been stopped.
+        """
+        require_modules("pyspark.sql")
+        with self._lock:
+            if self._session is None or not _is_alive(self._session.sparkContext):
+                self._session = self._open()
+            return self._session
+
+    def _open(self) -> SparkSession:
+        from pyspark.sql import SparkSession
+
+        # PySpark's own lock: other threads, the user's too, may start Spark at the same time.
+        with SparkSession.Builder._lock:  # noqa: SLF001
+            if self._root is None:
+                return _new_session(running_session() or start(self._settings))
+            if not _is_alive(self._root.sparkContext):
+                raise ExternalError(
+                    "the Spark session of the environment is stopped",
+                    code="spark-session-stopped",
+                    hint="create an environment with a running session",
+                )
+            return _new_session(self._root)
+
+
+def _require_session(root: object) -> None:
     require_modules("pyspark.sql")
     from pyspark.sql import SparkSession
 
-    with _CURRENT.lock:
-        if _CURRENT.session is None or not _is_alive(_CURRENT.session.sparkContext):
-            # PySpark's own lock: the user may start Spark in another thread at this moment.
-            with SparkSession.Builder._lock:  # noqa: SLF001
-                _CURRENT.session = _new_session(running_session() or start(settings or {}))
-        return _CURRENT.session
+    if not isinstance(root, SparkSession):
+        raise SchemaError(f"spark must be a SparkSession, got {show(root)}", code="wrong-argument")
 
 
 def running_session() -> SparkSession | None:

@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def session(spark: SparkSession) -> SparkSession:
     """A session with the settings that keep Flink's meaning."""
-    from schema_core.spark.session import spark_session
+    from schema_core.spark.session import JobSession
 
-    assert spark is not None
-    return spark_session()
+    return JobSession(spark).get()
 
 
 @pytest.fixture
@@ -64,8 +63,7 @@ def table(tmp_path: Path) -> Callable[..., BoundTable]:
 @pytest.fixture
 def environment(session: SparkSession) -> TableEnvironment:
     """A batch environment over the shared Spark."""
-    assert session is not None
-    return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    return TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
 
 
 @dataclass

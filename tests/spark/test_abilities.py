@@ -73,7 +73,7 @@ def test_statements_are_refused_before_the_job(
     declared = frozenset(Ability) - {missing}
     with (
         patch.object(FilesystemConnector, "abilities", declared),
-        patch("schema_core.spark.planner.spark_session", side_effect=AssertionError("ran")),
+        patch("schema_core.spark.session.JobSession.get", side_effect=AssertionError("ran")),
         pytest.raises(UnsupportedError) as caught,
     ):
         environment.execute_sql(statement)

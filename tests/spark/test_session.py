@@ -8,21 +8,19 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING
+from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
+from pyspark.sql import SparkSession
 
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.expressions.user_functions import udf
-from schema_core.spark import session as jobs_session
-from schema_core.spark.session import spark_session
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from tests.spark.conftest import FrameConnector
+from schema_core.spark.planner import SparkPlanner
+from schema_core.spark.session import JobSession
+from tests.spark.conftest import FrameConnector
 
 CREATE = "CREATE TABLE {name} (a INT NOT NULL) WITH ('connector' = 'frames')"
 
@@ -34,17 +32,20 @@ def names(session: SparkSession) -> set[str]:
     return views | {row[0] for row in functions}
 
 
+def job_session(environment: TableEnvironment) -> SparkSession:
+    """The session that the jobs of an environment run in."""
+    return cast("SparkPlanner", environment._session.planner).session
+
+
 @pytest.fixture
-def leaves_nothing(session: SparkSession) -> Iterator[None]:
-    before = names(session)
+def leaves_nothing(environment: TableEnvironment) -> Iterator[None]:
+    before = names(job_session(environment))
     yield
-    assert before == names(session)
+    assert before == names(job_session(environment))
 
 
 @pytest.fixture
-def tables(
-    environment: TableEnvironment, connector: FrameConnector, session: SparkSession
-) -> TableEnvironment:
+def tables(environment: TableEnvironment, connector: FrameConnector) -> TableEnvironment:
     connector.frame = lambda given: given.sql("SELECT CAST(id AS INT) AS a FROM range(5)")
     for name in ("t", "u"):
         environment.execute_sql(CREATE.format(name=name))
@@ -119,7 +120,7 @@ def test_the_session_of_the_user_is_never_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("setting", ["ignoreCorruptFiles", "ignoreMissingFiles"])
 def test_no_setting_of_the_process_skips_files(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+    session: SparkSession, tmp_path: Path, setting: str
 ) -> None:
     """Settings that Spark was started with do not make a job skip files that it cannot read."""
     (tmp_path / "good.json").write_text('{"a": 1}\n')
@@ -129,8 +130,7 @@ def test_no_setting_of_the_process_skips_files(
     process.set(key, "true")
     try:
         assert "true" == session.newSession().conf.get(key)
-        monkeypatch.setattr(jobs_session._CURRENT, "session", None)
-        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
         environment.execute_sql(
             "CREATE TABLE t (a INT) WITH "
             f"('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'json')"
@@ -138,19 +138,88 @@ def test_no_setting_of_the_process_skips_files(
 
         with pytest.raises(ExternalError, match="gzip"):
             list(environment.execute_sql("SELECT * FROM t").collect())
-        assert "false" == spark_session().conf.get(key)
+        assert "false" == job_session(environment).conf.get(key)
     finally:
         process.remove(key)
 
 
+def test_environments_have_sessions_of_their_own(session: SparkSession) -> None:
+    settings = EnvironmentSettings.in_batch_mode()
+    given, other = (TableEnvironment.create(settings, spark=session) for _ in range(2))
+    without = TableEnvironment.create(settings)
+    sessions = [job_session(one) for one in (given, other, without)]
+
+    assert 4 == len({id(one) for one in (session, *sessions)})
+    assert {id(session.sparkContext)} == {id(one.sparkContext) for one in sessions}
+    assert sessions[0] is job_session(given)
+
+
+def test_only_a_spark_session_is_accepted() -> None:
+    wrong: Any = "local[2]"
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=wrong)
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("SELECT 1")
+
+    assert "wrong-argument" == caught.value.code
+
+
+def test_a_stopped_session_is_not_replaced() -> None:
+    stopped = MagicMock(spec=SparkSession)
+    stopped.sparkContext._jsc = None
+    with pytest.raises(ExternalError) as caught:
+        JobSession(stopped).get()
+
+    assert "spark-session-stopped" == caught.value.code
+
+
+class Hook:
+    """Records the events of jobs."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def on_created(self, job_id: str) -> None:
+        self.events.append("created")
+
+    def on_finished(self, job_id: str) -> None:
+        self.events.append("finished")
+
+    def on_failed(self, job_id: str, error: BaseException) -> None:
+        self.events.append("failed")
+
+    def on_canceled(self, job_id: str) -> None:
+        self.events.append("canceled")
+
+
+def test_hooks_of_an_environment_are_called_for_its_jobs(
+    session: SparkSession, connector: FrameConnector
+) -> None:
+    settings, hook = EnvironmentSettings.in_batch_mode(), Hook()
+    environment = TableEnvironment.create(settings, spark=session, hooks=[hook])
+    environment.execute_sql(CREATE.format(name="t"))
+    environment.execute_sql("INSERT INTO t VALUES (1)")
+    assert ["created", "finished"] == hook.events
+
+    connector.committed = False
+    with pytest.raises(ExternalError):
+        environment.execute_sql("INSERT INTO t SELECT 1 / (a - 1) FROM (VALUES 1) AS x(a)")
+    assert ["created", "finished", "created", "failed"] == hook.events
+
+    environment.execute_sql("CREATE TABLE u WITH ('connector' = 'frames') AS SELECT 1 AS a")
+    assert ["created", "finished"] == hook.events[4:]
+
+
 def test_threads_share_the_session_and_do_not_meet(session: SparkSession) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
     together = Barrier(4)
 
     def job(number: int) -> list[tuple[object, ...]]:
-        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        environment.create_temporary_function("add", udf(lambda a: a + number, ["INT"], "INT"))
+        environment.create_temporary_function(
+            f"add{number}", udf(lambda a: a + number, ["INT"], "INT")
+        )
         together.wait(60)
-        found = environment.execute_sql("SELECT add(1), add(a) FROM (VALUES (1), (2)) AS t(a)")
+        query = f"SELECT add{number}(1), add{number}(a) FROM (VALUES (1), (2)) AS t(a)"
+        found = environment.execute_sql(query)
         return [tuple(row) for row in found.collect()]
 
     with ThreadPoolExecutor(4) as pool:

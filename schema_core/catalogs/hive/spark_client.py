@@ -19,7 +19,7 @@ from schema_core.catalogs.hive.objects import HiveObjects
 from schema_core.catalogs.hive.thrift_client import URI, URL, SparkMetastore
 from schema_core.errors import ExternalError, NotFoundError, UnsupportedError
 from schema_core.formats.properties.limits import store_named
-from schema_core.spark.session import spark_session
+from schema_core.spark.session import JobSession
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,9 +90,8 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
         UnsupportedError: with code `hive-not-reachable` where Spark runs already, without Hive or
             over another metastore.
     """
-    session = spark_session(
-        {IMPLEMENTATION: "hive"} | {f"spark.hadoop.{key}": settings[key] for key in settings}
-    )
+    start = {IMPLEMENTATION: "hive", **{f"spark.hadoop.{key}": settings[key] for key in settings}}
+    session = JobSession(settings=start).get()
     if session.conf.get(IMPLEMENTATION, "in-memory") != "hive":
         raise UnsupportedError(
             "Spark runs already, and without Hive",

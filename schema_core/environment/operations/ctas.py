@@ -68,6 +68,7 @@ def create_table_as(
         BoundTable(identifier, resolved),
         _registration(session, identifier, resolved, old),
         columns=columns,
+        hooks=session.hooks,
     )
     if old is not None and old.partition_keys != resolved.partition_keys:
         _forget_partitions(session, identifier)
@@ -124,7 +125,7 @@ def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) 
     """IF NOT EXISTS keeps the table that is there; the query still runs into it."""
     target = session.bound(identifier)
     check_assignment(result_columns(relation), target.table.resolved_schema)
-    job = session.planner.insert(session.executable(relation), target)
+    job = session.planner.insert(session.executable(relation), target, hooks=session.hooks)
     return job_result(identifier, job)
 
 

@@ -122,6 +122,7 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
         partition={key: value for key, value in fixed.values if value is not None}
         if fixed
         else None,
+        hooks=session.hooks,
     )
     return job_result(target.identifier, job)
 
