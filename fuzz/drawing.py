@@ -17,9 +17,9 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN, FAMILIES
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
-from schema_core.sql import forms
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.expression import FORMS as SPECIAL_FORMS
 from schema_core.sql.keywords import KNOWN, RESERVED
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataType, TypeRoot, parse_type
 
 #: Types of columns: `#` is a small number, `{}` a further type.
@@ -190,7 +190,7 @@ CALLED: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 #: Functions that Flink leaves its own operators for when their names are in back-ticks.
-SPECIAL = RESERVED | KNOWN | frozenset(forms.FORMS) | {"MAP"}
+SPECIAL = RESERVED | KNOWN | frozenset(SPECIAL_FORMS) | {"MAP"}
 
 #: How many expressions are drawn over the same columns.
 SPELL = 100

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz import driver
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 
 

@@ -24,7 +24,7 @@ from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.compiler.query import query_text
-from schema_core.sql.statement import parse_statement, read_statements
+from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import SelectStatement, Statement
 
 FORMS = tuple(Form)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.parser import parse_query, parse_statements
+from schema_core.sql.printer import print_query
 from schema_core.sql.query_syntax import Query
-from schema_core.sql.statement import parse_statements
 from schema_core.sql.statement_syntax import (
     CreateMaterializedTable,
     CreateTable,

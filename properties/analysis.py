@@ -32,8 +32,7 @@ from schema_core.query.resolve import resolve_query
 from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.query import Writer, query_text
 from schema_core.spark.compiler.sql_builder import quote
-from schema_core.sql.expression import parse_expression
-from schema_core.sql.query import parse_query
+from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.sql.query_syntax import Query
 from schema_core.text import Span
 from schema_core.types import DataTypes

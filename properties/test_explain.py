@@ -13,7 +13,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.schema.unresolved_parts import UnresolvedComputedColumn
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Name
 from schema_core.testing.expressions import COLUMNS, expressions

@@ -17,7 +17,7 @@ from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.sql import syntax
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Name
 from schema_core.sql.tokens import tokenize

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.errors import ParseError
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
-from schema_core.sql.statement import parse_statement, parse_statements
+from schema_core.sql.parser import parse_query, parse_statement, parse_statements
+from schema_core.sql.printer import print_query
 
 #: Words and signs to make noise of.
 WORDS = (

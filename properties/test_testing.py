@@ -9,7 +9,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.testing import COLUMNS, expressions, schemas
 from schema_core.testing.expressions import NAMES, fitting
 from schema_core.types import DataTypes, SymbolType

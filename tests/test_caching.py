@@ -8,8 +8,7 @@ import pytest
 
 from schema_core.caching import MAX_CACHED, cached
 from schema_core.errors import SchemaError
-from schema_core.sql.expression import parse_expression
-from schema_core.sql.query import parse_query
+from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.types import parse_type
 
 

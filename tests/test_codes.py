@@ -17,7 +17,7 @@ from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_statements
 from tests.raised import nouns, told
 
 BLOCK = re.compile(r"^```(sql|python|python spark)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -16,7 +16,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import MAX_ERRORS, SchemaError
 from schema_core.expressions import col, lit, row
 from schema_core.expressions.fluent import Expression
-from schema_core.sql.statement import read_statements
+from schema_core.sql.parser import read_statements
 from schema_core.types import DataType, DataTypes
 from tests.benchmarks.bench_growth import SHAPES, outcome
 

@@ -9,7 +9,7 @@ import pytest
 
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.left_deep import Chain
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
 
 SCOPE = ColumnScope({"b": DataTypes.BOOLEAN(), "c": DataTypes.BOOLEAN()})

@@ -19,7 +19,7 @@ from string import Template
 from schema_core import EnvironmentSettings, ResolvedCatalogTable, TableEnvironment, encode_table
 from schema_core.formats.arrow.types import to_schema
 from schema_core.formats.spark.pyspark_types import to_struct_type
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_statements
 
 HERE = Path(__file__).parent
 DELAYS = "SELECT * FROM delays"

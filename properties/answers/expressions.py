@@ -11,7 +11,7 @@ from schema_core.expressions.to_sql import flink_sql
 from schema_core.expressions.type_checker import infer
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.query_syntax import Query
 from schema_core.text import Span
 from schema_core.types import AnyTimestampType, DataType, DataTypes, TimestampKind

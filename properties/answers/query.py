@@ -16,8 +16,7 @@ from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.query import parse_query
-from schema_core.sql.statement import parse_statement
+from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.text import Span
 

@@ -28,7 +28,7 @@ from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.expressions.signatures import Kind
 from schema_core.formats.properties.property_map import encode_table
 from schema_core.paths import UnresolvedPath
-from schema_core.sql.statement import parse_statement
+from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import ShowCreate
 from schema_core.types import parse_type
 

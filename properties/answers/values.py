@@ -24,7 +24,7 @@ from schema_core.spark.compiler.expression import Speaker, to_spark
 from schema_core.spark.compiler.sql_builder import quote, sql_type, string
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session import JobSession
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,

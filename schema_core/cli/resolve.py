@@ -26,7 +26,7 @@ from schema_core.errors import (
 )
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.definition_syntax import RenameTo
-from schema_core.sql.statement import read_statements
+from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     Alter,
     CreateCatalog,

@@ -11,7 +11,7 @@ from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_statements
 
 
 def run(file: script.File, define: script.Define = None) -> None:

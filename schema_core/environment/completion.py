@@ -14,7 +14,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.keywords import RESERVED
-from schema_core.sql.statement import parse_statement
+from schema_core.sql.parser import parse_statement
 from schema_core.sql.tokens import cursor_over
 from schema_core.text import Token, quote_identifier
 

@@ -57,7 +57,7 @@ from schema_core.query.relation import Column, Columns, Relation, Table, result_
 from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask_urls, without_secrets
-from schema_core.sql.query import parse_query
+from schema_core.sql.parser import parse_query
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import Name
 from schema_core.text import Span

@@ -9,7 +9,7 @@ from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table import Table, TablePipeline
 from schema_core.errors import SchemaError, within
-from schema_core.sql.statement import parse_statement
+from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import Insert
 
 

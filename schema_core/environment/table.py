@@ -27,7 +27,7 @@ from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.printer import print_query
 from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
 from schema_core.sql.syntax import Name, Star
 from schema_core.types import RowType

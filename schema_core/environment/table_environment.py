@@ -30,10 +30,9 @@ from schema_core.environment.table import Table
 from schema_core.environment.type_methods import TypeMethods
 from schema_core.errors import SchemaError
 from schema_core.paths import parse_path
-from schema_core.sql.operation import Operation
-from schema_core.sql.query import parse_query
-from schema_core.sql.statement import parse_statement
+from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import Statement
+from schema_core.sql.summary import Operation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,7 @@ def charset(tree: Typed) -> str:
     """The character set of a text.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> charset(infer(ColumnScope({}), parse_expression("UPPER(_UTF8'a')")))
     'utf-8'
     """

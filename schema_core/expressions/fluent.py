@@ -18,7 +18,7 @@ from schema_core.expressions.fluent_words import TimeIntervalUnit, word
 from schema_core.expressions.items import Aliased, Sorted
 from schema_core.expressions.values import literal
 from schema_core.sql import syntax
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Name, Symbol
 from schema_core.types import DataType

@@ -26,7 +26,7 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.sql import syntax
-from schema_core.sql.identifiers import close_up, plain_digits
+from schema_core.sql.literal_printer import close_up, plain_digits
 from schema_core.sql.printer import print_expression
 from schema_core.sql.rewrite import rewrite
 
@@ -41,7 +41,7 @@ def to_sql(typed: Typed) -> str:
         UnsupportedError: for a part that SQL has no text for.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> from schema_core.types import DataTypes as T
     >>> scope = ColumnScope({"a": T.INT(), "b": T.BIGINT()})
     >>> print(to_sql(infer(scope, parse_expression("coalesce(nullif(a, 0), b)"))))
@@ -57,7 +57,7 @@ def flink_sql(typed: Typed) -> str:
         UnsupportedError: as `to_sql`.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> half = infer(ColumnScope({}), parse_expression(".5"))
     >>> to_sql(half), flink_sql(half)
     ('.5', '0.5')

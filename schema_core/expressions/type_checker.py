@@ -56,7 +56,7 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
             are `unknown-column`, `unknown-field`, `unknown-function`, `wrong-argument-count`,
             `wrong-argument-type`, `no-common-type`, `number-out-of-range`.
 
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> from schema_core.types import DataTypes as T
     >>> scope = ColumnScope({"price": T.DECIMAL(10, 2), "qty": T.INT(nullable=False)})
     >>> print(infer(scope, parse_expression("price * qty")).type)

@@ -46,7 +46,7 @@ from schema_core.schema.unresolved_parts import (
     Written,
     WrittenType,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,
     DataType,

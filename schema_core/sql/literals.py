@@ -230,7 +230,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
 
     `zone` is LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
 
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> parse_expression("DATE '2023-02-29'")
     Traceback (most recent call last):
         ...

@@ -1,4 +1,4 @@
-"""Expressions written as Flink writes them: parsing what is printed gives a tree that prints so.
+"""Expressions and queries as Flink prints them: parsing what is printed gives the same tree.
 
 Parentheses come back only where the powers of the operators ask for them, by Calcite's rule: each
 place tells its operand how tightly the neighbours to the left and to the right hold it.
@@ -9,33 +9,57 @@ done by whoever asks. A function with a `path` is printed by that path in back-t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
-from schema_core.sql import call_printer
 from schema_core.sql.expression import TESTS
-from schema_core.sql.identifiers import print_interval, print_literal, print_path, print_type
+from schema_core.sql.keywords import NILADIC
+from schema_core.sql.literal_printer import print_interval, print_literal, print_path, print_type
+from schema_core.sql.query_syntax import (
+    Aliased,
+    CommonTable,
+    Derived,
+    ExplicitTable,
+    GroupingSets,
+    GroupItem,
+    Hint,
+    Join,
+    JoinKind,
+    MatchRecognize,
+    Measure,
+    Ordered,
+    Query,
+    Sample,
+    Select,
+    SelectItem,
+    SetOperation,
+    Source,
+    TableArgument,
+    TableFunction,
+    TableName,
+    Unnest,
+    Values,
+    With,
+)
 from schema_core.sql.syntax import (
     Call,
+    Expression,
+    Frame,
     Interval,
     Literal,
     Name,
     Named,
+    SortKey,
     Star,
     Subquery,
     Symbol,
     TypeName,
+    Window,
 )
-from schema_core.text import quote_identifier
+from schema_core.text import quote_identifier, quote_string
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from schema_core.sql.syntax import Expression
-
-    Writer: TypeAlias = Callable[[Call, int, int], tuple[str, int, int]]
-
-__all__ = ["print_expression", "print_type"]
+Writer: TypeAlias = Callable[[Call, int, int], tuple[str, int, int]]
 
 
 class Power(NamedTuple):
@@ -46,13 +70,28 @@ class Power(NamedTuple):
 
 
 FUNCTION = Power(100, 100)
+
+
 ACCESS = Power(100, 101)
+
+
 CONSTRUCTOR = Power(200, 201)
+
+
 LIKE = Power(33, 32)
+
+
 AMONG = Power(32, 33)
+
+
 TEST = Power(28, 29)
+
+
 CLAUSE = Power(20, 21)
+
+
 COMMA = Power(2, 3)
+
 
 #: Operators between two operands.
 BINARY: Mapping[str, Power] = {
@@ -74,12 +113,14 @@ BINARY: Mapping[str, Power] = {
     "OR":                   Power(22, 23),
 }  # fmt: skip
 
+
 #: Operators before their operand -> (how they are written, their powers).
 PREFIX: Mapping[str, tuple[str, Power]] = {
     "-x":  ("-",   Power(80, 81)),
     "+x":  ("+",   Power(80, 81)),
     "NOT": ("NOT", Power(26, 27)),
 }  # fmt: skip
+
 
 #: Calls that begin with a word or a bracket and do not hold on like a function.
 POWERS: Mapping[str, Power] = {
@@ -98,7 +139,7 @@ POWERS: Mapping[str, Power] = {
 def print_expression(node: Expression) -> str:
     """The expression as Flink prints it.
 
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> print(print_expression(parse_expression("(a=1) = (b IS NULL) and trim(c) in ('x')")))
     `a` = 1 = (`b` IS NULL) AND TRIM(BOTH ' ' FROM `c`) IN ('x')
     """
@@ -178,23 +219,17 @@ def _word_first(call: Call, name: str, left: int, right: int) -> str:
     if name == "(-)":
         first, second, unit = call.arguments
         return f"({show(first, left, right)} - {show(second, left, right)}) {show_unit(unit)}"
-    held = (left, right) if name in call_printer.TRANSPARENT else (0, 0)
-    return call_printer.FORMS.get(name, call_printer.function)(call, *held) + (
-        call_printer.suffixes(call)
-    )
-
-
-def _path(parts: tuple[str, ...]) -> str:
-    return ".".join(map(quote_identifier, parts))
+    held = (left, right) if name in TRANSPARENT else (0, 0)
+    return FORMS.get(name, function)(call, *held) + (suffixes(call))
 
 
 def show_query(node: Subquery) -> str:
-    from schema_core.sql.query_printer import print_query
-
+    """A sub-query without parentheses."""
     return print_query(node.query)
 
 
 def show_list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
+    """Expressions separated by commas."""
     return ", ".join([show(node, left, right) for node in nodes])
 
 
@@ -288,3 +323,525 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
     "[]": (ACCESS, _element),
     ".": (ACCESS, _field),
 }
+
+
+# --- calls that begin with a word -----------------------------------------------------------------
+
+
+def function(call: Call, left: int, right: int) -> str:
+    """``NAME(a, b)``; functions that have no parentheses without arguments have none here."""
+    name = print_path(call.path) if call.path else call.name
+    if not call.arguments and not call.path and name in NILADIC:
+        return name
+    symbol = f"{call.symbol} " if call.symbol in ("DISTINCT", "ALL") else ""
+    return f"{name}({symbol}{', '.join(map(_argument, call.arguments))})"
+
+
+def _argument(node: Expression) -> str:
+    """An argument; a whole table as one has no parentheses unless it is named."""
+    match node:
+        case Subquery(query=ExplicitTable() | TableArgument()):
+            return show_query(node)
+        case Named(name=name, value=Subquery(query=TableArgument()) as value):
+            return f"{quote_identifier(name)} => {show_query(value)}"
+        case _:
+            return show(node, 0, 0)
+
+
+def _case(call: Call, left: int, right: int) -> str:
+    texts = [show(one, left, right) for one in call.arguments]
+    branches = [
+        f"WHEN {texts[index]} THEN {texts[index + 1]}" for index in range(0, len(texts) - 1, 2)
+    ]
+    return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
+
+
+def _constructor(call: Call, left: int, right: int) -> str:
+    return f"{call.name}[{show_list(call.arguments, left, right)}]"
+
+
+def _constructor_query(call: Call, left: int, right: int) -> str:
+    return f"{call.name.removesuffix(' QUERY')} ({show_list(call.arguments, left, right)})"
+
+
+def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
+    """Arguments with a word between each two: ``POSITION(a IN b FROM c)``."""
+    first, *rest = [show(one, left, right) for one in call.arguments]
+    pairs = zip(words, rest, strict=False)
+    return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
+
+
+def _rounded(call: Call, left: int, right: int) -> str:
+    """``FLOOR(a TO DAY)``, where even a function stands in parentheses."""
+    if len(call.arguments) == 1:
+        return function(call, left, right)
+    value, unit = call.arguments
+    return f"{call.name}({show(value, 0, 100)} TO {show(unit, 0, 0)})"
+
+
+def _trim(call: Call, left: int, right: int) -> str:
+    side, characters, value = (show(one, left, right) for one in call.arguments)
+    return f"TRIM({side} {characters} FROM {value})"
+
+
+def _interval_of(call: Call, left: int, right: int) -> str:
+    """``INTERVAL a DAY``: anything but a name, a literal or a negation is in parentheses."""
+    value, unit = call.arguments
+    text = show(value, 0, 0)
+    is_plain = not isinstance(value, Call) or value.name == "-x" or value.symbol == "BARE"
+    return f"INTERVAL {text if is_plain else f'({text})'} {show_unit(unit)}"
+
+
+def _exists(call: Call, left: int, right: int) -> str:
+    return f"EXISTS {show(call.arguments[0], 0, 0)}"
+
+
+def _json_exists(call: Call, left: int, right: int) -> str:
+    """``JSON_EXISTS(a, path TRUE ON ERROR)``, where only the path is held from outside."""
+    document, path, *rest = call.arguments
+    said = "".join(f" {show(one, 0, 0)}" for one in rest)
+    return f"JSON_EXISTS({show(document, 0, 0)}, {show(path, left, right)}{said})"
+
+
+def _json_path(call: Call, left: int, right: int) -> str:
+    """JSON_VALUE and JSON_QUERY: document, path, and what is said behind it."""
+    said = "".join(f" {_clause(one, left, right)}" for one in call.arguments[2:])
+    return f"{call.name}({show_list(call.arguments[:2], left, right)}{said})"
+
+
+def _clause(node: Expression, left: int, right: int) -> str:
+    match node:
+        case TypeName():
+            return f"RETURNING {print_type(node)}"
+        case Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
+            return name.replace("DEFAULT", f"DEFAULT {show(value, left, right)}", 1)
+        case _:
+            return show(node, left, right)
+
+
+def _json_pairs(call: Call, left: int, right: int) -> str:
+    """JSON_OBJECT and JSON_OBJECTAGG."""
+    nulls, *rest = [show(one, left, right) for one in call.arguments]
+    pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
+    return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
+
+
+def _json_items(call: Call, left: int, right: int) -> str:
+    """JSON_ARRAY and JSON_ARRAYAGG; an empty array says nothing about NULL."""
+    nulls, *rest = [show(one, left, right) for one in call.arguments]
+    return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
+
+
+#: Calls that hold their arguments as they are held themselves; all others do not hold them.
+TRANSPARENT = frozenset(
+    {
+        "ARRAY", "MAP", "MULTISET", "TRIM", "POSITION", "OVERLAY", "JSON_EXISTS", "JSON_VALUE",
+        "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_ARRAY", "JSON_ARRAYAGG", "TRANSLATE USING",
+    }
+)  # fmt: skip
+
+
+#: Name -> how the call is written, if not like a function.
+FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
+    "CASE":            _case,
+    "ARRAY":           _constructor,
+    "MAP":             _constructor,
+    "MULTISET":        _constructor,
+    "ARRAY QUERY":     _constructor_query,
+    "MAP QUERY":       _constructor_query,
+    "MULTISET QUERY":  _constructor_query,
+    "CAST":            partial(_joined, "CAST", ("AS",)),
+    "TRY_CAST":        partial(_joined, "TRY_CAST", ("AS",)),
+    "EXTRACT":         partial(_joined, "EXTRACT", ("FROM",)),
+    "POSITION":        partial(_joined, "POSITION", ("IN", "FROM")),
+    "OVERLAY":         partial(_joined, "OVERLAY", ("PLACING", "FROM", "FOR")),
+    "TRANSLATE USING": partial(_joined, "TRANSLATE", ("USING",)),
+    "FLOOR":           _rounded,
+    "CEIL":            _rounded,
+    "TRIM":            _trim,
+    "INTERVAL":        _interval_of,
+    "EXISTS":          _exists,
+    "JSON_EXISTS":     _json_exists,
+    "JSON_VALUE":      _json_path,
+    "JSON_QUERY":      _json_path,
+    "JSON_OBJECT":     _json_pairs,
+    "JSON_OBJECTAGG":  _json_pairs,
+    "JSON_ARRAY":      _json_items,
+    "JSON_ARRAYAGG":   _json_items,
+    "DEFAULT":         lambda call, left, right: "DEFAULT",
+    "MODEL":           lambda call, left, right: f"MODEL {show_list(call.arguments)}",
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------- what stands behind a call
+
+
+def suffixes(call: Call) -> str:
+    """NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
+    text = "" if call.nulls is None else f" {call.nulls}"
+    if call.within:
+        text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
+    if call.filter is not None:
+        text += f" FILTER (WHERE {show(call.filter, *CLAUSE)})"
+    if call.over is not None:
+        text += f" OVER {print_window(call.over)}"
+    return text
+
+
+#: How a comma holds what stands on both sides of it in a window.
+ITEM = (2, 3)
+
+
+def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
+    """What stands behind ORDER BY; ASC is the default and not written."""
+    nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
+    return ", ".join(
+        show(key.expression, *ITEM) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
+        for key in keys
+    )
+
+
+def print_window(window: Window) -> str:
+    """What stands behind OVER, or in a WINDOW clause behind AS."""
+    if window.is_reference:
+        return quote_identifier(window.name or "")
+    parts = [] if window.name is None else [quote_identifier(window.name)]
+    if window.partition_by:
+        parts.append(f"PARTITION BY {show_list(window.partition_by, *ITEM)}")
+    if window.order_by:
+        parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
+    if window.frame is not None:
+        parts.append(_frame(window.frame))
+    return f"({' '.join(parts)})"
+
+
+def _frame(frame: Frame) -> str:
+    whole = " DISALLOW PARTIAL" if frame.whole else ""
+    if frame.upper is None:
+        return f"{frame.unit} {_bound(frame.lower)}{whole}"
+    return f"{frame.unit} BETWEEN {_bound(frame.lower)} AND {_bound(frame.upper)}{whole}"
+
+
+def _bound(bound: Call | Symbol) -> str:
+    if isinstance(bound, Symbol):
+        return bound.word
+    return f"{show(bound.arguments[0], 0, 20)} {bound.name}"
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+#: Set operators and how tightly they bind.
+SET_POWERS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
+
+
+def print_query(query: Query) -> str:
+    r"""The query in Flink's form: a line for each clause, every name in back-ticks.
+
+    >>> from schema_core.sql.parser import parse_query
+    >>> print(
+    ...     print_query(parse_query("select a, count(*) c from t where b > 1 group by a limit 3"))
+    ... )
+    SELECT `a`, COUNT(*) AS `c`
+    FROM `t`
+    WHERE `b` > 1
+    GROUP BY `a`
+    FETCH NEXT 3 ROWS ONLY
+    """
+    match query:
+        case Select():
+            return _select(query)
+        case Values(rows=rows):
+            return "VALUES " + ",\n".join(f"ROW({_list(row)})" for row in rows)
+        case ExplicitTable(name=name):
+            return f"TABLE {print_path(name.parts)}"
+        case TableArgument():
+            return _table_argument(query)
+        case SetOperation():
+            return _set_operation(query)
+        case With():
+            tables = ", ".join(map(_common_table, query.tables))
+            word = "WITH RECURSIVE" if query.recursive else "WITH"
+            return f"{word} {tables} {_operand(query.query, Ordered, With)}"
+        case Ordered():
+            return _ordered(query)
+        case _:
+            assert_never(query)
+
+
+def _list(expressions: tuple[Expression, ...]) -> str:
+    return ", ".join(map(_expression, expressions))
+
+
+def _expression(expression: Expression) -> str:
+    """An expression; a query in its place stands in parentheses."""
+    text = print_expression(expression)
+    return f"({text})" if isinstance(expression, Subquery) else text
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return f" ({', '.join(map(quote_identifier, names))})" if names else ""
+
+
+def _operand(query: Query, *bracketed: type[Query]) -> str:
+    """A query within another, in parentheses if it is of one of these kinds."""
+    text = print_query(query)
+    return f"({text})" if isinstance(query, bracketed) else text
+
+
+# ------------------------------------------------------------------------------------- queries
+
+
+def _select(query: Select) -> str:
+    start = "SELECT " if not query.hints else f"SELECT\n{_hints(query.hints)}\n"
+    distinct = "DISTINCT " if query.distinct else ""
+    lines = [start + distinct + ", ".join(map(_item, query.items))]
+    if query.source is not None:
+        lines.append(f"FROM {print_source(query.source)}")
+    if query.where is not None:
+        lines.append(f"WHERE {_expression(query.where)}")
+    if query.group_by is not None:
+        lines.append(f"GROUP BY {', '.join(map(_group_item, query.group_by))}")
+    if query.having is not None:
+        lines.append(f"HAVING {_expression(query.having)}")
+    if query.windows:
+        windows = [
+            f"{quote_identifier(name)} AS {print_window(one)}" for name, one in query.windows
+        ]
+        lines.append("WINDOW " + ",\n".join(windows))
+    if query.qualify is not None:
+        lines.append(f"QUALIFY {_expression(query.qualify)}")
+    return "\n".join(lines)
+
+
+def _item(item: SelectItem) -> str:
+    text = _expression(item.expression)
+    return text if item.alias is None else f"{text} AS {quote_identifier(item.alias)}"
+
+
+def _group_item(item: GroupItem) -> str:
+    if not isinstance(item, GroupingSets):
+        return _expression(item)
+    if item.kind == "()":
+        return "()"
+    sets = [_group_item(one) if isinstance(one, GroupingSets) else _row(one) for one in item.sets]
+    return f"{item.kind}({', '.join(sets)})"
+
+
+def _row(keys: tuple[Expression, ...]) -> str:
+    """One key as it is, any other number of them in parentheses."""
+    return _expression(keys[0]) if len(keys) == 1 else f"({_list(keys)})"
+
+
+def _set_operation(query: SetOperation) -> str:
+    """Operands in parentheses where the order of operations asks for them."""
+    chain = [query]
+    while isinstance(chain[-1].left, SetOperation) and _holds(chain[-1], chain[-1].left):
+        chain.append(chain[-1].left)
+    text = _operand(chain[-1].left, Ordered, With, SetOperation)
+    for one in reversed(chain):
+        tight = isinstance(one.right, SetOperation) and (
+            SET_POWERS[one.right.operator] > SET_POWERS[one.operator]
+        )
+        right = (
+            print_query(one.right) if tight else _operand(one.right, Ordered, With, SetOperation)
+        )
+        text += f"\n{one.operator}{' ALL' if one.all else ''}\n{right}"
+    return text
+
+
+def _holds(outer: SetOperation, left: SetOperation) -> bool:
+    """Whether the operand on the left needs no parentheses."""
+    return SET_POWERS[left.operator] >= SET_POWERS[outer.operator]
+
+
+def _common_table(table: CommonTable) -> str:
+    name = quote_identifier(table.name)
+    return f"{name}{_names(table.columns)} AS ({print_query(table.query)})"
+
+
+def _ordered(query: Ordered) -> str:
+    lines = [_operand(query.query, Ordered)]
+    if query.order_by:
+        lines.append(f"ORDER BY {print_sort_keys(query.order_by)}")
+    if query.offset is not None:
+        lines.append(f"OFFSET {_expression(query.offset)} ROWS")
+    if query.fetch is not None:
+        lines.append(f"FETCH NEXT {_expression(query.fetch)} ROWS ONLY")
+    return "\n".join(lines)
+
+
+def _table_argument(query: TableArgument) -> str:
+    text = _operand(query.query, Select, Values, SetOperation, With, Ordered)
+    if query.partition_by:
+        keys = _list(query.partition_by)
+        text += (
+            f" PARTITION BY {keys}" if len(query.partition_by) == 1 else f" PARTITION BY ({keys})"
+        )
+    if query.order_by:
+        keys = print_sort_keys(query.order_by)
+        text += f" ORDER BY {keys}" if len(query.order_by) == 1 else f" ORDER BY ({keys})"
+    return text
+
+
+# ------------------------------------------------------------------------------------- sources
+
+
+def print_source(source: Source) -> str:
+    """What stands behind FROM."""
+    match source:
+        case TableName(name=name, hints=hints, period=period):
+            return print_path(name.parts) + _behind_table(hints, period)
+        case Derived(query=query, lateral=lateral):
+            return f"{'LATERAL ' if lateral else ''}({print_query(query)})"
+        case TableFunction(call=call, lateral=lateral, hints=hints, period=period):
+            text = f"{'LATERAL ' if lateral else ''}TABLE({_expression(call)})"
+            return text + _behind_table(hints, period)
+        case Unnest(collections=collections, ordinality=ordinality, lateral=lateral):
+            word = "LATERAL UNNEST" if lateral else "UNNEST"
+            return f"{word}({_list(collections)}){' WITH ORDINALITY' if ordinality else ''}"
+        case Aliased(source=inner, name=name, columns=columns):
+            return f"{print_source(inner)} AS {quote_identifier(name)}{_names(columns)}"
+        case Sample():
+            return _sample(source)
+        case Join():
+            return _join(source)
+        case MatchRecognize():
+            return _match_recognize(source)
+        case _:
+            assert_never(source)
+
+
+def _behind_table(hints: tuple[Hint, ...], period: Expression | None) -> str:
+    text = f"\n{_hints(hints)}" if hints else ""
+    if period is not None:
+        text += f" FOR SYSTEM_TIME AS OF {_expression(period)}"
+    return text
+
+
+def _hints(hints: tuple[Hint, ...]) -> str:
+    return f"/*+ {', '.join(map(_hint, hints))} */"
+
+
+def _hint(hint: Hint) -> str:
+    options = [f"{quote_string(key)} = {quote_string(value)}" for key, value in hint.options]
+    inner = ", ".join([*options, *map(_expression, hint.arguments)])
+    return f"{quote_identifier(hint.name)}({inner})" if inner else quote_identifier(hint.name)
+
+
+def _sample(sample: Sample) -> str:
+    """A sample; its percentage always shows a fraction."""
+    percentage = _expression(sample.percentage)
+    if isinstance(sample.percentage, Literal) and percentage.isdigit():
+        percentage += ".0"
+    text = f"{print_source(sample.source)} TABLESAMPLE {sample.method}({percentage})"
+    return text if sample.seed is None else f"{text} REPEATABLE({_expression(sample.seed)})"
+
+
+def _join(join: Join, gap: str = "\n") -> str:
+    """Joins one below the other, or with another gap between them."""
+    chain = [join]
+    while isinstance(chain[-1].left, Join):
+        chain.append(chain[-1].left)
+    text = print_source(chain[-1].left)
+    return text + "".join(_joined_side(one, gap) for one in reversed(chain))
+
+
+def _joined_side(join: Join, gap: str) -> str:
+    """What stands behind the left side of a join."""
+    if join.kind is JoinKind.COMMA:
+        return f",{gap}{_right(join.right, gap, is_loose=True)}"
+    right = _right(join.right, gap, is_loose=False)
+    text = f"{gap}{'NATURAL ' if join.natural else ''}{join.kind.value} {right}"
+    if join.condition is not None:
+        return f"{text} ON {_expression(join.condition)}"
+    if join.using:
+        return f"{text} USING ({', '.join(print_path(name.parts) for name in join.using)})"
+    return text
+
+
+def _right(source: Source, gap: str, *, is_loose: bool) -> str:
+    """A right side; a join stands in parentheses, in one line, unless a comma is before it."""
+    if not isinstance(source, Join):
+        return print_source(source)
+    if is_loose and source.kind is not JoinKind.COMMA:
+        return _join(source, gap)
+    return f"({_join(source, ' ')})"
+
+
+# ---------------------------------------------------------------------------- MATCH_RECOGNIZE
+
+
+def _match_recognize(match: MatchRecognize) -> str:
+    lines = [f"{print_source(match.source)} MATCH_RECOGNIZE("]
+    if match.partition_by:
+        lines.append(f"PARTITION BY {_list(match.partition_by)}")
+    if match.order_by:
+        lines.append(f"ORDER BY {print_sort_keys(match.order_by)}")
+    if match.measures:
+        lines.append(f"MEASURES {', '.join(map(_measure, match.measures))}")
+    if match.rows_per_match is not None:
+        lines.append(match.rows_per_match)
+    if match.after_match:
+        lines.append(f"AFTER MATCH {_after_match(match.after_match)}")
+    pattern = "" if match.pattern is None else _pattern(match.pattern)
+    edges = f"{'^ ' if match.starts else ''}{pattern}{' $' if match.ends else ''}"
+    within = "" if match.within is None else f" WITHIN {_expression(match.within)}"
+    lines.append(f"PATTERN ({edges}){within}")
+    if match.subsets:
+        lines.append(f"SUBSET {', '.join(map(_subset, match.subsets))}")
+    lines.append(f"DEFINE {', '.join(map(_define, match.defines))})")
+    return "\n".join(lines)
+
+
+def _measure(measure: Measure) -> str:
+    return f"{_expression(measure.expression)} AS {quote_identifier(measure.name)}"
+
+
+def _define(measure: Measure) -> str:
+    return f"{quote_identifier(measure.name)} AS {_expression(measure.expression)}"
+
+
+def _subset(subset: tuple[str, tuple[str, ...]]) -> str:
+    name, members = subset
+    return f"{quote_identifier(name)} = ({', '.join(map(quote_identifier, members))})"
+
+
+def _after_match(words: tuple[str, ...]) -> str:
+    """Where to go on; the name of a symbol is the last of three or four words behind TO."""
+    if words[1] == "TO" and words[-1] != "ROW":
+        return " ".join((*words[:-1], quote_identifier(words[-1])))
+    return " ".join(words)
+
+
+def _pattern(pattern: Expression) -> str:
+    match pattern:
+        case Call(name=",", arguments=parts):
+            return " ".join(map(_grouped, parts))
+        case Call(name="|", arguments=parts):
+            return " | ".join(map(_pattern, parts))
+        case Call(name="PERMUTE", arguments=arguments):
+            return f"PERMUTE ({', '.join(map(_pattern, arguments))})"
+        case Call(name="{- -}", arguments=(inner,)):
+            return f"{{- {_pattern(inner)} -}}"
+        case Call(name="{}", arguments=(part, Literal(text=least), Literal(text=most), greed)):
+            lazy = " ?" if greed == Symbol("RELUCTANT") else ""
+            return f"{_grouped(part)} {_repeated(least, most)}{lazy}"
+        case _:
+            return _expression(pattern)
+
+
+def _grouped(pattern: Expression) -> str:
+    """A part of a pattern, in parentheses where it is made of several."""
+    text = _pattern(pattern)
+    is_several = isinstance(pattern, Call) and pattern.name in (",", "|")
+    return f"({text})" if is_several else text
+
+
+def _repeated(least: str, most: str) -> str:
+    signs = {("0", ""): "*", ("1", ""): "+", ("0", "1"): "?"}
+    if (least, most) in signs:
+        return signs[least, most]
+    if least == most:
+        return f"{{ {least} }}"
+    return f"{{ {least}, {most} }}" if most else f"{{ {least}, }}"

@@ -1,37 +1,63 @@
-"""Queries read: SELECT, VALUES, WITH, set operations, ORDER BY and LIMIT.
+"""The grammar of queries: SELECT, VALUES, WITH, set operations, FROM clauses and MATCH_RECOGNIZE.
 
-``parse_query(print_query(query)) == query``. The grammar is that of Flink 2.3 (Flink documentation,
-"Queries"); what follows FROM is in `schema_core.sql.from_clause`.
+The grammar is that of Flink 2.3 (Flink documentation, "Queries").
 """
 
 from __future__ import annotations
 
-from schema_core.caching import cached
-from schema_core.sql.expression import expression
+from schema_core.sql.expression import (
+    OPERATORS,
+    QueryCursor,
+    called,
+    continues_query,
+    explicit_table,
+    expression,
+    expressions,
+    path_name,
+    simple_name,
+    sort_keys,
+    window,
+)
 from schema_core.sql.query_syntax import (
+    Aliased,
     CommonTable,
-    ExplicitTable,
+    Derived,
     GroupingSets,
     GroupItem,
+    Hint,
+    Join,
+    JoinKind,
+    MatchRecognize,
+    Measure,
     Ordered,
     Query,
+    Sample,
     Select,
     SelectItem,
     SetOperation,
-    TableArgument,
+    Source,
+    TableFunction,
+    TableName,
+    Unnest,
     Values,
     With,
 )
-from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Star, Window
-from schema_core.sql.tokens import cursor_over, identifier, path, refuse
-from schema_core.sql.windows import sort_keys, window
-from schema_core.text import Cursor, Token
+from schema_core.sql.syntax import (
+    Call,
+    Expression,
+    Literal,
+    LiteralKind,
+    Name,
+    Star,
+    Subquery,
+    Symbol,
+    Window,
+)
+from schema_core.sql.tokens import can_name, identifier, refuse, string
 
 #: Words that open a query.
 OPENING = frozenset({"SELECT", "VALUES", "VALUE", "WITH", "TABLE"})
 
-#: Set operators and how tightly they bind.
-OPERATORS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
 
 GROUPING_WORDS = {
     "GROUPING": "GROUPING SETS",
@@ -40,31 +66,13 @@ GROUPING_WORDS = {
 }
 
 
-@cached()
-def parse_query(text: str) -> Query:
-    """The query that the text spells.
+def query(cursor: QueryCursor, first: Subquery | None = None) -> Query:
+    """A query with all its clauses; stops at the first token that is not its own.
 
-    Raises:
-        ParseError: for a text outside the grammar, with the place.
-
-    >>> parse_query("SELECT a FROM t LIMIT 1").fetch.text
-    '1'
+    With a `first` operand, only what follows it is read.
     """
-    cursor = cursor_over(text)
-    found = query(cursor)
-    cursor.accept(";")
-    if cursor.token.kind != "end":
-        raise refuse(cursor, "the end of the query")
-    return found
-
-
-def can_name(token: Token) -> bool:
-    """Whether the token may be a name: a word that is not reserved, or one in back-ticks."""
-    return token.kind in ("word", "name")
-
-
-def query(cursor: Cursor) -> Query:
-    """A query with all its clauses; stops at the first token that is not its own."""
+    if first is not None:
+        return rest_of_query(cursor, first.span.start, first.query)
     with cursor.nested():
         start = cursor.token.start
         if cursor.accept("WITH"):
@@ -72,49 +80,12 @@ def query(cursor: Cursor) -> Query:
         return rest_of_query(cursor, start, _leaf(cursor))
 
 
-def rest_of_query(cursor: Cursor, start: int, first: Query) -> Query:
+def rest_of_query(cursor: QueryCursor, start: int, first: Query) -> Query:
     """What may follow a first operand: set operations, then ORDER BY and limits."""
     return _ordered(cursor, start, _set_operations(cursor, start, first, 1))
 
 
-def continues_query(cursor: Cursor) -> bool:
-    """Whether the next token belongs to a query whose first operand stands before it."""
-    return cursor.key in OPERATORS or cursor.key in ("ORDER", "LIMIT", "OFFSET", "FETCH")
-
-
-def table_argument(cursor: Cursor) -> Query:
-    """``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
-    start = cursor.token.start
-    return with_keys(cursor, _explicit_table(cursor), start)
-
-
-def with_keys(cursor: Cursor, table: Query, start: int) -> Query:
-    """The table of an argument with the keys behind it, if there are any."""
-    partition_by = _table_keys(cursor) if cursor.accept("PARTITION", "BY") else ()
-    order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
-    if not partition_by and not order_by:
-        return table
-    return TableArgument(table, partition_by, tuple(order_by), cursor.span_from(start))
-
-
-def _table_keys(cursor: Cursor) -> tuple[Expression, ...]:
-    """The keys behind PARTITION BY of a table argument, in parentheses or as a single one."""
-    if not cursor.accept("("):
-        return (expression(cursor),)
-    keys = expressions(cursor)
-    cursor.expect(")")
-    return keys
-
-
-def expressions(cursor: Cursor) -> tuple[Expression, ...]:
-    """One expression or more, with commas between them."""
-    found = [expression(cursor)]
-    while cursor.accept(","):
-        found.append(expression(cursor))
-    return tuple(found)
-
-
-def names(cursor: Cursor) -> tuple[Name, ...]:
+def names(cursor: QueryCursor) -> tuple[Name, ...]:
     """Simple names in parentheses, at least one."""
     cursor.expect("(")
     found = [simple_name(cursor)]
@@ -124,21 +95,7 @@ def names(cursor: Cursor) -> tuple[Name, ...]:
     return tuple(found)
 
 
-def simple_name(cursor: Cursor) -> Name:
-    """A name of one part."""
-    start = cursor.token.start
-    name = identifier(cursor)
-    return Name((name,), cursor.span_from(start))
-
-
-def path_name(cursor: Cursor) -> Name:
-    """A name of one part or more, such as that of a table."""
-    start = cursor.token.start
-    parts = path(cursor)
-    return Name(parts, cursor.span_from(start))
-
-
-def alias(cursor: Cursor) -> str | None:
+def alias(cursor: QueryCursor) -> str | None:
     """``[AS] name``, or None."""
     if cursor.accept("AS") or can_name(cursor.token):
         return identifier(cursor)
@@ -148,7 +105,7 @@ def alias(cursor: Cursor) -> str | None:
 # ------------------------------------------------------------------------------ the whole query
 
 
-def _with(cursor: Cursor, start: int) -> Query:
+def _with(cursor: QueryCursor, start: int) -> Query:
     recursive = cursor.accept("RECURSIVE")
     tables = [_common_table(cursor)]
     while cursor.accept(","):
@@ -158,7 +115,7 @@ def _with(cursor: Cursor, start: int) -> Query:
     return With(tuple(tables), body, recursive, cursor.span_from(start))
 
 
-def _common_table(cursor: Cursor) -> CommonTable:
+def _common_table(cursor: QueryCursor) -> CommonTable:
     start = cursor.token.start
     name = identifier(cursor)
     columns = tuple(one.parts[0] for one in names(cursor)) if cursor.key == "(" else ()
@@ -168,7 +125,7 @@ def _common_table(cursor: Cursor) -> CommonTable:
     return CommonTable(name, columns, inner, cursor.span_from(start))
 
 
-def _set_operations(cursor: Cursor, start: int, left: Query, least: int) -> Query:
+def _set_operations(cursor: QueryCursor, start: int, left: Query, least: int) -> Query:
     """Operators that bind at least so tightly, from the left."""
     while OPERATORS.get(cursor.key, 0) >= least:
         operator = cursor.advance().key
@@ -181,14 +138,14 @@ def _set_operations(cursor: Cursor, start: int, left: Query, least: int) -> Quer
     return left
 
 
-def _leaf(cursor: Cursor) -> Query:
+def _leaf(cursor: QueryCursor) -> Query:
     match cursor.key:
         case "SELECT":
             return _select(cursor)
         case "VALUES" | "VALUE":
             return _values(cursor)
         case "TABLE":
-            return _explicit_table(cursor)
+            return explicit_table(cursor)
         case "(":
             cursor.advance()
             inner = query(cursor)
@@ -198,7 +155,7 @@ def _leaf(cursor: Cursor) -> Query:
             raise refuse(cursor, "a query")
 
 
-def _ordered(cursor: Cursor, start: int, inner: Query) -> Query:
+def _ordered(cursor: QueryCursor, start: int, inner: Query) -> Query:
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     offset, fetch = _limits(cursor)
     if not order_by and offset is None and fetch is None:
@@ -206,7 +163,7 @@ def _ordered(cursor: Cursor, start: int, inner: Query) -> Query:
     return Ordered(inner, tuple(order_by), offset, fetch, cursor.span_from(start))
 
 
-def _limits(cursor: Cursor) -> tuple[Expression | None, Expression | None]:
+def _limits(cursor: QueryCursor) -> tuple[Expression | None, Expression | None]:
     """OFFSET and FETCH or LIMIT; LIMIT stands before OFFSET, FETCH behind it."""
     fetch = None
     if cursor.accept("LIMIT"):
@@ -223,14 +180,14 @@ def _limits(cursor: Cursor) -> tuple[Expression | None, Expression | None]:
     return offset, fetch
 
 
-def _offset(cursor: Cursor) -> Expression:
+def _offset(cursor: QueryCursor) -> Expression:
     count = _count(cursor)
     if not cursor.accept("ROW"):
         cursor.accept("ROWS")
     return count
 
 
-def _count(cursor: Cursor) -> Expression:
+def _count(cursor: QueryCursor) -> Expression:
     """A number of rows, which has no sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
@@ -239,12 +196,7 @@ def _count(cursor: Cursor) -> Expression:
     return Literal(LiteralKind.EXACT, token.value, span=token.span)
 
 
-def _explicit_table(cursor: Cursor) -> ExplicitTable:
-    start = cursor.expect("TABLE").start
-    return ExplicitTable(path_name(cursor), cursor.span_from(start))
-
-
-def _values(cursor: Cursor) -> Values:
+def _values(cursor: QueryCursor) -> Values:
     start = cursor.advance().start
     rows = [_row(expression(cursor))]
     while cursor.accept(","):
@@ -264,9 +216,7 @@ def _row(written: Expression) -> tuple[Expression, ...]:
 # ------------------------------------------------------------------------------- a SELECT block
 
 
-def _select(cursor: Cursor) -> Select:
-    from schema_core.sql.from_clause import hints, source
-
+def _select(cursor: QueryCursor) -> Select:
     start = cursor.expect("SELECT").start
     found_hints = hints(cursor)
     distinct = cursor.accept("DISTINCT")
@@ -291,7 +241,7 @@ def _select(cursor: Cursor) -> Select:
     )
 
 
-def _item(cursor: Cursor) -> SelectItem:
+def _item(cursor: QueryCursor) -> SelectItem:
     start = cursor.token.start
     star = _star(cursor)
     if star is not None:
@@ -300,7 +250,7 @@ def _item(cursor: Cursor) -> SelectItem:
     return SelectItem(written, alias(cursor), cursor.span_from(start))
 
 
-def _star(cursor: Cursor) -> Star | None:
+def _star(cursor: QueryCursor) -> Star | None:
     """``*`` or ``t.*``, if that comes next."""
     start, ahead, prefix = cursor.token.start, 0, []
     while cursor.peek(ahead).key != "*":
@@ -313,7 +263,7 @@ def _star(cursor: Cursor) -> Star | None:
     return Star(tuple(prefix), cursor.span_from(start))
 
 
-def _group_by(cursor: Cursor) -> tuple[GroupItem, ...]:
+def _group_by(cursor: QueryCursor) -> tuple[GroupItem, ...]:
     if not cursor.accept("DISTINCT"):
         cursor.accept("ALL")
     items = [_group_item(cursor)]
@@ -322,7 +272,7 @@ def _group_by(cursor: Cursor) -> tuple[GroupItem, ...]:
     return tuple(items)
 
 
-def _group_item(cursor: Cursor) -> GroupItem:
+def _group_item(cursor: QueryCursor) -> GroupItem:
     start = cursor.token.start
     if cursor.accept("(", ")"):
         return GroupingSets("()", ((),), cursor.span_from(start))
@@ -338,7 +288,7 @@ def _group_item(cursor: Cursor) -> GroupItem:
     return GroupingSets(kind, tuple(sets), cursor.span_from(start))
 
 
-def _grouping_set(cursor: Cursor) -> tuple[Expression, ...] | GroupingSets:
+def _grouping_set(cursor: QueryCursor) -> tuple[Expression, ...] | GroupingSets:
     item = _group_item(cursor)
     match item:
         case GroupingSets(kind="()"):
@@ -349,7 +299,7 @@ def _grouping_set(cursor: Cursor) -> tuple[Expression, ...] | GroupingSets:
             return _row(item)
 
 
-def _windows(cursor: Cursor) -> tuple[tuple[str, Window], ...]:
+def _windows(cursor: QueryCursor) -> tuple[tuple[str, Window], ...]:
     found = []
     while True:
         name = identifier(cursor)
@@ -357,3 +307,367 @@ def _windows(cursor: Cursor) -> tuple[tuple[str, Window], ...]:
         found.append((name, window(cursor)))
         if not cursor.accept(","):
             return tuple(found)
+
+
+# --- FROM -----------------------------------------------------------------------------------------
+
+
+#: Words before JOIN -> what they mean.
+JOINS: tuple[tuple[tuple[str, ...], JoinKind], ...] = (
+    (("JOIN",), JoinKind.INNER),
+    (("INNER", "JOIN"), JoinKind.INNER),
+    (("LEFT", "JOIN"), JoinKind.LEFT),
+    (("LEFT", "OUTER", "JOIN"), JoinKind.LEFT),
+    (("RIGHT", "JOIN"), JoinKind.RIGHT),
+    (("RIGHT", "OUTER", "JOIN"), JoinKind.RIGHT),
+    (("FULL", "JOIN"), JoinKind.FULL),
+    (("FULL", "OUTER", "JOIN"), JoinKind.FULL),
+    (("CROSS", "JOIN"), JoinKind.CROSS),
+)
+
+
+def source(cursor: QueryCursor) -> Source:
+    """All that stands behind FROM: sources with JOIN or commas between them."""
+    start = cursor.token.start
+    return _commas(cursor, start, _joins(cursor, start, _one(cursor)))
+
+
+def _commas(cursor: QueryCursor, start: int, left: Source) -> Source:
+    while cursor.accept(","):
+        inner = cursor.token.start
+        right = _joins(cursor, inner, _one(cursor))
+        left = Join(left, right, JoinKind.COMMA, span=cursor.span_from(start))
+    return left
+
+
+def _joins(cursor: QueryCursor, start: int, left: Source) -> Source:
+    while True:
+        natural = cursor.accept("NATURAL")
+        kind = next((kind for words, kind in JOINS if cursor.accept(*words)), None)
+        if kind is None:
+            if natural:
+                raise refuse(cursor, "JOIN")
+            return left
+        right = _one(cursor)
+        condition = expression(cursor) if cursor.accept("ON") else None
+        using = names(cursor) if condition is None and cursor.accept("USING") else ()
+        left = Join(left, right, kind, natural, condition, using, cursor.span_from(start))
+
+
+# ---------------------------------------------------------------------------------- one source
+
+
+def _one(cursor: QueryCursor) -> Source:
+    """A source without joins, with its alias and sample."""
+    start = cursor.token.start
+    lateral = cursor.accept("LATERAL")
+    if cursor.key == "(":
+        found = _parenthesised(cursor, start, lateral=lateral)
+        if isinstance(found, Join):
+            return found
+    elif cursor.accept("UNNEST", "("):
+        found = _unnest(cursor, start, lateral=lateral)
+    elif cursor.accept("TABLE", "("):
+        found = _table_function(cursor, start, lateral=lateral)
+    else:
+        found = _named(cursor, start)
+    return _dressed(cursor, start, found)
+
+
+def _dressed(cursor: QueryCursor, start: int, found: Source) -> Source:
+    """The source with what may stand behind it: a row pattern, an alias, a sample."""
+    if cursor.accept("MATCH_RECOGNIZE"):
+        found = match_recognize(cursor, start, found)
+    name = alias(cursor)
+    if name is not None:
+        columns = tuple(one.parts[0] for one in names(cursor)) if cursor.key == "(" else ()
+        found = Aliased(found, name, columns, cursor.span_from(start))
+    if cursor.accept("TABLESAMPLE"):
+        found = _sample(cursor, start, found)
+    return found
+
+
+def _parenthesised(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+    found = _query_or_join(cursor)
+    if isinstance(found, Source):
+        return found
+    return Derived(found, lateral, cursor.span_from(start))
+
+
+def _query_or_join(cursor: QueryCursor) -> Query | Source:
+    """What parentheses hold in a FROM clause: a query, or sources that are joined.
+
+    Which of the two shows only behind the inner parentheses, so both are followed at once.
+    """
+    with cursor.nested():
+        cursor.expect("(")
+        start = cursor.token.start
+        found: Query | Source
+        if _opens_query(cursor):
+            found = query(cursor)
+        elif cursor.key == "(":
+            found = _query_or_join(cursor)
+            if not isinstance(found, Source) and continues_query(cursor):
+                found = rest_of_query(cursor, start, found)
+            elif cursor.key != ")":
+                inner = found if isinstance(found, Source) else Derived(found, span=found.span)
+                found = _commas(
+                    cursor, start, _joins(cursor, start, _dressed(cursor, start, inner))
+                )
+        else:
+            found = source(cursor)
+        if isinstance(found, Source) and not isinstance(found, Join):
+            raise cursor.fail("parentheses hold a query or a join", span=found.span)
+        cursor.expect(")")
+        return found
+
+
+def _opens_query(cursor: QueryCursor) -> bool:
+    """Whether a query comes next, and not ``TABLE(function(...))``."""
+    return cursor.key in OPENING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
+
+
+def _named(cursor: QueryCursor, start: int) -> Source:
+    """A table by name, or a table function that is called without TABLE."""
+    name = path_name(cursor)
+    if cursor.key == "(":
+        call = called(cursor, name.parts, "")
+        return TableFunction(call, span=cursor.span_from(start))
+    found_hints = hints(cursor)
+    period = _period(cursor)
+    return TableName(name, found_hints, period, cursor.span_from(start))
+
+
+def _period(cursor: QueryCursor) -> Expression | None:
+    return expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
+
+
+def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+    if cursor.key in OPENING:
+        raise cursor.fail("UNNEST takes collections, not a query", hint="write ARRAY(SELECT ...)")
+    collections = expressions(cursor)
+    cursor.expect(")")
+    ordinality = cursor.accept("WITH", "ORDINALITY")
+    return Unnest(collections, ordinality, lateral, cursor.span_from(start))
+
+
+def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
+    call = expression(cursor)
+    if not isinstance(call, Call):
+        raise cursor.fail("TABLE(...) takes the call of a function", span=call.span)
+    cursor.expect(")")
+    found_hints = hints(cursor)
+    return TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
+
+
+def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
+    method = cursor.advance().key
+    if method not in ("BERNOULLI", "SYSTEM"):
+        raise cursor.fail("expected BERNOULLI or SYSTEM behind TABLESAMPLE")
+    cursor.expect("(")
+    percentage = expression(cursor)
+    cursor.expect(")")
+    seed = None
+    if cursor.accept("REPEATABLE", "("):
+        seed = expression(cursor)
+        cursor.expect(")")
+    return Sample(found, method, percentage, seed, cursor.span_from(start))
+
+
+# --------------------------------------------------------------------------------------- hints
+
+
+def hints(cursor: QueryCursor) -> tuple[Hint, ...]:
+    """``/*+ name(...), name */``, if that comes next."""
+    if not cursor.accept("/*+"):
+        return ()
+    found = [_hint(cursor)]
+    while cursor.accept(","):
+        found.append(_hint(cursor))
+    cursor.expect("*/")
+    return tuple(found)
+
+
+def _hint(cursor: QueryCursor) -> Hint:
+    start = cursor.token.start
+    name = identifier(cursor)
+    options: list[tuple[str, str]] = []
+    arguments: list[Name | Literal] = []
+    if cursor.accept("(") and not cursor.accept(")"):
+        while True:
+            if cursor.peek().key == "=":
+                options.append(_hint_option(cursor))
+            else:
+                arguments.append(_hint_argument(cursor))
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+    return Hint(name, tuple(options), tuple(arguments), cursor.span_from(start))
+
+
+def _hint_option(cursor: QueryCursor) -> tuple[str, str]:
+    key = identifier(cursor) if can_name(cursor.token) else string(cursor)
+    cursor.expect("=")
+    return key, string(cursor)
+
+
+def _hint_argument(cursor: QueryCursor) -> Name | Literal:
+    token = cursor.token
+    if can_name(token):
+        return Name((identifier(cursor),), token.span)
+    literal = expression(cursor)
+    if not isinstance(literal, Literal):
+        raise cursor.fail("expected an option, a name or a literal of a hint", span=token.span)
+    return literal
+
+
+# --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
+
+
+#: A sign behind a part of a pattern -> the least and most repetitions it stands for.
+QUANTIFIERS = {"*": ("0", ""), "+": ("1", ""), "?": ("0", "1")}
+
+
+def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRecognize:
+    """What stands in the parentheses behind MATCH_RECOGNIZE, which is already stepped over."""
+    cursor.expect("(")
+    partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
+    order_by = tuple(sort_keys(cursor)) if cursor.accept("ORDER", "BY") else ()
+    measures = _measures(cursor) if cursor.accept("MEASURES") else ()
+    rows_per_match = _rows_per_match(cursor)
+    after_match = _after_match(cursor) if cursor.accept("AFTER", "MATCH") else ()
+    cursor.expect("PATTERN", "(")
+    starts = cursor.accept("^")
+    pattern = _alternatives(cursor)
+    ends = cursor.accept("$")
+    cursor.expect(")")
+    within = expression(cursor) if cursor.accept("WITHIN") else None
+    subsets = _subsets(cursor) if cursor.accept("SUBSET") else ()
+    cursor.expect("DEFINE")
+    defines = _defines(cursor)
+    cursor.expect(")")
+    return MatchRecognize(
+        source, partition_by, order_by, measures, rows_per_match, after_match, pattern, starts,
+        ends, within, subsets, defines, cursor.span_from(start),
+    )  # fmt: skip
+
+
+def _measures(cursor: QueryCursor) -> tuple[Measure, ...]:
+    found = []
+    while True:
+        start = cursor.token.start
+        value = expression(cursor)
+        cursor.expect("AS")
+        found.append(Measure(value, identifier(cursor), cursor.span_from(start)))
+        if not cursor.accept(","):
+            return tuple(found)
+
+
+def _defines(cursor: QueryCursor) -> tuple[Measure, ...]:
+    found = []
+    while True:
+        start = cursor.token.start
+        name = identifier(cursor)
+        cursor.expect("AS")
+        found.append(Measure(expression(cursor), name, cursor.span_from(start)))
+        if not cursor.accept(","):
+            return tuple(found)
+
+
+def _rows_per_match(cursor: QueryCursor) -> str | None:
+    for words in (("ONE", "ROW", "PER", "MATCH"), ("ALL", "ROWS", "PER", "MATCH")):
+        if cursor.accept(*words):
+            return " ".join(words)
+    return None
+
+
+def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
+    """Where to go on behind a match, in words; the last one may be the name of a symbol."""
+    cursor.expect("SKIP")
+    for words in (("TO", "NEXT", "ROW"), ("PAST", "LAST", "ROW")):
+        if cursor.accept(*words):
+            return ("SKIP", *words)
+    cursor.expect("TO")
+    for word in ("FIRST", "LAST"):
+        if cursor.key == word and cursor.peek().kind in ("word", "name"):
+            cursor.advance()
+            return ("SKIP", "TO", word, identifier(cursor))
+    return ("SKIP", "TO", identifier(cursor))
+
+
+def _subsets(cursor: QueryCursor) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found = []
+    while True:
+        name = identifier(cursor)
+        cursor.expect("=", "(")
+        members = [identifier(cursor)]
+        while cursor.accept(","):
+            members.append(identifier(cursor))
+        cursor.expect(")")
+        found.append((name, tuple(members)))
+        if not cursor.accept(","):
+            return tuple(found)
+
+
+# ------------------------------------------------------------------------------------- pattern
+
+
+def _alternatives(cursor: QueryCursor) -> Expression:
+    with cursor.nested():
+        parts = [_sequence(cursor)]
+        while cursor.accept("|"):
+            parts.append(_sequence(cursor))
+        return parts[0] if len(parts) == 1 else Call("|", tuple(parts))
+
+
+def _sequence(cursor: QueryCursor) -> Expression:
+    parts = [_factor(cursor)]
+    while cursor.token.kind in ("word", "name") or cursor.key in ("(", "{", "PERMUTE"):
+        parts.append(_factor(cursor))
+    return parts[0] if len(parts) == 1 else Call(",", tuple(parts))
+
+
+def _factor(cursor: QueryCursor) -> Expression:
+    part = _part(cursor)
+    limits = QUANTIFIERS.get(cursor.key)
+    if limits is not None:
+        cursor.advance()
+    elif cursor.key == "{" and cursor.peek().key != "-":
+        limits = _repetitions(cursor)
+    else:
+        return part
+    greed = Symbol("RELUCTANT" if cursor.accept("?") else "GREEDY")
+    least, most = (Literal(LiteralKind.EXACT, limit) for limit in limits)
+    return Call("{}", (part, least, most, greed))
+
+
+def _repetitions(cursor: QueryCursor) -> tuple[str, str]:
+    """``{n}``, ``{n,}``, ``{n,m}`` or ``{,m}``."""
+    cursor.expect("{")
+    least = cursor.advance().value if cursor.token.kind == "integer" else ""
+    most = least
+    if cursor.accept(","):
+        most = cursor.advance().value if cursor.token.kind == "integer" else ""
+    if not least and not most:
+        raise refuse(cursor, "a number of repetitions")
+    cursor.expect("}")
+    return least or "0", most
+
+
+def _part(cursor: QueryCursor) -> Expression:
+    if cursor.accept("("):
+        inner = _alternatives(cursor)
+        cursor.expect(")")
+        return inner
+    if cursor.accept("{", "-"):
+        inner = _alternatives(cursor)
+        cursor.expect("-", "}")
+        return Call("{- -}", (inner,))
+    if cursor.accept("PERMUTE", "("):
+        parts = [_alternatives(cursor)]
+        while cursor.accept(","):
+            parts.append(_alternatives(cursor))
+        cursor.expect(")")
+        return Call("PERMUTE", tuple(parts))
+    start = cursor.token.start
+    return Name((identifier(cursor),), cursor.span_from(start))

@@ -22,8 +22,8 @@ from schema_core.sql.definition_syntax import (
     Partition,
     Resource,
 )
-from schema_core.sql.operation import Operation
 from schema_core.sql.query_syntax import Hint, Query
+from schema_core.sql.summary import Operation
 from schema_core.sql.syntax import NOWHERE, Call, Expression, Interval, Name
 from schema_core.text import Span
 
@@ -249,7 +249,7 @@ class Pattern:
 class Show(Operation):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
-    `subject` is a row of `SHOW_SUBJECTS` in `schema_core.sql.statement`, such as ``TABLES``,
+    `subject` is a row of `schema_core.sql.parser.SHOW_SUBJECTS`, such as ``TABLES``,
     ``USER FUNCTIONS``, ``FULL MODULES``, ``CURRENT CATALOG``. `path` is what stands behind FROM or
     IN; for COLUMNS and PARTITIONS it is the table. `preposition` is FROM, IN or None.
     """

@@ -1,4 +1,4 @@
-"""Statements in one line each: what they do, and every part that was said."""
+"""Statements in one line each, and the base class of statements that prints them so."""
 
 from __future__ import annotations
 
@@ -10,14 +10,34 @@ from typing import Any, get_args
 
 from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import definition_syntax, query_syntax, syntax
-from schema_core.sql.identifiers import print_type
+from schema_core.sql.literal_printer import print_type
 from schema_core.sql.masking import mask_query
-from schema_core.sql.printer import print_expression
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.printer import print_expression, print_query
 from schema_core.text import quote_identifier
 
+
+class Operation:
+    """A statement that was read: frozen, done by one function of `environment.operations`."""
+
+    __slots__ = ()
+
+    def as_summary_string(self) -> str:
+        """What the statement does and with what, in one line; secrets are masked.
+
+        >>> from schema_core.sql.parser import parse_statement
+        >>> parse_statement("DROP VIEW IF EXISTS d.v").as_summary_string()
+        'DROP VIEW: (path: [`d`.`v`], ifExists: [true])'
+        >>> parse_statement("ALTER CATALOG c SET ('password' = 'x')").as_summary_string()
+        'ALTER CATALOG: (path: [`c`], change: [SET OPTIONS: (options: [password=******])])'
+        """
+        return summary(self)
+
+
 QUERIES = get_args(query_syntax.Query)
+
+
 EXPRESSIONS = (syntax.Literal, syntax.Interval, syntax.Call, syntax.Subquery)
+
 
 #: Parts that are in the words before the parentheses.
 IN_WORDS = ("kind", "subject", "span")

@@ -24,7 +24,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.signatures import Arg, Given, Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Keyword, TypeArgument, Typed
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Expression, Name, Symbol, TypeName
 from schema_core.sql.type_name import data_type

@@ -23,7 +23,7 @@ from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import parse_type
 
 ROOT = Path(__file__).parent.parent.parent

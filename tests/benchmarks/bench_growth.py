@@ -46,8 +46,7 @@ from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask_text
 from schema_core.spark.compiler.expression import to_spark
 from schema_core.spark.compiler.query import query_text
-from schema_core.sql.expression import parse_expression
-from schema_core.sql.statement import parse_statements, read_statements
+from schema_core.sql.parser import parse_expression, parse_statements, read_statements
 from schema_core.types import parse_type
 
 SIZES = tuple(

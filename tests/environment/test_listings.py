@@ -10,7 +10,7 @@ from schema_core.environment.operations.listings import SUBJECTS
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.show import SHOW_SUBJECTS
+from schema_core.sql.parser import SHOW_SUBJECTS
 from schema_core.sql.statement_syntax import ObjectKind, Statement
 from schema_core.types import DataTypes
 

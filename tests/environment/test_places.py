@@ -13,7 +13,7 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
 from schema_core.query.relation import Relation
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_statements
 
 SCRIPT = """\
 CREATE TABLE t (a INT, b STRING);

@@ -8,7 +8,7 @@ from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.sql.statement import read_statements
+from schema_core.sql.parser import read_statements
 from tests.support import cases
 
 

@@ -22,7 +22,7 @@ from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import SECRET_WORDS, mask_text
-from schema_core.sql.statement import parse_statement, read_statements
+from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import Statement
 from schema_core.sql.tokens import tokenize
 from tests.environment.canary import CANARY, CREATED, OPTIONS, STATEMENTS, shown_by, statements

@@ -16,7 +16,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import infer
 from schema_core.spark.compiler.expression import to_spark
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import RowType, parse_type
 from tests.support import cases
 

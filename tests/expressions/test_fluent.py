@@ -25,7 +25,7 @@ from schema_core.expressions import (
     or_,
     row,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
 
 a, b, s, ts = col("a"), col("b"), col("s"), col("ts")

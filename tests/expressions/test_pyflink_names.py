@@ -28,7 +28,7 @@ from schema_core.expressions.fluent_words import (
     TimeIntervalUnit,
     TimePointUnit,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
 from tests.support import cases
 

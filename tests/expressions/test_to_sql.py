@@ -8,7 +8,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import parse_type
 from tests.support import cases
 

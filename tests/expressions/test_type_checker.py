@@ -13,7 +13,7 @@ from schema_core.expressions.signatures import Function, Kind, declare
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
 from schema_core.expressions.typed import FunctionCall, Typed
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.text import Span
 from schema_core.types import (
     AnyTimestampType,

@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import SchemaError
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataType, parse_type
 
 SCOPE = ColumnScope(

@@ -6,8 +6,8 @@ from schema_core.expressions.signatures import Function, declare
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import result_columns
 from schema_core.query.resolve import resolve_query
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.parser import parse_query
+from schema_core.sql.printer import print_query
 from schema_core.text import Span
 from schema_core.types import DataTypes
 from tests.query.tables import Known

@@ -9,8 +9,8 @@ from schema_core.errors import SchemaCoreError
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, Sort, result_columns
 from schema_core.query.resolve import resolve_query
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.parser import parse_query
+from schema_core.sql.printer import print_query
 from tests.support import cases
 
 TABLES = Told(

@@ -7,7 +7,7 @@ import pytest
 from schema_core.errors import SchemaCoreError
 from schema_core.query.relation import Column, result_columns
 from schema_core.query.resolve import resolve_query
-from schema_core.sql.query import parse_query
+from schema_core.sql.parser import parse_query
 from schema_core.sql.syntax import Name
 from schema_core.types import DataTypes as T
 from tests.query.tables import Known

@@ -7,8 +7,8 @@ from schema_core.query import relation as rel
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, result_columns
 from schema_core.query.resolve import resolve_query
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.parser import parse_query
+from schema_core.sql.printer import print_query
 from schema_core.types import parse_type
 from tests.query.tables import Known
 from tests.support import cases

@@ -13,7 +13,7 @@ from schema_core.schema.explanation import Cause, ColumnExplanation, Explanation
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import Column, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SchemaBuilder
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_statements
 from schema_core.sql.syntax import Name
 from schema_core.types import DataTypes
 

@@ -18,7 +18,7 @@ from schema_core.schema.unresolved import (
     UnresolvedPhysicalColumn,
     UnresolvedPrimaryKey,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.text import Span
 from schema_core.types import DataType, DataTypes, TimestampKind, TimestampType, UnresolvedType
 

@@ -12,7 +12,7 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import Speaker, to_spark
 from schema_core.spark.compiler.functions.strings_of_values import printed
 from schema_core.spark.jobs import spark_errors
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from tests.support import cases
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
 from schema_core.spark.compiler.expression import to_spark
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import ParseError
-from schema_core.sql.expression import INFIX, PREFIX, parse_expression
-from schema_core.sql.operands import KINDS
+from schema_core.sql.expression import INFIX, KINDS, PREFIX
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import (
     Call,

@@ -6,8 +6,7 @@ import pytest
 
 from schema_core.errors import ParseError, SchemaError, within
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.sql.expression import parse_expression
-from schema_core.sql.statement import parse_statements
+from schema_core.sql.parser import parse_expression, parse_statements
 from tests.support import cases
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.sql.call_printer import FORMS, TRANSPARENT
-from schema_core.sql.expression import parse_expression
-from schema_core.sql.identifiers import LITERALS, print_string
-from schema_core.sql.printer import LEADING, POWERS, PREFIX, print_expression
+from schema_core.sql.literal_printer import LITERALS, print_string
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.printer import FORMS, LEADING, POWERS, PREFIX, TRANSPARENT, print_expression
 from schema_core.sql.syntax import Call, LiteralKind, Name
 from tests.support import cases
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import ParseError
-from schema_core.sql.query import parse_query
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.parser import parse_query
+from schema_core.sql.printer import print_query
 from schema_core.sql.query_syntax import Join, JoinKind, Ordered, Select, SetOperation
 from schema_core.sql.syntax import Name
 from tests.support import cases

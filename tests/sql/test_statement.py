@@ -4,7 +4,7 @@ import pytest
 
 from schema_core.errors import ParseError
 from schema_core.sql import definition_syntax as parts
-from schema_core.sql.statement import parse_statement, parse_statements
+from schema_core.sql.parser import parse_statement, parse_statements
 from schema_core.sql.statement_syntax import (
     Alter,
     CreateTable,

@@ -17,7 +17,7 @@ from schema_core.schema.unresolved_parts import (
     Written,
 )
 from schema_core.sql.definition_syntax import PlacedColumn
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Name
 
 

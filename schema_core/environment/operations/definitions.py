@@ -170,7 +170,7 @@ def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> No
 def names_in(node: Any) -> Iterator[syntax.Name]:
     """Every name of a column in an expression.
 
-    >>> from schema_core.sql.expression import parse_expression
+    >>> from schema_core.sql.parser import parse_expression
     >>> [name.parts for name in names_in(parse_expression("a + UPPER(b.c)"))]
     [('a',), ('b', 'c')]
     """

@@ -20,7 +20,7 @@ from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaError
 from schema_core.query.relation import result_columns
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateMaterializedTable
 from schema_core.sql.syntax import Interval
 

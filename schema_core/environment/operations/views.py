@@ -16,7 +16,7 @@ from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.definition_syntax import RenameTo, SetOptions, SetQuery
-from schema_core.sql.query_printer import print_query
+from schema_core.sql.printer import print_query
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import Alter, CreateView
 from schema_core.sql.syntax import Name

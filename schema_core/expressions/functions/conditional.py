@@ -23,7 +23,7 @@ from schema_core.expressions.signature_dsl import (
 from schema_core.expressions.signatures import Arg, Function, Given, Rules
 from schema_core.expressions.typed import FunctionCall
 from schema_core.sql import syntax
-from schema_core.sql.operands import MAX_COPIES
+from schema_core.sql.expression import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot
 from schema_core.types.common import common_type
 from schema_core.types.least_restrictive import least_restrictive

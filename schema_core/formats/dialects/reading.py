@@ -19,7 +19,7 @@ from schema_core.schema.unresolved import (
     UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataType, NullType
 
 if TYPE_CHECKING:

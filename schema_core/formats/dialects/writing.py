@@ -31,7 +31,7 @@ from schema_core.schema.resolved import (
     PhysicalColumn,
     ResolvedSchema,
 )
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name
 from schema_core.types import DataType
 

@@ -12,7 +12,7 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.functions import FAMILIES, FORMS
 from schema_core.spark.compiler.sql_builder import bind, string
-from schema_core.sql.expression import parse_expression
+from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes as T
 from schema_core.types import parse_type
 

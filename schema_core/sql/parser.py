@@ -1,4 +1,4 @@
-"""Statements read: one, or many with all their mistakes at once.
+"""Parser of Flink SQL: expressions, queries, and statements, alone or in scripts.
 
 The grammar is that of Flink 2.3 (Flink documentation, "SQL Reference"). Spans are offsets into the
 whole text, also where it holds many statements.
@@ -7,36 +7,46 @@ whole text, also where it holds many statements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from schema_core.caching import cached
 from schema_core.errors import MAX_ERRORS, Gathering, SchemaCoreError, SchemaError, within
-from schema_core.sql.alter import alter
-from schema_core.sql.calls import called
-from schema_core.sql.clauses import (
+from schema_core.sql.ddl import (
+    alter,
+    create,
+    drop,
+    from_or_in,
     listed,
     one_of,
     partition,
     partition_or_keys,
+    replace_table,
     simple_names,
     table_alias,
     with_options,
 )
-from schema_core.sql.create import create, drop, replace
-from schema_core.sql.expression import expression
-from schema_core.sql.from_clause import hints
-from schema_core.sql.query import OPENING, path_name, query, simple_name
-from schema_core.sql.show import describe, show
+from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
+from schema_core.sql.query import OPENING, hints, query
+from schema_core.sql.query_syntax import (
+    Query,
+)
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
     Delete,
+    Describe,
     Execute,
     Explain,
     Insert,
     Jar,
     LoadModule,
+    ObjectKind,
+    Pattern,
     ResetOption,
     SelectStatement,
     SetOption,
+    Show,
+    ShowCreate,
     Statement,
     StatementSet,
     TruncateTable,
@@ -47,8 +57,56 @@ from schema_core.sql.statement_syntax import (
     UseModules,
 )
 from schema_core.sql.syntax import Expression, Name
-from schema_core.sql.tokens import cursor_over, identifier, refuse, string
-from schema_core.text import Cursor
+from schema_core.sql.tokens import (
+    expect_end,
+    identifier,
+    refuse,
+    string,
+)
+
+
+@cached()
+def parse_expression(text: str) -> Expression:
+    """The tree of an expression of Flink SQL.
+
+    Raises:
+        ParseError: for what Flink's parser refuses, with the place; for more than 64 levels of
+            nesting, 1,000,000 characters, or 1,000 digits in a number.
+
+    >>> parse_expression("a + b.c")
+    Call(name='+', arguments=(Name(parts=('a',)), Name(parts=('b', 'c'))), path=(), symbol=None, \
+filter=None, within=(), over=None)
+    >>> parse_expression("a + order")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.ParseError: expected an expression, found 'order'
+        a + order
+            ^^^^^
+      hint: quote a reserved word with back-ticks
+    """
+    cursor = QueryCursor(text, query)
+    found = expression(cursor)
+    expect_end(cursor)
+    return found
+
+
+@cached()
+def parse_query(text: str) -> Query:
+    """The query that the text spells.
+
+    Raises:
+        ParseError: for a text outside the grammar, with the place.
+
+    >>> parse_query("SELECT a FROM t LIMIT 1").fetch.text
+    '1'
+    """
+    cursor = QueryCursor(text, query)
+    found = query(cursor)
+    cursor.accept(";")
+    if cursor.token.kind != "end":
+        raise refuse(cursor, "the end of the query")
+    return found
+
 
 DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
@@ -64,7 +122,7 @@ def parse_statement(text: str) -> Statement:
     Name(parts=('c',))
     """
     with within(text):
-        cursor = cursor_over(text)
+        cursor = QueryCursor(text, query)
         found = statement(cursor)
         ended = cursor.accept(";")
         while cursor.accept(";"):
@@ -115,7 +173,7 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
     After `MAX_ERRORS` errors the rest is not parsed, as the last error reports.
     """
     with within(text):
-        cursor = cursor_over(text)
+        cursor = QueryCursor(text, query)
     errors = 0
     while cursor.token.kind != "end" and errors < MAX_ERRORS:
         if cursor.accept(";"):
@@ -137,7 +195,7 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
         )
 
 
-def _up_to_semicolon(cursor: Cursor) -> Statement:
+def _up_to_semicolon(cursor: QueryCursor) -> Statement:
     cursor.depth = 0
     one = statement(cursor)
     if cursor.key != ";":
@@ -145,18 +203,18 @@ def _up_to_semicolon(cursor: Cursor) -> Statement:
     return one
 
 
-def _recover(cursor: Cursor) -> None:
+def _recover(cursor: QueryCursor) -> None:
     """Step to the semicolon behind a mistake; behind a whole statement that is the next token."""
     while cursor.key != ";" and cursor.token.kind != "end":
         cursor.advance()
 
 
-def _expect_end(cursor: Cursor) -> None:
+def _expect_end(cursor: QueryCursor) -> None:
     if cursor.token.kind != "end":
         raise refuse(cursor, "the end of the statement")
 
 
-def statement(cursor: Cursor) -> Statement:
+def statement(cursor: QueryCursor) -> Statement:
     """A statement; stops at the first token that is not its own."""
     read = STATEMENTS.get(cursor.key)
     if read is None:
@@ -167,7 +225,7 @@ def statement(cursor: Cursor) -> Statement:
 # ------------------------------------------------------------------------------------- sessions
 
 
-def _use(cursor: Cursor) -> Statement:
+def _use(cursor: QueryCursor) -> Statement:
     start = cursor.expect("USE").start
     if cursor.key == "CATALOG" and cursor.peek().kind in ("word", "name"):
         cursor.advance()
@@ -177,20 +235,20 @@ def _use(cursor: Cursor) -> Statement:
     return UseDatabase(path_name(cursor), cursor.span_from(start))
 
 
-def _load(cursor: Cursor) -> Statement:
+def _load(cursor: QueryCursor) -> Statement:
     start = cursor.expect("LOAD").start
     cursor.expect("MODULE")
     name = identifier(cursor)
     return LoadModule(name, with_options(cursor), cursor.span_from(start))
 
 
-def _unload(cursor: Cursor) -> Statement:
+def _unload(cursor: QueryCursor) -> Statement:
     start = cursor.expect("UNLOAD").start
     cursor.expect("MODULE")
     return UnloadModule(identifier(cursor), cursor.span_from(start))
 
 
-def _set(cursor: Cursor) -> Statement:
+def _set(cursor: QueryCursor) -> Statement:
     start = cursor.expect("SET").start
     if cursor.token.kind == "end" or cursor.key == ";":
         return SetOption(span=cursor.span_from(start))
@@ -199,13 +257,13 @@ def _set(cursor: Cursor) -> Statement:
     return SetOption(key, _unquoted(cursor, ";"), cursor.span_from(start))
 
 
-def _reset(cursor: Cursor) -> Statement:
+def _reset(cursor: QueryCursor) -> Statement:
     start = cursor.expect("RESET").start
     key = None if cursor.token.kind == "end" or cursor.key == ";" else _unquoted(cursor, ";")
     return ResetOption(key, cursor.span_from(start))
 
 
-def _unquoted(cursor: Cursor, before: str) -> str:
+def _unquoted(cursor: QueryCursor, before: str) -> str:
     """A text in quotes, or what stands before a symbol without a blank in it."""
     if cursor.token.kind == "string":
         return string(cursor)
@@ -217,7 +275,7 @@ def _unquoted(cursor: Cursor, before: str) -> str:
     return cursor.text[start:stop]
 
 
-def _jar(cursor: Cursor) -> Statement:
+def _jar(cursor: QueryCursor) -> Statement:
     start, word = cursor.token.start, cursor.advance().key
     cursor.expect("JAR")
     return Jar(string(cursor), word == "REMOVE", cursor.span_from(start))
@@ -226,12 +284,12 @@ def _jar(cursor: Cursor) -> Statement:
 # ----------------------------------------------------------------------------------------- data
 
 
-def _select(cursor: Cursor) -> SelectStatement:
+def _select(cursor: QueryCursor) -> SelectStatement:
     start = cursor.token.start
     return SelectStatement(query(cursor), cursor.span_from(start))
 
 
-def _insert(cursor: Cursor) -> Insert:
+def _insert(cursor: QueryCursor) -> Insert:
     start = cursor.expect("INSERT").start
     overwrite = one_of(cursor, "INTO", "OVERWRITE") == "OVERWRITE"
     path = path_name(cursor)
@@ -245,7 +303,7 @@ def _insert(cursor: Cursor) -> Insert:
     return Insert(path, source, columns, chosen, overwrite, found_hints, span)
 
 
-def _delete(cursor: Cursor) -> Statement:
+def _delete(cursor: QueryCursor) -> Statement:
     start = cursor.expect("DELETE").start
     cursor.expect("FROM")
     path = path_name(cursor)
@@ -254,7 +312,7 @@ def _delete(cursor: Cursor) -> Statement:
     return Delete(path, condition, alias, cursor.span_from(start))
 
 
-def _update(cursor: Cursor) -> Statement:
+def _update(cursor: QueryCursor) -> Statement:
     start = cursor.expect("UPDATE").start
     path = path_name(cursor)
     alias = table_alias(cursor)
@@ -266,13 +324,13 @@ def _update(cursor: Cursor) -> Statement:
     return Update(path, tuple(assignments), condition, alias, cursor.span_from(start))
 
 
-def _assignment(cursor: Cursor) -> tuple[Name, Expression]:
+def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
     column = path_name(cursor)
     cursor.expect("=")
     return column, expression(cursor)
 
 
-def _statement_set(cursor: Cursor, start: int) -> StatementSet:
+def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
     """What follows STATEMENT: ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
     inserts: list[Insert] = []
@@ -283,7 +341,7 @@ def _statement_set(cursor: Cursor, start: int) -> StatementSet:
     return StatementSet(tuple(inserts), cursor.span_from(start))
 
 
-def _execute(cursor: Cursor) -> Statement:
+def _execute(cursor: QueryCursor) -> Statement:
     start = cursor.expect("EXECUTE").start
     if cursor.accept("STATEMENT"):
         return _statement_set(cursor, start)
@@ -292,7 +350,7 @@ def _execute(cursor: Cursor) -> Statement:
     return Execute(_select(cursor), cursor.span_from(start))
 
 
-def _explain(cursor: Cursor) -> Statement:
+def _explain(cursor: QueryCursor) -> Statement:
     start = cursor.expect("EXPLAIN").start
     details: list[str] = []
     if not cursor.accept("PLAN", "FOR"):
@@ -309,7 +367,7 @@ def _explain(cursor: Cursor) -> Statement:
     return Explain(statement(cursor), tuple(details), cursor.span_from(start))
 
 
-def _analyze(cursor: Cursor) -> Statement:
+def _analyze(cursor: QueryCursor) -> Statement:
     start = cursor.expect("ANALYZE").start
     cursor.expect("TABLE")
     path = path_name(cursor)
@@ -325,19 +383,19 @@ def _analyze(cursor: Cursor) -> Statement:
     return AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
 
 
-def _column_names(cursor: Cursor) -> Iterator[Name]:
+def _column_names(cursor: QueryCursor) -> Iterator[Name]:
     yield simple_name(cursor)
     while cursor.accept(","):
         yield simple_name(cursor)
 
 
-def _truncate(cursor: Cursor) -> Statement:
+def _truncate(cursor: QueryCursor) -> Statement:
     start = cursor.expect("TRUNCATE").start
     cursor.expect("TABLE")
     return TruncateTable(path_name(cursor), cursor.span_from(start))
 
 
-def _call(cursor: Cursor) -> Statement:
+def _call(cursor: QueryCursor) -> Statement:
     start = cursor.expect("CALL").start
     path = path_name(cursor)
     if cursor.key != "(":
@@ -346,10 +404,111 @@ def _call(cursor: Cursor) -> Statement:
     return CallProcedure(path, inner, cursor.span_from(start))
 
 
+# --- SHOW and DESCRIBE ----------------------------------------------------------------------------
+
+
+class Subject(NamedTuple):
+    """What may stand behind ``SHOW words``."""
+
+    words: str
+    place: bool = False  # FROM or IN a path
+    like: tuple[str, ...] = ()  # the words of patterns
+    table: bool = False  # the path of a table, without FROM
+
+
+LIKE, BOTH = ("LIKE",), ("LIKE", "ILIKE")
+
+
+#: What SHOW can list.   words                   FROM/IN      patterns     a table
+SHOW_SUBJECTS = (
+    Subject("CATALOGS",                           like=BOTH),
+    Subject("CURRENT CATALOG"),
+    Subject("CURRENT DATABASE"),
+    Subject("DATABASES",             place=True,  like=BOTH),
+    Subject("TABLES",                place=True,  like=LIKE),
+    Subject("VIEWS",                 place=True,  like=LIKE),
+    Subject("MATERIALIZED TABLES",   place=True,  like=LIKE),
+    Subject("FUNCTIONS",             place=True,  like=BOTH),
+    Subject("USER FUNCTIONS",        place=True,  like=BOTH),
+    Subject("PROCEDURES",            place=True,  like=BOTH),
+    Subject("MODELS",                place=True,  like=LIKE),
+    Subject("COLUMNS",               place=True,  like=LIKE),
+    Subject("PARTITIONS",                                      table=True),
+    Subject("MODULES"),
+    Subject("FULL MODULES"),
+    Subject("JARS"),
+    Subject("JOBS"),
+)  # fmt: skip
+
+
+#: What SHOW CREATE can print.
+PRINTABLE = (
+    ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
+    ObjectKind.MODEL,
+)  # fmt: skip
+
+
+#: The word behind DESCRIBE -> what is described; without a word a table or view.
+DESCRIBED = {
+    "CATALOG": ObjectKind.CATALOG,
+    "DATABASE": ObjectKind.DATABASE,
+    "FUNCTION": ObjectKind.FUNCTION,
+    "MODEL": ObjectKind.MODEL,
+}
+
+
+def show(cursor: QueryCursor) -> Statement:
+    """A statement that begins with SHOW."""
+    start = cursor.expect("SHOW").start
+    if cursor.accept("CREATE"):
+        return _show_create(cursor, start)
+    subject = next((one for one in SHOW_SUBJECTS if cursor.accept(*one.words.split())), None)
+    if subject is None:
+        raise refuse(cursor, "what to show")
+    preposition, path = from_or_in(cursor) if subject.place else (None, None)
+    if subject.words == "COLUMNS" and path is None:
+        raise refuse(cursor, "FROM or IN")
+    if subject.table:
+        path = path_name(cursor)
+    pattern = _pattern(cursor, subject.like)
+    chosen = partition(cursor) if subject.table and cursor.key == "PARTITION" else None
+    return Show(subject.words, path, preposition, pattern, chosen, cursor.span_from(start))
+
+
+def _pattern(cursor: QueryCursor, words: tuple[str, ...]) -> Pattern | None:
+    negated = bool(words) and cursor.peek().key in words and cursor.accept("NOT")
+    for word in words:
+        if cursor.accept(word):
+            return Pattern(string(cursor), word == "ILIKE", negated)
+    return None
+
+
+def _show_create(cursor: QueryCursor, start: int) -> Statement:
+    for kind in PRINTABLE:
+        if cursor.accept(*kind.value.split()):
+            return ShowCreate(kind, path_name(cursor), cursor.span_from(start))
+    raise refuse(cursor, "TABLE, VIEW, MATERIALIZED TABLE, CATALOG or MODEL")
+
+
+def describe(cursor: QueryCursor) -> Statement:
+    """A statement that begins with DESCRIBE or DESC."""
+    start = cursor.advance().start
+    kind = ObjectKind.TABLE
+    named = cursor.peek().kind in ("word", "name", "reserved")
+    if cursor.key in DESCRIBED and named:
+        kind = DESCRIBED[cursor.advance().key]
+    extended = cursor.accept("EXTENDED")
+    path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
+    return Describe(kind, path, extended, cursor.span_from(start))
+
+
+# --- dispatch -------------------------------------------------------------------------------------
+
+
 #: First word of a statement -> how to read it.
-STATEMENTS: dict[str, Callable[[Cursor], Statement]] = {
+STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "CREATE":    create,
-    "REPLACE":   replace,
+    "REPLACE":   replace_table,
     "DROP":      drop,
     "ALTER":     alter,
     "USE":       _use,
@@ -377,6 +536,7 @@ STATEMENTS: dict[str, Callable[[Cursor], Statement]] = {
     "ADD":       _jar,
     "REMOVE":    _jar,
 }  # fmt: skip
+
 
 #: First words of what EXPLAIN explains.
 EXPLAINED = frozenset(

@@ -1,0 +1,861 @@
+"""The grammar of definitions: CREATE, ALTER and DROP, and the clauses that statements share.
+
+The grammar is that of Flink 2.3 (Flink documentation, "CREATE Statements", "ALTER Statements",
+"DROP Statements").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from schema_core.errors import ParseError
+from schema_core.sql import literals
+from schema_core.sql.definition_syntax import (
+    AddElements,
+    AddPartitions,
+    Change,
+    Column,
+    ComputedColumn,
+    Constraint,
+    Distribution,
+    DropColumns,
+    DropConstraint,
+    DropDistribution,
+    DropPartitions,
+    DropPrimaryKey,
+    DropWatermark,
+    Elements,
+    Like,
+    LikeOption,
+    MetadataColumn,
+    ModifyElements,
+    Option,
+    Partition,
+    PhysicalColumn,
+    PlacedColumn,
+    Refresh,
+    RenameColumn,
+    RenameTo,
+    ResetOptions,
+    Resource,
+    Resume,
+    SetComment,
+    SetFreshness,
+    SetOptions,
+    SetQuery,
+    SetRefreshMode,
+    Suspend,
+    Watermark,
+)
+from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
+from schema_core.sql.query import query
+from schema_core.sql.statement_syntax import (
+    Alter,
+    AlterFunction,
+    CreateCatalog,
+    CreateDatabase,
+    CreateFunction,
+    CreateMaterializedTable,
+    CreateModel,
+    CreateTable,
+    CreateView,
+    Drop,
+    ObjectKind,
+    Statement,
+)
+from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind, Name
+from schema_core.sql.tokens import can_name, identifier, integer, refuse, string
+from schema_core.sql.type_name import type_name
+from schema_core.text import Span
+
+T = TypeVar("T")
+
+
+def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+    """One or more of something in parentheses, with commas between them."""
+    cursor.expect("(")
+    found = [one(cursor)]
+    while cursor.accept(","):
+        found.append(one(cursor))
+    cursor.expect(")")
+    return tuple(found)
+
+
+def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
+    """As `listed`, but the parentheses may be empty."""
+    return () if cursor.accept("(", ")") else listed(cursor, one)
+
+
+def if_exists(cursor: QueryCursor) -> bool:
+    """``IF EXISTS``, if it comes next."""
+    return cursor.accept("IF", "EXISTS")
+
+
+def if_not_exists(cursor: QueryCursor) -> bool:
+    """``IF NOT EXISTS``, if it comes next."""
+    return cursor.accept("IF", "NOT", "EXISTS")
+
+
+def option(cursor: QueryCursor) -> Option:
+    """``'key' = 'value'``."""
+    start = cursor.token.start
+    key = _option_text(cursor)
+    cursor.expect("=")
+    return Option(key, _option_text(cursor), cursor.span_from(start))
+
+
+def _option_text(cursor: QueryCursor) -> str:
+    """A text in quotes, of any kind or in several pieces."""
+    if cursor.token.kind not in ("string", "charset", "unicode", "escaped"):
+        raise refuse(cursor, "a text in single quotes")
+    return literals.text(cursor).text
+
+
+def options(cursor: QueryCursor) -> tuple[Option, ...]:
+    """``('key' = 'value', ...)``, or empty parentheses."""
+    return listed_or_none(cursor, option)
+
+
+def with_options(cursor: QueryCursor) -> tuple[Option, ...]:
+    """``WITH (...)``, if it comes next."""
+    return options(cursor) if cursor.accept("WITH") else ()
+
+
+def comment(cursor: QueryCursor) -> str | None:
+    """``COMMENT 'text'``, if it comes next."""
+    return string(cursor) if cursor.accept("COMMENT") else None
+
+
+#: Literals that no partition key takes.
+UNFIT_FOR_PARTITIONS = frozenset(
+    {LiteralKind.NULL, LiteralKind.DATE, LiteralKind.TIME, LiteralKind.TIMESTAMP}
+)
+
+
+def partition(cursor: QueryCursor) -> Partition:
+    """``PARTITION (key = value, ...)``."""
+    start = cursor.expect("PARTITION").start
+    return Partition(listed(cursor, _partition_value), span=cursor.span_from(start))
+
+
+def partition_or_keys(cursor: QueryCursor) -> Partition:
+    """``PARTITION (key = value, key, ...)``: a key alone stands for all its values."""
+    start = cursor.expect("PARTITION").start
+    return Partition(listed(cursor, _partition_key), span=cursor.span_from(start))
+
+
+def _partition_key(cursor: QueryCursor) -> tuple[str, str | None]:
+    return (identifier(cursor), None) if cursor.peek().key != "=" else _partition_value(cursor)
+
+
+def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
+    key = identifier(cursor)
+    cursor.expect("=")
+    place = cursor.token
+    value = expression(cursor)
+    if not isinstance(value, Literal) or value.kind in UNFIT_FOR_PARTITIONS:
+        raise cursor.fail("the value of a partition key is a plain literal", span=place.span)
+    return key, value.text
+
+
+def interval(cursor: QueryCursor) -> Interval:
+    """An interval literal."""
+    token = cursor.token
+    found = expression(cursor)
+    if not isinstance(found, Interval):
+        raise cursor.fail("expected an INTERVAL", span=token.span)
+    return found
+
+
+def one_of(cursor: QueryCursor, *words: str) -> str:
+    """The one of these words that comes next."""
+    if cursor.key not in words:
+        raise refuse(cursor, " or ".join(words))
+    return cursor.advance().key
+
+
+def from_or_in(cursor: QueryCursor) -> tuple[str | None, Name | None]:
+    """``FROM path`` or ``IN path``, if one comes next: the word and the path."""
+    for word in ("FROM", "IN"):
+        if cursor.accept(word):
+            return word, path_name(cursor)
+    return None, None
+
+
+def simple_names(cursor: QueryCursor) -> tuple[str, ...]:
+    """Names with commas between them."""
+    found = [identifier(cursor)]
+    while cursor.accept(","):
+        found.append(identifier(cursor))
+    return tuple(found)
+
+
+def table_alias(cursor: QueryCursor) -> str | None:
+    """``[AS] name``, if it comes next."""
+    return identifier(cursor) if cursor.accept("AS") or can_name(cursor.token) else None
+
+
+# --- columns, constraints and LIKE ----------------------------------------------------------------
+
+
+#: What a LIKE clause can speak about; `OVERWRITING` is only for what stands in `OVERWRITABLE`.
+FEATURES = (
+    "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
+    "WATERMARKS",
+)  # fmt: skip
+
+
+STRATEGIES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Elements in the order they come, before they are frozen."""
+
+    columns: list[PlacedColumn] = field(default_factory=list)
+    names: list[Name] = field(default_factory=list)
+    watermark: Watermark | None = None
+    constraints: list[Constraint] = field(default_factory=list)
+
+
+def elements(cursor: QueryCursor) -> Elements:
+    """``(columns, watermark, constraints)``, or names alone for CREATE TABLE AS."""
+    start = cursor.token.start
+    gathered = Gathered()
+    listed(cursor, lambda inner: _element(inner, gathered, names_allowed=True))
+    if gathered.names and (gathered.columns or gathered.watermark or gathered.constraints):
+        raise cursor.fail(
+            "names without types stand alone in a list",
+            span=gathered.names[0].span,
+            hint="they only re-order the columns of CREATE TABLE ... AS SELECT",
+        )
+    return Elements(
+        tuple(placed.column for placed in gathered.columns),
+        tuple(gathered.names),
+        gathered.watermark,
+        tuple(gathered.constraints),
+        cursor.span_from(start),
+    )
+
+
+def placed_elements(cursor: QueryCursor) -> Gathered:
+    """What ALTER TABLE adds or modifies: one element, or several in parentheses."""
+    gathered = Gathered()
+    if cursor.key == "(":
+        listed(cursor, lambda inner: _element(inner, gathered, placed=True))
+    else:
+        _element(cursor, gathered, placed=True)
+    return gathered
+
+
+def columns(cursor: QueryCursor) -> tuple[Column, ...]:
+    """The columns of INPUT and OUTPUT of a model; what a table has besides means nothing there."""
+    gathered = Gathered()
+    listed(cursor, lambda inner: _element(inner, gathered))
+    return tuple(placed.column for placed in gathered.columns)
+
+
+def _element(
+    cursor: QueryCursor, gathered: Gathered, *, placed: bool = False, names_allowed: bool = False
+) -> None:
+    if cursor.key == "WATERMARK":
+        if gathered.watermark is not None:
+            raise cursor.fail("a table has one watermark", code="multiple-watermarks")
+        gathered.watermark = _watermark(cursor)
+    elif cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
+        gathered.constraints.append(_table_constraint(cursor))
+    elif names_allowed and can_name(cursor.token) and cursor.peek().key in (",", ")"):
+        gathered.names.append(simple_name(cursor))
+    else:
+        _column(cursor, gathered, placed=placed)
+
+
+def _watermark(cursor: QueryCursor) -> Watermark:
+    start = cursor.expect("WATERMARK").start
+    cursor.expect("FOR")
+    column = path_name(cursor)
+    cursor.expect("AS")
+    return Watermark(column, expression(cursor), cursor.span_from(start))
+
+
+# ------------------------------------------------------------------------------------- columns
+
+
+def _column(cursor: QueryCursor, gathered: Gathered, *, placed: bool = False) -> None:
+    """One column, with the constraint and the place that stand behind it."""
+    name = path_name(cursor)
+    column = _definition(cursor, name, gathered)
+    first = placed and cursor.accept("FIRST")
+    after = path_name(cursor) if placed and not first and cursor.accept("AFTER") else None
+    gathered.columns.append(PlacedColumn(column, name, first, after))
+
+
+def _definition(cursor: QueryCursor, name: Name, gathered: Gathered) -> Column:
+    start, label = name.span.start, name.parts[-1]
+    if cursor.accept("AS"):
+        written = expression(cursor)
+        note = comment(cursor)
+        return ComputedColumn(label, written, note, cursor.span_from(start))
+    type_ = type_name(cursor)
+    if cursor.accept("METADATA"):
+        key = string(cursor) if cursor.accept("FROM") else None
+        virtual = cursor.accept("VIRTUAL")
+        note = comment(cursor)
+        return MetadataColumn(label, type_, key, virtual, note, cursor.span_from(start))
+    if cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
+        gathered.constraints.append(_constraint(cursor, (name,)))
+    note = comment(cursor)
+    return PhysicalColumn(label, type_, note, cursor.span_from(start))
+
+
+# --------------------------------------------------------------------------------- constraints
+
+
+def _table_constraint(cursor: QueryCursor) -> Constraint:
+    return _constraint(cursor, None)
+
+
+def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None) -> Constraint:
+    """A constraint with its columns, or one behind the column it is for."""
+    start = cursor.token.start
+    name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
+    kind = one_of(cursor, "PRIMARY", "UNIQUE")
+    if kind == "PRIMARY":
+        cursor.expect("KEY")
+        kind = "PRIMARY KEY"
+    key = listed(cursor, simple_name) if of_column is None else of_column
+    return Constraint(kind, key, name, _enforced(cursor), cursor.span_from(start))
+
+
+def _enforced(cursor: QueryCursor) -> bool | None:
+    if cursor.accept("NOT", "ENFORCED"):
+        return False
+    return True if cursor.accept("ENFORCED") else None
+
+
+# --------------------------------------------------------------------------- spread, and LIKE
+
+
+def distribution(cursor: QueryCursor) -> Distribution:
+    """``BY [HASH | RANGE] (columns) [INTO n BUCKETS]`` or ``INTO n BUCKETS``."""
+    start = cursor.token.start
+    if cursor.accept("INTO"):
+        return Distribution(buckets=_buckets(cursor), span=cursor.span_from(start))
+    cursor.expect("BY")
+    kind = "UNKNOWN" if cursor.key == "(" else one_of(cursor, "HASH", "RANGE")
+    keys = listed(cursor, simple_name)
+    buckets = _buckets(cursor) if cursor.accept("INTO") else None
+    return Distribution(kind, keys, buckets, cursor.span_from(start))
+
+
+def _buckets(cursor: QueryCursor) -> int:
+    count = integer(cursor)
+    cursor.expect("BUCKETS")
+    return count
+
+
+def like(cursor: QueryCursor) -> Like:
+    """The source of a LIKE clause and its options; LIKE itself is already stepped over."""
+    start = cursor.token.start
+    source = path_name(cursor)
+    found: list[LikeOption] = []
+    if cursor.accept("("):
+        while not found or not cursor.accept(")"):
+            found.append(_like_option(cursor))
+    return Like(source, tuple(found), cursor.span_from(start))
+
+
+def _like_option(cursor: QueryCursor) -> LikeOption:
+    start = cursor.token.start
+    if cursor.key not in STRATEGIES:
+        raise refuse(cursor, "INCLUDING, EXCLUDING or OVERWRITING")
+    strategy = cursor.advance().key
+    if cursor.key not in FEATURES:
+        raise refuse(cursor, f"what {strategy} is for")
+    feature = cursor.advance().key
+    return LikeOption(strategy, feature, cursor.span_from(start))
+
+
+# --- rules beyond the grammar ---------------------------------------------------------------------
+
+
+#: Features of LIKE whose parts have names, so that one can stand in place of another.
+OVERWRITABLE = frozenset({"GENERATED", "METADATA", "OPTIONS", "WATERMARKS"})
+
+
+def _refuse(problem: str, code: str, span: Span, hint: str | None = None) -> ParseError:
+    return ParseError(problem, code=code, span=span, hint=hint)
+
+
+def check_constraints(constraints: Iterable[Constraint]) -> None:
+    """Allow one primary key that is not enforced, and nothing else.
+
+    Raises:
+        ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
+            `enforced-primary-key`.
+    """
+    found = None
+    for constraint in constraints:
+        if constraint.kind == "UNIQUE":
+            raise _refuse(
+                "Flink keeps no UNIQUE constraints", "unique-not-supported", constraint.span,
+                "a table has a primary key only",
+            )  # fmt: skip
+        if constraint.enforced is not False:
+            raise _refuse(
+                "a key that is enforced is not supported", "enforced-primary-key", constraint.span,
+                "write NOT ENFORCED behind it: whoever writes the data keeps the key",
+            )  # fmt: skip
+        if found is not None:
+            raise _refuse("a table has one primary key", "multiple-primary-keys", constraint.span)
+        found = constraint
+
+
+def check_like(like: Like) -> None:
+    """Allow each feature once, and OVERWRITING only for what can be told apart by name.
+
+    Raises:
+        ParseError: with code `invalid-like-option`.
+    """
+    seen: set[str] = set()
+    for option in like.options:
+        if option.feature in seen:
+            problem = f"{option.feature} is listed twice"
+            raise _refuse(problem, "invalid-like-option", option.span)
+        if option.strategy == "OVERWRITING" and option.feature not in OVERWRITABLE:
+            problem = f"{option.feature} cannot be overwritten"
+            hint = f"OVERWRITING is for {', '.join(sorted(OVERWRITABLE))}"
+            raise _refuse(problem, "invalid-like-option", option.span, hint)
+        seen.add(option.feature)
+
+
+def check_table(table: CreateTable) -> None:
+    """Refuse what the forms of CREATE TABLE exclude among themselves.
+
+    Raises:
+        ParseError: with the code of the rule.
+    """
+    check_constraints(table.elements.constraints)
+    if table.like is not None:
+        check_like(table.like)
+    if table.query is None:
+        _check_types(table.elements)
+        return
+    if table.temporary:
+        problem = "CREATE TABLE ... AS SELECT makes no temporary table"
+        raise _refuse(
+            problem, "temporary-ctas-not-supported", table.path.span, "use a temporary view"
+        )
+    if table.or_replace and table.if_not_exists:
+        problem = "OR REPLACE and IF NOT EXISTS exclude each other"
+        raise _refuse(problem, "replace-if-not-exists", table.path.span)
+
+
+def _check_types(elements: Elements) -> None:
+    if elements.names:
+        name = elements.names[0]
+        raise _refuse(
+            f"column {name.parts[0]!r} has no type", "column-without-type", name.span,
+            "names alone are for CREATE TABLE ... AS SELECT",
+        )  # fmt: skip
+
+
+def check_model(model: CreateModel) -> None:
+    """Require INPUT and OUTPUT together, or neither.
+
+    Raises:
+        ParseError: with code `incomplete-model-columns`.
+    """
+    if bool(model.input) != bool(model.output):
+        problem = "a model has both INPUT and OUTPUT columns, or neither"
+        raise _refuse(problem, "incomplete-model-columns", model.path.span)
+
+
+# --- CREATE and DROP ------------------------------------------------------------------------------
+
+
+LANGUAGES = ("JAVA", "SCALA", "SQL", "PYTHON")
+
+
+RESOURCES = ("JAR", "ARTIFACT")
+
+
+#: Where the first refresh of a materialized table begins; some take a moment in parentheses.
+START_MODES = (
+    "FROM_BEGINNING", "FROM_NOW", "FROM_TIMESTAMP", "RESUME_OR_FROM_BEGINNING",
+    "RESUME_OR_FROM_NOW", "RESUME_OR_FROM_TIMESTAMP",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The words between CREATE and what is created."""
+
+    start: int
+    temporary: bool = False
+    system: bool = False
+    or_replace: bool = False
+    or_alter: bool = False
+
+
+def create(cursor: QueryCursor) -> Statement:
+    """A statement that begins with CREATE."""
+    start = cursor.expect("CREATE").start
+    or_replace = cursor.accept("OR", "REPLACE")
+    or_alter = not or_replace and cursor.accept("OR", "ALTER")
+    temporary = cursor.accept("TEMPORARY")
+    system = cursor.accept("SYSTEM")
+    opening = Opening(start, temporary, system, or_replace, or_alter)
+    creation = CREATIONS.get(cursor.key)
+    if creation is None or not _allowed(opening, cursor.key):
+        raise refuse(cursor, "what to create")
+    cursor.advance()
+    return creation(cursor, opening)
+
+
+def _allowed(opening: Opening, kind: str) -> bool:
+    """Whether the words before the kind go with it; those that mean nothing there are let pass."""
+    return (
+        (not opening.or_alter or kind == "MATERIALIZED")
+        and (kind != "MATERIALIZED" or not (opening.temporary or opening.or_replace))
+        and (not opening.system or (kind == "FUNCTION" and opening.temporary))
+    )
+
+
+def replace_table(cursor: QueryCursor) -> Statement:
+    """``REPLACE TABLE ... AS query``."""
+    start = cursor.expect("REPLACE").start
+    cursor.expect("TABLE")
+    found = _create_table(cursor, Opening(start, or_replace=True), create=False)
+    if found.query is None:
+        raise refuse(cursor, "AS and a query")
+    return found
+
+
+# --------------------------------------------------------------------------------------- tables
+
+
+def _table(cursor: QueryCursor, opening: Opening) -> Statement:
+    return _create_table(cursor, opening)
+
+
+def _create_table(cursor: QueryCursor, opening: Opening, *, create: bool = True) -> CreateTable:
+    unless = if_not_exists(cursor)
+    found = CreateTable(
+        path=path_name(cursor),
+        elements=elements(cursor) if cursor.key == "(" else Elements(),
+        comment=comment(cursor),
+        distribution=distribution(cursor) if cursor.accept("DISTRIBUTED") else None,
+        partition_keys=listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else (),
+        options=with_options(cursor),
+        like=like(cursor) if cursor.accept("LIKE") else None,
+        query=query(cursor) if cursor.accept("AS") else None,
+        temporary=opening.temporary,
+        if_not_exists=unless,
+        or_replace=opening.or_replace,
+        create=create,
+        span=cursor.span_from(opening.start),
+    )
+    if found.like is not None and found.query is not None:
+        raise cursor.fail("LIKE and AS exclude each other", span=found.like.span)
+    check_table(found)
+    return found
+
+
+def _materialized_table(cursor: QueryCursor, opening: Opening) -> Statement:
+    cursor.expect("TABLE")
+    path = path_name(cursor)
+    inner = elements(cursor) if cursor.key == "(" else Elements()
+    note = comment(cursor)
+    spread = distribution(cursor) if cursor.accept("DISTRIBUTED") else None
+    keys = listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else ()
+    options = with_options(cursor)
+    start_mode = _start_mode(cursor) if cursor.accept("START_MODE", "=") else None
+    freshness = interval(cursor) if cursor.accept("FRESHNESS", "=") else None
+    mode = one_of(cursor, "FULL", "CONTINUOUS") if cursor.accept("REFRESH_MODE", "=") else None
+    cursor.expect("AS")
+    check_constraints(inner.constraints)
+    return CreateMaterializedTable(
+        path, query(cursor), inner, note, spread, keys, options, freshness, mode, start_mode,
+        opening.or_alter, cursor.span_from(opening.start),
+    )  # fmt: skip
+
+
+def _start_mode(cursor: QueryCursor) -> Call:
+    start, name = cursor.token.start, one_of(cursor, *START_MODES)
+    moment = listed(cursor, expression) if cursor.key == "(" else ()
+    return Call(name, moment, span=cursor.span_from(start))
+
+
+def _view(cursor: QueryCursor, opening: Opening) -> Statement:
+    unless = if_not_exists(cursor)
+    path = path_name(cursor)
+    names = listed(cursor, simple_name) if cursor.key == "(" else ()
+    note = comment(cursor)
+    cursor.expect("AS")
+    return CreateView(
+        path, query(cursor), names, note, (), opening.temporary, unless, opening.or_replace,
+        cursor.span_from(opening.start),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------ everything else
+
+
+def _catalog(cursor: QueryCursor, opening: Opening) -> Statement:
+    unless = if_not_exists(cursor)
+    path = simple_name(cursor)
+    note = comment(cursor)
+    options = with_options(cursor)
+    return CreateCatalog(path, note, options, unless, cursor.span_from(opening.start))
+
+
+def _database(cursor: QueryCursor, opening: Opening) -> Statement:
+    unless = if_not_exists(cursor)
+    path = path_name(cursor)
+    note = comment(cursor)
+    options = with_options(cursor)
+    return CreateDatabase(path, note, options, unless, cursor.span_from(opening.start))
+
+
+def _function(cursor: QueryCursor, opening: Opening) -> Statement:
+    unless = if_not_exists(cursor)
+    path = simple_name(cursor) if opening.system else path_name(cursor)
+    cursor.expect("AS")
+    class_name = string(cursor)
+    language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
+    resources = _resources(cursor) if cursor.accept("USING") else ()
+    return CreateFunction(
+        path, class_name, language, resources, with_options(cursor), opening.temporary,
+        opening.system, unless, cursor.span_from(opening.start),
+    )  # fmt: skip
+
+
+def _resources(cursor: QueryCursor) -> tuple[Resource, ...]:
+    found = []
+    while True:
+        start = cursor.token.start
+        kind = one_of(cursor, *RESOURCES)
+        found.append(Resource(kind, string(cursor), cursor.span_from(start)))
+        if not cursor.accept(","):
+            return tuple(found)
+
+
+def _model(cursor: QueryCursor, opening: Opening) -> Statement:
+    unless = if_not_exists(cursor)
+    found = CreateModel(
+        path=path_name(cursor),
+        input=columns(cursor) if cursor.accept("INPUT") else (),
+        output=columns(cursor) if cursor.accept("OUTPUT") else (),
+        comment=comment(cursor),
+        options=with_options(cursor),
+        query=query(cursor) if cursor.accept("AS") else None,
+        temporary=opening.temporary,
+        if_not_exists=unless,
+        span=cursor.span_from(opening.start),
+    )
+    check_model(found)
+    return found
+
+
+#: The word behind CREATE -> how to read what follows it.
+CREATIONS: dict[str, Callable[[QueryCursor, Opening], Statement]] = {
+    "TABLE":        _table,
+    "MATERIALIZED": _materialized_table,
+    "VIEW":         _view,
+    "CATALOG":      _catalog,
+    "DATABASE":     _database,
+    "FUNCTION":     _function,
+    "MODEL":        _model,
+}  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------- DROP
+
+
+def kind_of(cursor: QueryCursor) -> ObjectKind:
+    """The kind of object whose words come next."""
+    for kind in ObjectKind:
+        if cursor.accept(*kind.value.split()):
+            return kind
+    raise refuse(cursor, "a kind of object")
+
+
+def drop(cursor: QueryCursor) -> Statement:
+    """A statement that begins with DROP."""
+    start = cursor.expect("DROP").start
+    temporary = cursor.accept("TEMPORARY")
+    system = cursor.accept("SYSTEM")
+    place = cursor.token
+    kind = kind_of(cursor)
+    if temporary and kind == ObjectKind.MATERIALIZED_TABLE:
+        raise cursor.fail("no materialized table is temporary", span=place.span)
+    if system and kind != ObjectKind.FUNCTION:
+        raise cursor.fail("only functions belong to the system", span=place.span)
+    if_there = if_exists(cursor)
+    path = path_name(cursor)
+    cascade = False
+    if kind == ObjectKind.DATABASE:
+        cascade = cursor.accept("CASCADE")
+        if not cascade:
+            cursor.accept("RESTRICT")
+    return Drop(kind, path, temporary, system, if_there, cascade, cursor.span_from(start))
+
+
+# --- ALTER ----------------------------------------------------------------------------------------
+
+
+def alter(cursor: QueryCursor) -> Statement:
+    """A statement that begins with ALTER."""
+    start = cursor.expect("ALTER").start
+    if cursor.key in ("TEMPORARY", "FUNCTION"):
+        return _alter_function(cursor, start)
+    kind = kind_of(cursor)
+    if_there = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and if_exists(cursor)
+    path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
+    change = CHANGES[kind].get(cursor.key)
+    if change is None:
+        raise refuse(cursor, f"a change of a {kind.value.lower()}")
+    cursor.advance()
+    return Alter(kind, path, change(cursor), if_there, cursor.span_from(start))
+
+
+def _alter_function(cursor: QueryCursor, start: int) -> Statement:
+    temporary = cursor.accept("TEMPORARY")
+    system = temporary and cursor.accept("SYSTEM")
+    cursor.expect("FUNCTION")
+    if_there = if_exists(cursor)
+    path = path_name(cursor)
+    cursor.expect("AS")
+    class_name = string(cursor)
+    language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
+    span = cursor.span_from(start)
+    return AlterFunction(path, class_name, language, temporary, system, if_there, span)
+
+
+# ------------------------------------------------------------------------------------- changes
+
+
+def _rename_to(cursor: QueryCursor) -> Change:
+    cursor.expect("TO")
+    return RenameTo(path_name(cursor))
+
+
+def _rename(cursor: QueryCursor) -> Change:
+    if cursor.key == "TO":
+        return _rename_to(cursor)
+    column = path_name(cursor)
+    cursor.expect("TO")
+    return RenameColumn(column, path_name(cursor))
+
+
+def _set(cursor: QueryCursor) -> Change:
+    return SetOptions(options(cursor))
+
+
+def _reset(cursor: QueryCursor) -> Change:
+    return ResetOptions(listed_or_none(cursor, string))
+
+
+def _comment(cursor: QueryCursor) -> Change:
+    return SetComment(string(cursor))
+
+
+def _as_query(cursor: QueryCursor) -> Change:
+    return SetQuery(query(cursor))
+
+
+def _add(cursor: QueryCursor) -> Change:
+    unless = if_not_exists(cursor)
+    if unless or cursor.key == "PARTITION":
+        return _add_partitions(cursor, if_not_exists=unless)
+    if cursor.accept("DISTRIBUTION"):
+        return AddElements(distribution=distribution(cursor))
+    found = placed_elements(cursor)
+    check_constraints(found.constraints)
+    return AddElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+
+
+def _modify(cursor: QueryCursor) -> Change:
+    if cursor.accept("DISTRIBUTION"):
+        return ModifyElements(distribution=distribution(cursor))
+    found = placed_elements(cursor)
+    check_constraints(found.constraints)
+    return ModifyElements(tuple(found.columns), found.watermark, tuple(found.constraints))
+
+
+def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> Change:
+    found: list[Partition] = []
+    while not found or cursor.key == "PARTITION":
+        one = partition(cursor)
+        found.append(replace(one, options=with_options(cursor)))
+    return AddPartitions(tuple(found), if_not_exists)
+
+
+def _drop(cursor: QueryCursor) -> Change:
+    if_there = if_exists(cursor)
+    if if_there or cursor.key == "PARTITION":
+        found = [partition(cursor)]
+        while cursor.accept(","):
+            found.append(partition(cursor))
+        return DropPartitions(tuple(found), if_there)
+    if cursor.accept("PRIMARY", "KEY"):
+        return DropPrimaryKey()
+    if cursor.accept("CONSTRAINT"):
+        return DropConstraint(simple_name(cursor))
+    if cursor.accept("WATERMARK"):
+        return DropWatermark()
+    if cursor.accept("DISTRIBUTION"):
+        return DropDistribution()
+    if cursor.key == "(":
+        return DropColumns(listed(cursor, path_name))
+    return DropColumns((path_name(cursor),))
+
+
+def _set_materialized(cursor: QueryCursor) -> Change:
+    if cursor.accept("FRESHNESS", "="):
+        return SetFreshness(interval(cursor))
+    if cursor.accept("REFRESH_MODE", "="):
+        return SetRefreshMode(one_of(cursor, "FULL", "CONTINUOUS"))
+    return _set(cursor)
+
+
+def _refresh(cursor: QueryCursor) -> Change:
+    return Refresh(partition(cursor) if cursor.key == "PARTITION" else None)
+
+
+Changes = dict[str, Callable[[QueryCursor], Change]]
+
+
+OF_TABLE: Changes = {
+    "RENAME": _rename,
+    "SET":    _set,
+    "RESET":  _reset,
+    "ADD":    _add,
+    "MODIFY": _modify,
+    "DROP":   _drop,
+}  # fmt: skip
+
+
+#: Kind of object -> first word of a change -> how to read what follows it.
+CHANGES: dict[ObjectKind, Changes] = {
+    ObjectKind.TABLE: OF_TABLE,
+    ObjectKind.VIEW: {"RENAME": _rename_to, "AS": _as_query},
+    ObjectKind.MATERIALIZED_TABLE: {
+        "SET": _set_materialized,
+        "RESET": _reset,
+        "ADD": _add,
+        "MODIFY": _modify,
+        "DROP": _drop,
+        "SUSPEND": lambda _: Suspend(),
+        "RESUME": lambda cursor: Resume(with_options(cursor)),
+        "REFRESH": _refresh,
+        "AS": _as_query,
+    },
+    ObjectKind.DATABASE: {"SET": _set},
+    ObjectKind.CATALOG: {"SET": _set, "RESET": _reset, "COMMENT": _comment},
+    ObjectKind.MODEL: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
+    ObjectKind.FUNCTION: {},
+}
