@@ -14,7 +14,18 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "schema_core"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-GROUND = {"caching", "codes", "errors", "extras", "left_deep", "markup", "paths", "secrets", "text"}
+GROUND = {
+    "arguments",
+    "caching",
+    "codes",
+    "errors",
+    "extras",
+    "left_deep",
+    "markup",
+    "paths",
+    "secrets",
+    "text",
+}
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
 ENGINE = CATALOG | {"formats", "environment", "spark"}
@@ -22,6 +33,7 @@ STORES = ENGINE | {"catalogs"}
 
 #: layer -> the layers it may import, besides itself
 MAY_IMPORT: dict[str, set[str]] = {
+    "arguments":   GROUND,
     "errors":      GROUND,
     "caching":     GROUND,
     "codes":       GROUND,

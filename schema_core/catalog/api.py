@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NoReturn
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -21,8 +22,9 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalog.types import CatalogType
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
+from schema_core.text import is_blank
 
 
 class Capability(Enum):
@@ -35,6 +37,17 @@ class Capability(Enum):
     MATERIALIZED_TABLES = "materialized tables"
     #: what was expected is compared and altered in one step: for tables and views at least
     VERSIONS = "versions"
+
+
+def require_catalog_names(name: object, default_database: object) -> None:
+    """Refuse an invalid name of a catalog or of its default database.
+
+    Raises:
+        SchemaError: with code `wrong-argument`, or `blank-name`.
+    """
+    for what, one in (("name", name), ("default_database", default_database)):
+        if is_blank(str(require_instance(one, str, what))):
+            raise SchemaError(f"{what} must not be blank", code="blank-name")
 
 
 class Catalog(ABC):

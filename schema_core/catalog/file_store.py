@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from schema_core.arguments import require_instance
 from schema_core.catalog import flat_yaml
 from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
 from schema_core.errors import (
@@ -23,7 +24,6 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
-from schema_core.schema.arguments import an_instance
 from schema_core.text import show
 
 SUFFIX = ".yaml"
@@ -51,7 +51,7 @@ class FileCatalogStore(CatalogStore):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._folder = Path(an_instance(path, (str, Path), "the path of a catalog store"))
+        self._folder = Path(require_instance(path, (str, Path), "the path of a catalog store"))
         if _NOT_IN_PATHS.search(str(path)):
             raise SchemaError(
                 f"no folder can have the path {show(str(path))}",

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from types import NoneType
 from typing import TypeAlias
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.modules import CORE, Modules
 from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import CatalogFunction
@@ -20,7 +22,6 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.functions.definitions import DEFINITIONS
 from schema_core.expressions.signatures import Function, Kind, Spark, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
-from schema_core.schema.arguments import a_flag, a_text, an_instance, wrong
 from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
 
@@ -71,16 +72,18 @@ def check_declaration(declaration: FunctionClass) -> None:
         SchemaError: with code `wrong-argument` for the first part of another type.
     """
     given: object = declaration.signatures
-    an_instance(given, (tuple, list), "the signatures")
+    require_instance(given, (tuple, list), "the signatures")
     for signature in declaration.signatures:
         _check_signature(signature)
-    an_instance(declaration.kind, Kind, "the kind")
-    a_text(declaration.problem, "the problem")
-    a_flag(declaration.is_function, "is_function")
-    a_flag(declaration.deterministic, "deterministic")
+    require_instance(declaration.kind, Kind, "the kind")
+    require_instance(declaration.problem, (str, NoneType), "the problem")
+    require_instance(declaration.is_function, bool, "is_function")
+    require_instance(declaration.deterministic, bool, "deterministic")
     spark: object = declaration.spark
     if not (spark is None or isinstance(spark, str) or callable(spark)):
-        raise wrong(f"spark must be a template or a function, got {show(spark)}")
+        raise SchemaError(
+            f"spark must be a template or a function, got {show(spark)}", code="wrong-argument"
+        )
 
 
 def _check_signature(signature: object) -> None:
@@ -90,9 +93,10 @@ def _check_signature(signature: object) -> None:
         ):
             return
         case _:
-            raise wrong(
+            raise SchemaError(
                 f"expected argument types and a result type, got {show(signature)}",
-                "write ((DataTypes.INT(),), DataTypes.STRING())",
+                code="wrong-argument",
+                hint="write ((DataTypes.INT(),), DataTypes.STRING())",
             )
 
 

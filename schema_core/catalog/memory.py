@@ -7,8 +7,8 @@ from functools import wraps
 from threading import RLock
 from typing import Concatenate, ParamSpec, TypeVar
 
-from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.arguments import checked, require_names
+from schema_core.arguments import validate_methods
+from schema_core.catalog.api import Capability, Catalog, require_catalog_names
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.object_store import ObjectStore, Shelves
 from schema_core.catalog.objects import (
@@ -65,7 +65,7 @@ def alter(shelf: ObjectStore[K, V], path: K, new: V, ignore: bool, expected: obj
     shelf.alter(path, new, ignore)
 
 
-@checked
+@validate_methods(Catalog)
 class InMemoryCatalog(Catalog):
     """A catalog that keeps everything in memory, as the catalog that is built in.
 
@@ -82,7 +82,7 @@ class InMemoryCatalog(Catalog):
     capabilities = frozenset(Capability)
 
     def __init__(self, name: str, default_database: str = "default") -> None:
-        require_names(name, default_database)
+        require_catalog_names(name, default_database)
         self.name = name
         self.lock = RLock()
         self._default = default_database

@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Self
 
+from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
-from schema_core.schema.arguments import a_text, an_instance, some_names
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
@@ -41,7 +41,7 @@ class Options(dict[str, str]):
     __slots__ = ()
 
     def __init__(self, given: Mapping[str, str] = MappingProxyType({})) -> None:
-        super().__init__(an_instance(given, Mapping, "the options"))
+        super().__init__(require_instance(given, Mapping, "the options"))
         pairs: Iterable[tuple[object, object]] = self.items()
         for key, value in pairs:
             if not (isinstance(key, str) and isinstance(value, str)):
@@ -83,7 +83,7 @@ class TableDistribution:
         Raises:
             SchemaError: with code `wrong-argument` for keys that are not a list of names.
         """
-        keys = some_names(bucket_keys, "the distribution")
+        keys = require_names(bucket_keys, "the distribution")
         return TableDistribution(kind, bucket_count, keys)
 
     @staticmethod
@@ -132,12 +132,12 @@ class CatalogBaseTable(ABC):
     comment: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        an_instance(self.schema, Schema, "the schema")
-        a_text(self.comment, "the comment")
+        require_instance(self.schema, Schema, "the schema")
+        require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "options", Options(self.options))
         for name in ("original_query", "expanded_query"):
             if hasattr(self, name):
-                text = an_instance(getattr(self, name), str, f"the {name.replace('_', ' ')}")
+                text = require_instance(getattr(self, name), str, f"the {name.replace('_', ' ')}")
                 object.__setattr__(self, name, QueryText(text))
 
     @staticmethod
@@ -152,7 +152,7 @@ class CatalogBaseTable(ABC):
         Raises:
             SchemaError: with code `wrong-argument` for partition keys that are not a list of names.
         """
-        keys = some_names(partition_keys, "the partition keys")
+        keys = require_names(partition_keys, "the partition keys")
         options = {} if properties is None else properties
         return CatalogTable(schema, keys, options=options, comment=comment)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeAlias, TypeVar
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.materialized import (
     CONTINUOUS_BELOW,
     CYCLES,
@@ -32,7 +33,6 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
-from schema_core.schema.arguments import an_instance
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema, plain
 from schema_core.schema.unresolved import (
@@ -59,8 +59,8 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
     """
     if isinstance(table, ResolvedCatalogTable):
         return table
-    an_instance(table, CatalogTable, "the table")
-    an_instance(resolver, SchemaResolver, "the resolver")
+    require_instance(table, CatalogTable, "the table")
+    require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
     if table.distribution is not None:
@@ -83,8 +83,8 @@ def resolve_view(
     """
     if isinstance(view, ResolvedCatalogView):
         return view
-    an_instance(view, CatalogView, "the view")
-    an_instance(resolver, SchemaResolver, "the resolver")
+    require_instance(view, CatalogView, "the view")
+    require_instance(resolver, SchemaResolver, "the resolver")
     stored = resolver.resolve(view.schema)
     try:
         columns = query_columns(view.expanded_query)
@@ -176,8 +176,8 @@ def resolve_materialized_table(
     """
     if isinstance(table, ResolvedCatalogMaterializedTable):
         return table
-    an_instance(table, CatalogMaterializedTable, "the table")
-    an_instance(resolver, SchemaResolver, "the resolver")
+    require_instance(table, CatalogMaterializedTable, "the table")
+    require_instance(resolver, SchemaResolver, "the resolver")
     schema = resolver.resolve(table.schema)
     found = Gathering()
     check_keys("partition key", table.partition_keys, schema, found)
@@ -199,8 +199,8 @@ def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCata
     """
     if isinstance(model, ResolvedCatalogModel):
         return model
-    an_instance(model, CatalogModel, "the model")
-    an_instance(resolver, SchemaResolver, "the resolver")
+    require_instance(model, CatalogModel, "the model")
+    require_instance(resolver, SchemaResolver, "the resolver")
     with at("input"):
         taken = resolver.resolve(model.input_schema)
     with at("output"):
@@ -231,7 +231,7 @@ def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
     """
     if isinstance(model, ResolvedCatalogModel):
         return model
-    an_instance(model, CatalogModel, "the model")
+    require_instance(model, CatalogModel, "the model")
     raise _unresolved(model)
 
 

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.object_store import ObjectStore
 from schema_core.errors import SchemaCoreError
-from schema_core.schema.arguments import an_instance
 from schema_core.secrets import mask
 
 
@@ -29,7 +29,7 @@ class CatalogDescriptor:
         catalog_name: str, configuration: Mapping[str, str], comment: str | None = None
     ) -> CatalogDescriptor:
         """PyFlink's name of the constructor."""
-        given = an_instance(configuration, Mapping, "the configuration of a catalog")
+        given = require_instance(configuration, Mapping, "the configuration of a catalog")
         return CatalogDescriptor(catalog_name, dict(given), comment)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never, get_args
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -19,7 +20,6 @@ from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
-from schema_core.formats.arguments import require
 from schema_core.formats.properties.keys import Properties, damaged
 from schema_core.formats.properties.property_map import (
     decode_materialized_table,
@@ -47,7 +47,7 @@ class PropertyMaps:
     """
 
     def encode_table(self, table: ResolvedTable) -> Properties:
-        require(table, get_args(ResolvedTable), "a resolved table, view or materialized table")
+        require_instance(table, get_args(ResolvedTable), "table")
         match table:
             case ResolvedCatalogTable():
                 return encode_table(table, "carry")
@@ -60,7 +60,7 @@ class PropertyMaps:
                 assert_never(table)
 
     def decode_table(self, kind: TableKind, properties: Mapping[str, str]) -> CatalogBaseTable:
-        require(kind, TableKind, "a TableKind")
+        require_instance(kind, TableKind, "kind")
         match kind:
             case TableKind.TABLE:
                 return decode_table(properties)
@@ -79,7 +79,7 @@ class PropertyMaps:
 
 
 def _decode_view(properties: Mapping[str, str]) -> CatalogBaseTable:
-    require(properties, Mapping, "a mapping of strings")
+    require_instance(properties, Mapping, "properties")
     for key in (ORIGINAL, EXPANDED):
         if key not in properties:
             raise damaged(key, f"the key {key!r} is missing", "missing-key")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import NoneType
+
+from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import TableKind
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.arguments import require, require_text_or_none, takes
 from schema_core.environment.descriptor import ModelDescriptor
 from schema_core.environment.session import Session
 from schema_core.paths import ObjectIdentifier, parse_path
@@ -74,12 +76,12 @@ class CatalogMethods:
     def _place(self, catalog: str | None, database: str | None) -> tuple[str, str]:
         given = [name for name in (catalog, database) if name is not None]
         for name in given:
-            require(name, str, "a name of a catalog or database")
+            require_instance(name, str, "a name of a catalog or database")
         return self._session.registry.qualify_database(tuple(given))
 
     # --- catalogs and databases ----------------------------------------------------------------
 
-    @takes(catalog_name=str, catalog_descriptor=CatalogDescriptor)
+    @validate_arguments(catalog_name=str, catalog_descriptor=CatalogDescriptor)
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
         """Make a catalog from its options.
 
@@ -91,7 +93,7 @@ class CatalogMethods:
         descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)
         self._session.registry.create(descriptor, ignore_if_exists=False)
 
-    @takes(catalog_name=str, catalog=Catalog)
+    @validate_arguments(catalog_name=str, catalog=Catalog)
     def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
         """Use a catalog that exists as an object.
 
@@ -100,7 +102,7 @@ class CatalogMethods:
         """
         self._session.registry.register(catalog_name, catalog)
 
-    @takes(catalog_name=str)
+    @validate_arguments(catalog_name=str)
     def get_catalog(self, catalog_name: str) -> Catalog:
         """The catalog of this name.
 
@@ -111,12 +113,12 @@ class CatalogMethods:
 
     def use_catalog(self, catalog_name: str | None) -> None:
         """Choose the current catalog, and its default database; None for none."""
-        require_text_or_none(catalog_name, "catalog_name")
+        require_instance(catalog_name, (str, NoneType), "catalog_name")
         self._session.registry.use_catalog(catalog_name)
 
     def use_database(self, database_name: str | None) -> None:
         """Choose the current database; None for none."""
-        require_text_or_none(database_name, "database_name")
+        require_instance(database_name, (str, NoneType), "database_name")
         self._session.registry.use_database(database_name)
 
     def get_current_catalog(self) -> str | None:
@@ -127,7 +129,7 @@ class CatalogMethods:
 
     # --- models --------------------------------------------------------------------------------
 
-    @takes(model_path=str, model_descriptor=ModelDescriptor)
+    @validate_arguments(model_path=str, model_descriptor=ModelDescriptor)
     def create_model(
         self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
     ) -> None:
@@ -139,7 +141,7 @@ class CatalogMethods:
         model = model_descriptor.to_catalog_model()
         self._session.models.create(self._identifier(model_path), model, ignore_if_exists)
 
-    @takes(model_path=str, model_descriptor=ModelDescriptor)
+    @validate_arguments(model_path=str, model_descriptor=ModelDescriptor)
     def create_temporary_model(
         self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
     ) -> None:
@@ -151,7 +153,7 @@ class CatalogMethods:
         model = model_descriptor.to_catalog_model()
         self._session.models.create_temporary(self._identifier(model_path), model, ignore_if_exists)
 
-    @takes(model_path=str)
+    @validate_arguments(model_path=str)
     def drop_model(self, model_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent model; return whether there was one.
 
@@ -163,7 +165,7 @@ class CatalogMethods:
         identifier = self._identifier(model_path)
         return self._session.models.drop_unless_hidden(identifier, ignore_if_not_exists)
 
-    @takes(model_path=str)
+    @validate_arguments(model_path=str)
     def drop_temporary_model(self, model_path: str) -> bool:
         """Drop a temporary model; tells whether there was one."""
         return self._session.models.drop_temporary(self._identifier(model_path), if_exists=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from datetime import timedelta
+from types import NoneType
 from typing import Any, TypeVar
 
-from schema_core.environment.arguments import require, require_text_or_none
+from schema_core.arguments import require_instance
 from schema_core.environment.option_values import boolean, double, integer
 from schema_core.environment.options import (
     ENVIRONMENT,
@@ -31,11 +32,11 @@ class Configuration(MutableMapping[str, str]):
     def __init__(self, options: Mapping[str, str] | None = None) -> None:
         given: object = options
         if given is not None and not isinstance(given, Mapping):
-            require(given, Mapping, "options")
+            require_instance(given, Mapping, "options")
         self._options = dict(options or {})
         for key, value in self._options.items():
-            require(key, str, "an option's key")
-            require(value, str, f"option {key!r}")
+            require_instance(key, str, "an option's key")
+            require_instance(value, str, f"option {key!r}")
 
     def __getitem__(self, key: str) -> str:
         return self._options[key]
@@ -56,7 +57,7 @@ class Configuration(MutableMapping[str, str]):
         return f"Configuration({mask(self._options)})"
 
     def get_string(self, key: str, default_value: str) -> str:
-        require(key, str, "key")
+        require_instance(key, str, "key")
         return self.get(key, default_value)
 
     def set_string(self, key: str, value: str) -> Configuration:
@@ -65,8 +66,8 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: with code `wrong-argument` for a key or value that is no text.
         """
-        require(key, str, "key")
-        require(value, str, "value")
+        require_instance(key, str, "key")
+        require_instance(value, str, "value")
         self._options[key] = value
         return self
 
@@ -80,7 +81,7 @@ class Configuration(MutableMapping[str, str]):
 
     def set_integer(self, key: str, value: int) -> Configuration:
         """Set an option to an integer."""
-        require(value, int, "value")
+        require_instance(value, int, "value")
         return self.set_string(key, str(value))
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
@@ -93,7 +94,7 @@ class Configuration(MutableMapping[str, str]):
 
     def set_boolean(self, key: str, value: bool) -> Configuration:
         """Set an option to a boolean."""
-        require(value, bool, "value")
+        require_instance(value, bool, "value")
         return self.set_string(key, str(value).lower())
 
     def get_float(self, key: str, default_value: float) -> float:
@@ -107,12 +108,12 @@ class Configuration(MutableMapping[str, str]):
     def set_float(self, key: str, value: float) -> Configuration:
         """Set an option to a floating point number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            require(value, float, "value")
+            require_instance(value, float, "value")
         shown = repr(float(value)).replace("inf", "Infinity").replace("nan", "NaN")
         return self.set_string(key, shown)
 
     def _parsed(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
-        require(key, str, "key")
+        require_instance(key, str, "key")
         value = ConfigOption(key, parse).of(self._options)
         return default if value is None else value
 
@@ -122,13 +123,13 @@ class Configuration(MutableMapping[str, str]):
         Raises:
             SchemaError: as `set_string`; with code `wrong-argument` for what is not a mapping.
         """
-        require(other, Mapping, "other")
+        require_instance(other, Mapping, "other")
         for key, value in other.items():
             self.set_string(key, value)
         return self
 
     def contains_key(self, key: str) -> bool:
-        require(key, str, "key")
+        require_instance(key, str, "key")
         return key in self._options
 
     def remove_config(self, key: str) -> bool:
@@ -161,7 +162,7 @@ class TableConfig:
         return TableConfig()
 
     def get(self, key: str, default_value: str) -> str:
-        require(key, str, "key")
+        require_instance(key, str, "key")
         return self._configuration.get(key, default_value)
 
     def set(self, key: str, value: str) -> TableConfig:
@@ -170,8 +171,8 @@ class TableConfig:
         Raises:
             SchemaError: with code `invalid-option-value` where the value is none for this option.
         """
-        require(key, str, "key")
-        require(value, str, "value")
+        require_instance(key, str, "key")
+        require_instance(value, str, "value")
         if key in _KNOWN:
             _KNOWN[key].of({key: value})
         self._configuration[key] = value
@@ -183,7 +184,7 @@ class TableConfig:
         Raises:
             SchemaError: with code `wrong-argument` for a key that is not a string.
         """
-        require_text_or_none(key, "key")
+        require_instance(key, (str, NoneType), "key")
         for one in [key] if key is not None else list(self._configuration):
             self._configuration.remove_config(one)
         return self
@@ -211,7 +212,7 @@ class TableConfig:
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
         """Keep how long generated code may be."""
-        require(max_generated_code_length, int, "max_generated_code_length")
+        require_instance(max_generated_code_length, int, "max_generated_code_length")
         self.set(MAX_CODE_LENGTH.key, str(max_generated_code_length))
 
     def get_idle_state_retention(self) -> timedelta:
@@ -228,7 +229,7 @@ class TableConfig:
         Raises:
             SchemaError: with code `wrong-argument` for a negative duration.
         """
-        require(duration, timedelta, "duration")
+        require_instance(duration, timedelta, "duration")
         if duration < timedelta(0):
             raise SchemaError("duration must not be negative", code="wrong-argument")
         self.set(STATE_RETENTION.key, f"{duration // timedelta(milliseconds=1)} ms")
@@ -250,7 +251,7 @@ class TableConfig:
         Raises:
             SchemaError: as `set`; with code `wrong-argument` for what is not a mapping.
         """
-        require(configuration, Mapping, "configuration")
+        require_instance(configuration, Mapping, "configuration")
         for key, value in configuration.items():
             self.set(key, value)
 

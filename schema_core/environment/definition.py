@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.functions import Definition, FunctionClass
 from schema_core.catalog.modules import Module
 from schema_core.catalog.objects import CatalogFunction
-from schema_core.environment.arguments import require
 from schema_core.environment.discovery import FUNCTIONS
 from schema_core.environment.discovery import require as discovered
 from schema_core.errors import NotFoundError, SchemaError
@@ -32,7 +32,7 @@ def definition_of(function: Given) -> Definition:
         return function
     if isinstance(function, str):
         return CatalogFunction.create_instance(function, "Java")
-    require(function, object if callable(function) else UserDefinedFunction, "function")
+    require_instance(function, object if callable(function) else UserDefinedFunction, "function")
     declared = user_function(function)
     return FunctionClass(
         declared.signatures,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from schema_core.environment.arguments import require
+from schema_core.arguments import require_instance
 from schema_core.environment.definition import Given
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.result import TableResult
@@ -47,7 +47,7 @@ class DeprecatedMethods:
     def insert_into(self, target_path: str, table: Table) -> TableResult:
         """As `Table.execute_insert`."""
         replaced("insert_into", "Table.execute_insert")
-        require(table, TableMethods, "table")
+        require_instance(table, TableMethods, "table", "a Table")
         return table.execute_insert(target_path)
 
     def register_function(self, name: str, function: Given) -> None:
@@ -77,5 +77,5 @@ def _quoted(name: str) -> str:
     Raises:
         SchemaError: with code `wrong-argument` for a name that is not a string.
     """
-    require(name, str, "name")
+    require_instance(name, str, "name")
     return quote_identifier(name)

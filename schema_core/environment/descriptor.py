@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from schema_core.arguments import require_instance, require_names
 from schema_core.catalog.objects import (
     CatalogModel,
     CatalogTable,
     Options,
     TableDistribution,
 )
-from schema_core.environment.arguments import require
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
-from schema_core.schema.arguments import an_instance, some_names
 from schema_core.schema.unresolved import Schema
 from schema_core.text import quote_identifier, quote_string
 
@@ -28,7 +27,7 @@ def key_of(key: str | ConfigOption[Any]) -> str:
     """The key of an option given by key or as an option."""
     if isinstance(key, ConfigOption):
         return key.key
-    require(key, str, "the key of an option")
+    require_instance(key, str, "the key of an option")
     return key
 
 
@@ -38,7 +37,7 @@ def text_of(value: object) -> str:
     >>> text_of(True), text_of(3)
     ('true', '3')
     """
-    require(value, object if value is not None else str, "the value of an option")
+    require_instance(value, object if value is not None else str, "the value of an option")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -71,7 +70,7 @@ class FormatDescriptor:
     @staticmethod
     def for_format(format: str) -> FormatDescriptorBuilder:  # noqa: A002 - PyFlink's name
         """A builder of a descriptor of this format."""
-        require(format, str, "format")
+        require_instance(format, str, "format")
         return FormatDescriptorBuilder(FormatDescriptor(format))
 
     def get_format(self) -> str:
@@ -132,7 +131,7 @@ class TableDescriptor:
     @staticmethod
     def for_connector(connector: str) -> TableDescriptorBuilder:
         """A builder of a descriptor of a table of this connector."""
-        require(connector, str, "connector")
+        require_instance(connector, str, "connector")
         return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
 
     def to_builder(self) -> TableDescriptorBuilder:
@@ -199,7 +198,7 @@ class TableDescriptorBuilder:
 
     def schema(self, schema: Schema) -> TableDescriptorBuilder:
         """Set the schema."""
-        require(schema, Schema, "schema")
+        require_instance(schema, Schema, "schema")
         return self._with(schema=schema)
 
     def option(self, key: str | ConfigOption[Any], value: object) -> TableDescriptorBuilder:
@@ -221,9 +220,9 @@ class TableDescriptorBuilder:
             SchemaError: with code `wrong-argument` for a format that is neither its name nor a
                 descriptor, and for an option that is not declared as one.
         """
-        an_instance(format, (str, FormatDescriptor), "the format")
+        require_instance(format, (str, FormatDescriptor), "the format")
         if format_option is not None:
-            require(format_option, ConfigOption, "format_option")
+            require_instance(format_option, ConfigOption, "format_option")
         key = FORMAT if format_option is None else format_option.key
         if isinstance(format, str):
             return self.option(key, format)
@@ -235,7 +234,7 @@ class TableDescriptorBuilder:
     def partitioned_by(self, *partition_keys: str) -> TableDescriptorBuilder:
         """Append partition keys."""
         for key in partition_keys:
-            require(key, str, "a partition key")
+            require_instance(key, str, "a partition key")
         keys = (*self._descriptor.partition_keys, *partition_keys)
         return self._with(partition_keys=keys)
 
@@ -294,7 +293,7 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     Raises:
         SchemaError: with code `missing-key-columns`.
     """
-    keys = some_names(bucket_keys, "the distribution")
+    keys = require_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
             "a distribution by keys needs one",
@@ -319,7 +318,7 @@ class ModelDescriptor:
     @staticmethod
     def for_provider(provider: str) -> ModelDescriptorBuilder:
         """A builder of a descriptor of a model of this provider."""
-        require(provider, str, "provider")
+        require_instance(provider, str, "provider")
         return ModelDescriptorBuilder(ModelDescriptor()).option(PROVIDER, provider)
 
     def get_options(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from schema_core.environment.arguments import require
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
 from schema_core.types import DataType, DataTypes, RowField, RowType
@@ -58,7 +58,7 @@ def schema_of(frame: pd.DataFrame, given: object) -> object:
             for another number of names or types than of columns.
     """
     if not hasattr(frame, "itertuples"):
-        require(frame, DataFrame, "pdf")
+        require_instance(frame, DataFrame, "pdf")
     if isinstance(given, DataType | str):
         return given
     names = [str(name) for name in frame.columns]

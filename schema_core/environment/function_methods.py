@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.objects import CatalogFunction
-from schema_core.environment.arguments import require, takes
 from schema_core.environment.definition import Given, definition_of, module_of
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError
@@ -21,7 +21,7 @@ class FunctionMethods:
 
     # --- functions -----------------------------------------------------------------------------
 
-    @takes(class_name=str, declaration=FunctionClass)
+    @validate_arguments(class_name=str, declaration=FunctionClass)
     def declare_function_class(self, class_name: str, declaration: FunctionClass) -> None:
         """Declare what a class does that functions name; the class itself is never imported.
 
@@ -34,7 +34,7 @@ class FunctionMethods:
         check_declaration(declaration)
         self._session.functions.classes[class_name] = declaration
 
-    @takes(path=str, function_class_name=str)
+    @validate_arguments(path=str, function_class_name=str)
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool = False
     ) -> None:
@@ -55,7 +55,7 @@ class FunctionMethods:
             functions.require_not_hidden(identifier)
             functions.create(identifier, function, ignore_if_exists)
 
-    @takes(name=str)
+    @validate_arguments(name=str)
     def create_temporary_system_function(self, name: str, function: Given) -> None:
         """Keep a function for this session that hides built-in ones.
 
@@ -66,7 +66,7 @@ class FunctionMethods:
         definition = definition_of(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def create_temporary_function(self, path: str, function: Given) -> None:
         """Keep a function for this session.
 
@@ -103,7 +103,7 @@ class FunctionMethods:
         """
         self.create_temporary_function(path, function_class_name)
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def drop_function(self, path: str) -> bool:
         """Drop a permanent function; tells whether there was one.
 
@@ -115,12 +115,12 @@ class FunctionMethods:
         self._session.functions.require_not_hidden(identifier)
         return self._session.functions.drop(identifier, ignore_if_not_exists=True)
 
-    @takes(name=str)
+    @validate_arguments(name=str)
     def drop_temporary_system_function(self, name: str) -> bool:
         """Drop a temporary system function; tells whether there was one."""
         return self._session.functions.system.drop(name, ignore_if_not_exists=True)
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def drop_temporary_function(self, path: str) -> bool:
         """Drop a temporary function; tells whether there was one.
 
@@ -159,7 +159,7 @@ class FunctionMethods:
 
     # --- modules -------------------------------------------------------------------------------
 
-    @takes(module_name=str)
+    @validate_arguments(module_name=str)
     def load_module(self, module_name: str, module: Mapping[str, Given] | None = None) -> None:
         """Load a module and use it after all others.
 
@@ -177,7 +177,7 @@ class FunctionMethods:
         else:
             modules.add(module_name, module_of(module_name, module))
 
-    @takes(module_name=str)
+    @validate_arguments(module_name=str)
     def unload_module(self, module_name: str) -> None:
         """Forget a module."""
         self._session.functions.modules.unload(module_name)
@@ -185,7 +185,7 @@ class FunctionMethods:
     def use_modules(self, *module_names: str) -> None:
         """Use these modules, in this order, and no others."""
         for name in module_names:
-            require(name, str, "module_names")
+            require_instance(name, str, "module_names")
         self._session.functions.modules.use(module_names)
 
     def list_modules(self) -> list[str]:

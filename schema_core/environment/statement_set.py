@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.environment.arguments import require, takes
+from schema_core.arguments import require_instance, validate_arguments
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.operations.data import as_said
 from schema_core.environment.result import OK, TableResult
@@ -20,7 +20,7 @@ class StatementSet:
         self._session = session
         self._pipelines: list[TablePipeline] = []
 
-    @takes(stmt=str)
+    @validate_arguments(stmt=str)
     def add_insert_sql(self, stmt: str) -> StatementSet:
         """Add an INSERT statement.
 
@@ -42,12 +42,12 @@ class StatementSet:
         overwrite: bool = False,
     ) -> StatementSet:
         """Add a query that goes into a table."""
-        require(table, Table, "table")
+        require_instance(table, Table, "table")
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
         """Add a query together with the table that it goes into."""
-        require(table_pipeline, TablePipeline, "table_pipeline")
+        require_instance(table_pipeline, TablePipeline, "table_pipeline")
         self._pipelines.append(table_pipeline)
         return self
 

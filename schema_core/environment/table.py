@@ -6,9 +6,9 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Self, get_args
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
-from schema_core.environment.arguments import require, require_one_of
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
 from schema_core.environment.frames import frame_of
@@ -67,9 +67,9 @@ class Table(TableMethods):
         relation: Relation,
         schema: ResolvedSchema | None = None,
     ) -> None:
-        require(session, Session, "session")
-        require_one_of(query, get_args(Query), "query")
-        require_one_of(relation, get_args(Relation), "relation")
+        require_instance(session, Session, "session")
+        require_instance(query, get_args(Query), "query", "a Query")
+        require_instance(relation, get_args(Relation), "relation", "a Relation")
         self._session = session
         self._query = query
         self._relation = relation
@@ -79,7 +79,7 @@ class Table(TableMethods):
         return self._schema.get_column_names()
 
     def of_query(self, query: Query) -> Self:
-        require_one_of(query, get_args(Query), "query")
+        require_instance(query, get_args(Query), "query", "a Query")
         require_shallow(query)
         return type(self)(self._session, query, self._session.query(query, None))
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.objects import TableKind
 from schema_core.environment import elements, frames
 from schema_core.environment import table as tables
-from schema_core.environment.arguments import require, takes
 from schema_core.environment.catalog_methods import CatalogMethods
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, TableConfig
@@ -81,13 +81,13 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         """
         if planner is not None and spark is not None:
             raise SchemaError("spark and planner exclude each other", code="wrong-argument")
-        require(hooks, Iterable, "hooks")
+        require_instance(hooks, Iterable, "hooks")
         hooks = tuple(hooks)
         for hook in hooks:
-            require(hook, JobStatusHook, "hooks")
+            require_instance(hook, JobStatusHook, "hooks")
         settings = environment_settings
         if not isinstance(settings, EnvironmentSettings):
-            require(settings, Mapping, "environment_settings")
+            require_instance(settings, Mapping, "environment_settings")
             settings = EnvironmentSettings.new_instance().with_configuration(settings).build()
         return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
 
@@ -96,7 +96,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
 
     # --- SQL -----------------------------------------------------------------------------------
 
-    @takes(stmt=str)
+    @validate_arguments(stmt=str)
     def execute_sql(self, stmt: str) -> TableResult:
         """Do one statement.
 
@@ -112,8 +112,8 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         Raises:
             SchemaError: with code `wrong-argument` for what is not a statement.
         """
-        require(statement, Operation, "statement")
-        require(text, str, "text")
+        require_instance(statement, Operation, "statement")
+        require_instance(text, str, "text")
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
@@ -127,10 +127,10 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
             UnsupportedError: with code `not-explainable` for a statement without a query.
         """
         del extra_details
-        require(stmt, str, "stmt")
+        require_instance(stmt, str, "stmt")
         return explained_text(self._session, parse_statement(stmt), stmt)
 
-    @takes(text=str, position=int)
+    @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:
         """What may stand in place of the word that ends at a position (FLIP-32): names, then words.
 
@@ -148,7 +148,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         """
         return complete(self._session, text, position)
 
-    @takes(query=str)
+    @validate_arguments(query=str)
     def sql_query(self, query: str) -> Table:
         """The table of a query, resolved but not run."""
         return tables.of_query(self._session, parse_query(query), query)
@@ -159,7 +159,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
 
     # --- tables --------------------------------------------------------------------------------
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def from_path(self, path: str) -> Table:
         """All of a table or view.
 
@@ -168,12 +168,12 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         """
         return tables.of_path(self._session, path)
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def find_table(self, path: str) -> FoundTable | None:
         """What lies at a path, temporary objects first, as it is kept; None if nothing does."""
         return self._session.tables.find(self._identifier(path))
 
-    @takes(descriptor=TableDescriptor)
+    @validate_arguments(descriptor=TableDescriptor)
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """All of the table that a descriptor describes, which gets no path.
 
@@ -204,7 +204,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
           `name` STRING
         )
         """
-        require(elements, Iterable, "elements")
+        require_instance(elements, Iterable, "elements")
         rows = list(elements)
         return self._of_rows(rows, schema, verify_schema)
 
@@ -229,7 +229,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         query = elements.query_of(rows, type_, zone, verify=verify)
         return tables.of_values(self._session, query, type_)
 
-    @takes(path=str, descriptor=TableDescriptor)
+    @validate_arguments(path=str, descriptor=TableDescriptor)
     def create_table(
         self,
         path: str,
@@ -244,7 +244,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         table = descriptor.to_catalog_table()
         return self._session.tables.create(self._identifier(path), table, ignoreIfExists)
 
-    @takes(path=str, descriptor=TableDescriptor)
+    @validate_arguments(path=str, descriptor=TableDescriptor)
     def create_temporary_table(
         self,
         path: str,
@@ -259,7 +259,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         table = descriptor.to_catalog_table()
         return self._session.tables.create_temporary(self._identifier(path), table, ignoreIfExists)
 
-    @takes(view_path=str, table=Table)
+    @validate_arguments(view_path=str, table=Table)
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
         """Keep a query in a catalog; tells whether it is new.
 
@@ -271,7 +271,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         view = table.to_view()
         return self._session.tables.create(self._identifier(view_path), view, ignore_if_exists)
 
-    @takes(view_path=str, table=Table)
+    @validate_arguments(view_path=str, table=Table)
     def create_temporary_view(
         self, view_path: str, table: Table, ignore_if_exists: bool = False
     ) -> bool:
@@ -286,7 +286,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         identifier, view = self._identifier(view_path), table.to_temporary_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
-    @takes(table_path=str, ignore_if_not_exists=bool)
+    @validate_arguments(table_path=str, ignore_if_not_exists=bool)
     def drop_table(self, table_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent table; return whether there was one.
 
@@ -299,7 +299,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         tables = self._session.tables
         return tables.drop_unless_hidden(TableKind.TABLE, identifier, ignore_if_not_exists)
 
-    @takes(view_path=str, ignore_if_not_exists=bool)
+    @validate_arguments(view_path=str, ignore_if_not_exists=bool)
     def drop_view(self, view_path: str, ignore_if_not_exists: bool = True) -> bool:
         """Drop a permanent view; return whether there was one.
 
@@ -312,13 +312,13 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         tables = self._session.tables
         return tables.drop_unless_hidden(TableKind.VIEW, identifier, ignore_if_not_exists)
 
-    @takes(table_path=str)
+    @validate_arguments(table_path=str)
     def drop_temporary_table(self, table_path: str) -> bool:
         """Drop a temporary table; tells whether there was one."""
         identifier = self._identifier(table_path)
         return self._session.tables.drop_temporary(TableKind.TABLE, identifier, if_exists=True)
 
-    @takes(view_path=str)
+    @validate_arguments(view_path=str)
     def drop_temporary_view(self, view_path: str) -> bool:
         """Drop a temporary view; tells whether there was one."""
         identifier = self._identifier(view_path)
@@ -342,7 +342,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         """
         return self._session.temporary_scope()
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def describe(self, path: str) -> Description:
         """What a path means here, and what it hides (FLIP-64).
 
@@ -364,7 +364,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         """What temporary objects hide at the moment, a sentence each, sorted."""
         return sorted(map(str, self._session.shadowing.hidden()))
 
-    @takes(path=str)
+    @validate_arguments(path=str)
     def get_create_statement(self, path: str) -> str:
         """The statement that would make a table or view again, with its secrets.
 

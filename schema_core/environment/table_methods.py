@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, Self, TypeVar, cast
 
+from schema_core.arguments import require_instance
 from schema_core.environment import relational
-from schema_core.environment.arguments import require
 from schema_core.environment.relational import Column, columns_of, expression_of
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import Expression, col
@@ -80,7 +80,7 @@ class TableMethods(ABC):
         """
         known, new = self.column_names(), [field, *fields]
         for name in new:
-            require(name, str, "an alias")
+            require_instance(name, str, "an alias")
         if len(new) > len(known):
             raise SchemaError(
                 f"{len(new)} names for {len(known)} columns", code="alias-count-mismatch"
@@ -265,8 +265,8 @@ class TableMethods(ABC):
 
     def limit(self, fetch: int, offset: int = 0) -> Self:
         """Only so many rows, without the first ones."""
-        require(fetch, int, "fetch")
-        require(offset, int, "offset")
+        require_instance(fetch, int, "fetch")
+        require_instance(offset, int, "offset")
         limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
         return self.of_query(limited)
 
@@ -293,5 +293,5 @@ class GroupedTable(Generic[Made]):
 
 
 def _table(given: object) -> TableMethods:
-    require(given, TableMethods, "right")
+    require_instance(given, TableMethods, "right", "a Table")
     return cast("TableMethods", given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schema_core.environment.arguments import require
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.types import DataType, DataTypes, RowField, RowType
 
@@ -49,7 +49,7 @@ class TableSchema:
         Raises:
             SchemaError: with code `wrong-argument` for a position that is not an integer.
         """
-        require(field_index, int, "field_index")
+        require_instance(field_index, int, "field_index")
         return self.field_names[field_index] if 0 <= field_index < len(self.field_names) else None
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
@@ -62,7 +62,7 @@ class TableSchema:
         return self.data_types[place] if 0 <= place < len(self.data_types) else None
 
     def _place(self, name: str) -> int:
-        require(name, str, "field")
+        require_instance(name, str, "field")
         return self.field_names.index(name) if name in self.field_names else -1
 
     def to_row_data_type(self) -> RowType:

@@ -13,9 +13,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 from unicodedata import category
 
+from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
-from schema_core.formats.arguments import require
 from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import (
@@ -438,7 +438,7 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     at: TIMESTAMP(9) becomes TIMESTAMP(6) (values lose the last digits of a second)
     """
     _target(target)
-    require(what, (ResolvedSchema, DataType), "a type or a resolved schema")
+    require_instance(what, (ResolvedSchema, DataType), "what")
     if isinstance(what, DataType):
         return _of_type(what, target)
     found = [
@@ -456,7 +456,7 @@ def carried(type_: DataType, target: str) -> DataType | None:
     >>> print(carried(parse_type("MULTISET<CHAR(3)>"), "arrow"))
     MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
     """
-    require(type_, DataType, "a type")
+    require_instance(type_, DataType, "type_")
     return _carried(type_, _target(target).name, None)
 
 
@@ -518,7 +518,7 @@ def too_deep() -> UnsupportedError:
 
 
 def _target(name: str) -> Target:
-    require(name, str, "the name of a target")
+    require_instance(name, str, "target")
     if name not in TARGETS:
         hint = similar(name, TARGETS) or f"there are {', '.join(TARGETS)}"
         raise SchemaError(f"there is no target {name!r}", code="unknown-target", hint=hint)

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Self, TypeAlias
 
+from schema_core.arguments import require_instance
+from schema_core.errors import SchemaError
 from schema_core.schema import formatting
-from schema_core.schema.arguments import a_data_type, a_flag, a_name, a_text, an_instance
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.schema.unresolved_parts import UnresolvedColumn
-from schema_core.text import quote_identifier
+from schema_core.text import quote_identifier, show
 from schema_core.types import DataType
+
+
+def require_data_type(data_type: DataType) -> DataType:
+    """Return a data type; strings are refused, since a resolved column parses nothing.
+
+    Raises:
+        SchemaError: with code `not-a-type`.
+    """
+    if not isinstance(data_type, DataType):
+        raise SchemaError(
+            f"the type of a column must be a DataType, got {show(data_type)}",
+            code="not-a-type",
+            hint="write DataTypes.INT(), or DataTypes.of('INT') for a string",
+        )
+    return data_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +58,8 @@ class Column(ABC):
             SchemaError: with code `not-a-type` for what is no data type, `wrong-argument` for a
                 name that is no text.
         """
-        return PhysicalColumn(a_name(name, "a column"), a_data_type(data_type, "a column"))
+        require_instance(name, str, "the name of a column")
+        return PhysicalColumn(name, require_data_type(data_type))
 
     @staticmethod
     def computed(name: str, resolved_expression: ResolvedExpression) -> ComputedColumn:
@@ -50,8 +68,8 @@ class Column(ABC):
         Raises:
             SchemaError: with code `wrong-argument` for an expression that was not resolved.
         """
-        a_name(name, "a column")
-        an_instance(resolved_expression, ResolvedExpression, "the expression")
+        require_instance(name, str, "the name of a column")
+        require_instance(resolved_expression, ResolvedExpression, "the expression")
         return ComputedColumn(name, resolved_expression.type, resolved_expression)
 
     @staticmethod
@@ -64,9 +82,11 @@ class Column(ABC):
             SchemaError: as `physical`; with code `wrong-argument` for a key that is no text, or a
                 flag that is none.
         """
-        type_ = a_data_type(data_type, "a column")
-        key, virtual = a_text(metadata_key, "the metadata key"), a_flag(is_virtual, "is_virtual")
-        return MetadataColumn(a_name(name, "a column"), type_, key, virtual)
+        require_data_type(data_type)
+        require_instance(metadata_key, (str, NoneType), "the metadata key")
+        require_instance(is_virtual, bool, "is_virtual")
+        require_instance(name, str, "the name of a column")
+        return MetadataColumn(name, data_type, metadata_key, is_virtual)
 
     @abstractmethod
     def is_physical(self) -> bool:

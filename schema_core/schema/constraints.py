@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from schema_core.arguments import require_instance, require_names
 from schema_core.schema import formatting
-from schema_core.schema.arguments import a_name, an_instance, some_names
 from schema_core.schema.expression import ResolvedExpression
 from schema_core.text import quote_identifier
 
@@ -27,8 +27,10 @@ class WatermarkSpec:
         Raises:
             SchemaError: with code `wrong-argument` for an expression that was not resolved.
         """
-        an_instance(watermark_expression, ResolvedExpression, "the watermark")
-        return WatermarkSpec(a_name(rowtime_attribute, "a column"), watermark_expression)
+        require_instance(watermark_expression, ResolvedExpression, "the watermark")
+        return WatermarkSpec(
+            require_instance(rowtime_attribute, str, "the name of a column"), watermark_expression
+        )
 
     def get_rowtime_attribute(self) -> str:
         return self.rowtime_attribute
@@ -108,7 +110,9 @@ class UniqueConstraint(Constraint):
             SchemaError: with code `wrong-argument` for names that are no texts.
         """
         what = "the primary key"
-        return UniqueConstraint(a_name(name, what), some_names(columns, what))
+        return UniqueConstraint(
+            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
+        )
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.PRIMARY_KEY
@@ -132,7 +136,9 @@ class ImmutableColumns(Constraint):
             SchemaError: with code `wrong-argument` for names that are no texts.
         """
         what = "the immutable columns"
-        return ImmutableColumns(a_name(name, what), some_names(columns, what))
+        return ImmutableColumns(
+            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
+        )
 
     def get_type(self) -> Constraint.ConstraintType:
         return Constraint.ConstraintType.IMMUTABLE_COLUMNS
@@ -155,7 +161,10 @@ class Index:
         Raises:
             SchemaError: with code `wrong-argument` for names that are no texts.
         """
-        return Index(a_name(name, "the index"), some_names(columns, "the index"))
+        return Index(
+            require_instance(name, str, "the name of the index"),
+            require_names(columns, "the index"),
+        )
 
     def get_name(self) -> str:
         return self.name

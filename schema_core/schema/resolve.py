@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, walk
-from schema_core.schema.arguments import an_instance
 from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.constraints import WatermarkSpec
 from schema_core.schema.expression import ResolvedExpression, SqlExpression
@@ -109,7 +109,7 @@ class SchemaResolver:
           `b` INT AS a + 1
         )
         """
-        an_instance(schema, Schema, "the schema to resolve")
+        require_instance(schema, Schema, "the schema to resolve")
         looks_up = self._functions or self._types or self._subqueries
         if looks_up or not _is_text(schema):
             return self._resolved(schema)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from schema_core.arguments import require_instance, require_sequence
 from schema_core.errors import SchemaError
 from schema_core.schema import formatting
-from schema_core.schema.arguments import an_instance, several
 from schema_core.schema.columns import (
     AnyColumn,
     Column,
@@ -77,8 +77,8 @@ class ResolvedSchema:
         indexes: Iterable[Index] | None = None,
         immutable_columns: ImmutableColumns | None = None,
     ) -> None:
-        an_instance(primary_key, (UniqueConstraint, NoneType), "the primary key")
-        an_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
+        require_instance(primary_key, (UniqueConstraint, NoneType), "the primary key")
+        require_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
             raise SchemaError(
                 "immutable columns need a primary key beside them",
@@ -106,8 +106,8 @@ class ResolvedSchema:
             SchemaError: with code `length-mismatch` where names and types are not equally many,
                 else as `Column.physical`.
         """
-        names = several(column_names, "the names of the columns")
-        types = several(column_data_types, "the types of the columns")
+        names = require_sequence(column_names, "the names of the columns")
+        types = require_sequence(column_data_types, "the types of the columns")
         if len(names) != len(types):
             raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
         return ResolvedSchema(map(Column.physical, names, types))
@@ -132,7 +132,7 @@ class ResolvedSchema:
         Raises:
             SchemaError: with code `wrong-argument` for what is neither.
         """
-        an_instance(column_index_or_name, (int, str), "the position or name of a column")
+        require_instance(column_index_or_name, (int, str), "the position or name of a column")
         if isinstance(column_index_or_name, int):
             inside = 0 <= column_index_or_name < len(self.columns)
             return self.columns[column_index_or_name] if inside else None
@@ -222,10 +222,10 @@ class ResolvedSchema:
 
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
     """The members of one kind; None means that there are none, as in PyFlink."""
-    found = () if members is None else several(members, f"the {what}s")
+    found = () if members is None else require_sequence(members, f"the {what}s")
     if not all(issubclass(one, kind) for one in set(map(type, found))):
         for one in found:
-            an_instance(one, kind, f"a {what}")
+            require_instance(one, kind, f"a {what}")
     return found
 
 

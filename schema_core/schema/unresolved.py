@@ -9,22 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, assert_never, get_args
+from types import NoneType
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never, get_args
 
+from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
+from schema_core.expressions.fluent import Expression
 from schema_core.schema import formatting
-from schema_core.schema.arguments import (
-    Given,
-    a_flag,
-    a_name,
-    a_text,
-    a_type,
-    a_visible_name,
-    an_expression,
-    an_instance,
-    several,
-)
-from schema_core.schema.arguments import column_names as name_columns
 from schema_core.schema.expression import SqlExpression
 from schema_core.schema.foreign import DeclaredElsewhere
 from schema_core.schema.resolved import (
@@ -43,10 +34,13 @@ from schema_core.schema.unresolved_parts import (
     UnresolvedPhysicalColumn,
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
+    Written,
     WrittenType,
 )
-from schema_core.text import show
-from schema_core.types import DataType, RowType
+from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import Call
+from schema_core.text import is_blank, show
+from schema_core.types import DataType, RowType, UnresolvedDataType
 
 if TYPE_CHECKING:
     from schema_core.schema.resolve import SchemaResolver
@@ -68,6 +62,50 @@ __all__ = [
 
 #: What messages call the constraints of a schema.
 KEY, INDEX, IMMUTABLE = "the primary key", "the index", "the immutable columns constraint"
+
+#: An expression as the builder accepts it: a SQL string, or an expression built in Python.
+ExpressionArgument: TypeAlias = str | Expression | Written
+
+
+def _constraint_name(name: str, constraint: str) -> str:
+    """Return the name of a constraint; Flink refuses blank ones."""
+    if is_blank(require_instance(name, str, f"the name of {constraint}")):
+        raise SchemaError(f"the name of {constraint} must not be blank", code="blank-name")
+    return name
+
+
+def _key_columns(columns: Iterable[str], constraint: str) -> tuple[str, ...]:
+    """Return the columns of a constraint, at least one."""
+    if not (names := require_names(columns, constraint)):
+        raise SchemaError(f"{constraint} has no columns", code="missing-key-columns")
+    return names
+
+
+def _require_type(data_type: WrittenType) -> WrittenType:
+    if not isinstance(data_type, str | DataType | UnresolvedDataType):
+        raise SchemaError(
+            f"expected a data type or a type string, got {show(data_type)}",
+            code="not-a-type",
+            hint="write DataTypes.INT() or 'INT'",
+        )
+    return data_type
+
+
+def _as_written(expression: ExpressionArgument) -> Written:
+    """Return an expression as a schema stores it; one that was built in Python becomes its SQL."""
+    if isinstance(expression, Expression):
+        parts = walk(expression.syntax)
+        has_inline = any(isinstance(one, Call) and one.inline is not None for one in parts)
+        return SqlExpression(str(expression), expression.syntax if has_inline else None)
+    if isinstance(expression, str):
+        return SqlExpression(expression)
+    if not isinstance(expression, Written):
+        raise SchemaError(
+            f"expected an expression or a SQL string, got {show(expression)}",
+            code="not-an-expression",
+            hint="write 'a + 1' or col('a') + 1",
+        )
+    return expression
 
 
 class SchemaBuilder:
@@ -113,7 +151,7 @@ class SchemaBuilder:
             SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` where
                 both have one, `wrong-argument` for what is no schema.
         """
-        an_instance(unresolved_schema, Schema, "the schema to append")
+        require_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
         self._watermark_specs += unresolved_schema.watermark_specs
         self._indexes += unresolved_schema.indexes
@@ -129,7 +167,7 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `from_schema`.
         """
-        an_instance(resolved_schema, ResolvedSchema, "the schema to append")
+        require_instance(resolved_schema, ResolvedSchema, "the schema to append")
         return self.from_schema(unresolve(resolved_schema))
 
     def from_columns(self, columns: Iterable[UnresolvedColumn]) -> SchemaBuilder:
@@ -139,8 +177,8 @@ class SchemaBuilder:
             SchemaError: with code `wrong-argument` for what is no column.
         """
         kinds = get_args(UnresolvedColumn)
-        given = several(columns, "the columns to append")
-        self._columns += [an_instance(column, kinds, "a column to append") for column in given]
+        given = require_sequence(columns, "the columns to append")
+        self._columns += [require_instance(column, kinds, "a column to append") for column in given]
         return self
 
     def from_row_data_type(self, data_type: DataType) -> SchemaBuilder:
@@ -162,8 +200,8 @@ class SchemaBuilder:
             SchemaError: with code `length-mismatch` where they are not equally many, else as
                 `column`.
         """
-        names = several(field_names, "the names of the fields")
-        types = several(field_data_types, "the types of the fields")
+        names = require_sequence(field_names, "the names of the fields")
+        types = require_sequence(field_data_types, "the types of the fields")
         if len(names) != len(types):
             raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
         for name, data_type in zip(names, types, strict=True):
@@ -179,19 +217,19 @@ class SchemaBuilder:
             SchemaError: with code `not-a-type` for what is neither a type nor a text,
                 `wrong-argument` for a name that is no text.
         """
-        name = a_name(column_name, "a column")
-        self._columns.append(UnresolvedPhysicalColumn(name, a_type(data_type)))
+        name = require_instance(column_name, str, "the name of a column")
+        self._columns.append(UnresolvedPhysicalColumn(name, _require_type(data_type)))
         return self
 
-    def column_by_expression(self, column_name: str, expr: Given) -> SchemaBuilder:
+    def column_by_expression(self, column_name: str, expr: ExpressionArgument) -> SchemaBuilder:
         """Append a computed column; text is SQL over the physical and metadata columns.
 
         Raises:
             SchemaError: with code `not-an-expression` for what is neither an expression nor a text,
                 `wrong-argument` for a name that is no text.
         """
-        name = a_name(column_name, "a column")
-        self._columns.append(UnresolvedComputedColumn(name, an_expression(expr)))
+        name = require_instance(column_name, str, "the name of a column")
+        self._columns.append(UnresolvedComputedColumn(name, _as_written(expr)))
         return self
 
     def column_by_metadata(
@@ -207,9 +245,17 @@ class SchemaBuilder:
             SchemaError: as `column`; with code `wrong-argument` for a key that is no text, or a
                 flag that is none.
         """
-        name, type_ = a_name(column_name, "a column"), a_type(data_type)
-        key = a_text(metadata_key, "the metadata key", "a flag is given by name: is_virtual=True")
-        virtual = a_flag(is_virtual, "is_virtual")
+        name, type_ = (
+            require_instance(column_name, str, "the name of a column"),
+            _require_type(data_type),
+        )
+        key = require_instance(
+            metadata_key,
+            (str, NoneType),
+            "the metadata key",
+            hint="name the flag: is_virtual=True",
+        )
+        virtual = require_instance(is_virtual, bool, "is_virtual")
         self._columns.append(UnresolvedMetadataColumn(name, type_, key, virtual))
         return self
 
@@ -220,7 +266,7 @@ class SchemaBuilder:
             SchemaError: with code `comment-without-column` where there is no column yet,
                 `wrong-argument` for what is no text.
         """
-        a_text(comment, "the comment")
+        require_instance(comment, (str, NoneType), "the comment")
         if not self._columns:
             raise SchemaError(
                 "there is no column yet that the comment could be of", code="comment-without-column"
@@ -230,14 +276,14 @@ class SchemaBuilder:
 
     # --- watermarks, keys, indexes -------------------------------------------------------------
 
-    def watermark(self, column_name: str, watermark_expr: Given) -> SchemaBuilder:
+    def watermark(self, column_name: str, watermark_expr: ExpressionArgument) -> SchemaBuilder:
         """Append a watermark; text is SQL over all columns.
 
         Raises:
             SchemaError: as `column_by_expression`.
         """
-        name = a_name(column_name, "the column of a watermark")
-        self._watermark_specs.append(UnresolvedWatermarkSpec(name, an_expression(watermark_expr)))
+        name = require_instance(column_name, str, "the name of the column of a watermark")
+        self._watermark_specs.append(UnresolvedWatermarkSpec(name, _as_written(watermark_expr)))
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:
@@ -246,7 +292,7 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `primary_key_named`.
         """
-        names = name_columns(column_names, KEY)
+        names = _key_columns(column_names, KEY)
         return self.primary_key_named(made_up("PK", names), *names)
 
     def primary_key_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
@@ -256,8 +302,8 @@ class SchemaBuilder:
             SchemaError: with code `duplicate-primary-key`, `blank-name`, `missing-key-columns`, or
                 `wrong-argument` for a name that is no text.
         """
-        name = a_visible_name(constraint_name, KEY)
-        return self._set_primary_key(UnresolvedPrimaryKey(name, name_columns(column_names, KEY)))
+        name = _constraint_name(constraint_name, KEY)
+        return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
 
     def index(self, *column_names: str) -> SchemaBuilder:
         """Append an index, named ``INDEX_`` and its columns.
@@ -265,7 +311,7 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `index_named`.
         """
-        names = name_columns(column_names, INDEX)
+        names = _key_columns(column_names, INDEX)
         return self.index_named(made_up("INDEX", names), *names)
 
     def index_named(self, index_name: str, *column_names: str) -> SchemaBuilder:
@@ -275,7 +321,10 @@ class SchemaBuilder:
             SchemaError: with code `missing-key-columns` where no column is named, `wrong-argument`
                 for a name that is no text.
         """
-        name, names = a_name(index_name, INDEX), name_columns(column_names, INDEX)
+        name, names = (
+            require_instance(index_name, str, f"the name of {INDEX}"),
+            _key_columns(column_names, INDEX),
+        )
         self._indexes.append(UnresolvedIndex(name, names))
         return self
 
@@ -285,7 +334,7 @@ class SchemaBuilder:
         Raises:
             SchemaError: as `immutable_columns_named`.
         """
-        names = name_columns(column_names, IMMUTABLE)
+        names = _key_columns(column_names, IMMUTABLE)
         return self.immutable_columns_named(made_up("IMMUTABLE_COLUMNS", names), *names)
 
     def immutable_columns_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
@@ -295,8 +344,8 @@ class SchemaBuilder:
             SchemaError: with code `duplicate-immutable-columns`, `blank-name`,
                 `missing-key-columns`, or `wrong-argument` for a name that is no text.
         """
-        name = a_visible_name(constraint_name, IMMUTABLE)
-        names = name_columns(column_names, IMMUTABLE)
+        name = _constraint_name(constraint_name, IMMUTABLE)
+        names = _key_columns(column_names, IMMUTABLE)
         return self._set_immutable_columns(UnresolvedImmutableColumns(name, names))
 
     def _set_primary_key(self, key: UnresolvedPrimaryKey) -> SchemaBuilder:
@@ -337,7 +386,7 @@ class Schema(DeclaredElsewhere):
 
     def __post_init__(self) -> None:
         for name in ("columns", "watermark_specs", "indexes"):
-            object.__setattr__(self, name, several(getattr(self, name), f"the {name}"))
+            object.__setattr__(self, name, require_sequence(getattr(self, name), f"the {name}"))
 
     @staticmethod
     def new_builder() -> SchemaBuilder:
@@ -358,7 +407,7 @@ class Schema(DeclaredElsewhere):
         """
         from schema_core.schema.resolve import SchemaResolver
 
-        return an_instance(resolver, SchemaResolver, "the resolver").resolve(self)
+        return require_instance(resolver, SchemaResolver, "the resolver").resolve(self)
 
     def get_columns(self) -> list[UnresolvedColumn]:
         return list(self.columns)

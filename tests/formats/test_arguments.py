@@ -79,5 +79,5 @@ def test_names_and_comments_are_texts(to_field: Any, arguments: tuple[Any, ...])
 
 
 def test_types_of_arrow_are_no_types_of_ours() -> None:
-    with pytest.raises(SchemaCoreError, match="expected a type, found DataType"):
+    with pytest.raises(SchemaCoreError, match="type_ must be a DataType, got DataType"):
         arrow.to_field("a", WRONG)

@@ -134,8 +134,8 @@ def test_wrong_argument_says_what_was_meant() -> None:
     with pytest.raises(SchemaError) as caught:
         Schema.new_builder().primary_key(["a", "b"])  # type: ignore[arg-type]
 
-    assert "a column of the primary key is ['a', 'b'], not a text" == caught.value.problem
-    assert "a list of names is spread out: *names" == caught.value.hint
+    assert "a column of the primary key must be a string, got list" == caught.value.problem
+    assert "unpack the list: *names" == caught.value.hint
 
 
 def test_wrong_argument_changes_nothing() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.arguments import checked, require_names, wrong
+from schema_core.arguments import require_instance, validate_methods
+from schema_core.catalog.api import Capability, Catalog, require_catalog_names
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
@@ -40,7 +40,7 @@ from schema_core.paths import ObjectPath
 TRIES = 20
 
 
-@checked
+@validate_methods(Catalog)
 class HiveCatalog(Catalog):
     """A catalog in a Hive metastore; `connect` is called when it is opened.
 
@@ -53,7 +53,7 @@ class HiveCatalog(Catalog):
     def __init__(
         self, name: str, connect: Callable[[], Connection], default_database: str = "default"
     ) -> None:
-        require_names(name, default_database)
+        require_catalog_names(name, default_database)
         self.name = name
         self._default = default_database
         self._connect = connect
@@ -256,14 +256,13 @@ class HiveCatalog(Catalog):
     def restore_table(
         self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
     ) -> None:
-        if not isinstance(stored, HiveTable):
-            raise wrong("stored", HiveTable, stored)
+        table: HiveTable = require_instance(stored, HiveTable, "stored")
 
         def restored(current: HiveTable) -> HiveTable:
             found = self._decode(current)
             if not means_the_same(expected, found):
                 require_expected(table_path, expected, found)
-            return replace(stored, name=current.name)
+            return replace(table, name=current.name)
 
         if not self._replace(table_path, restored):
             require_expected(table_path, expected, None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.arguments import checked, require_names, wrong
+from schema_core.arguments import require_instance, validate_methods
+from schema_core.catalog.api import Capability, Catalog, require_catalog_names
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
@@ -44,7 +44,7 @@ def store_at(url: str, username: str | None, password: str | None) -> Store:
     return Store(url, username, password)
 
 
-@checked
+@validate_methods(Catalog)
 class SqlCatalog(Catalog):
     """A catalog in a SQL database; `codec` says how tables and models become maps of strings.
 
@@ -66,7 +66,7 @@ class SqlCatalog(Catalog):
         username: str | None = None,
         password: str | None = None,
     ) -> None:
-        require_names(name, default_database)
+        require_catalog_names(name, default_database)
         self.name = name
         self._default = default_database
         self._codec = codec
@@ -235,8 +235,7 @@ class SqlCatalog(Catalog):
     def restore_table(
         self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
     ) -> None:
-        if not isinstance(stored, Written):
-            raise wrong("stored", Written, stored)
+        require_instance(stored, Written, "stored")
         self._alter(Kind.TABLE, table_path, stored, False, self._expected(expected))
 
     def _expected(self, expected: CatalogBaseTable | None) -> Expected:

@@ -12,10 +12,10 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.extras import needs
-from schema_core.formats.arguments import require
 from schema_core.formats.arrow.physical import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
 from schema_core.formats.arrow.types import (
     from_field,
@@ -54,7 +54,7 @@ def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructTyp
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    require(schema, pa.Schema, "a schema of Arrow")
+    require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
     return StructType([to_spark_field(field, on_loss=on_loss) for field in schema])
 
 
@@ -89,7 +89,7 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    require(struct, StructType, "a schema of Spark")
+    require_instance(struct, StructType, "struct")
     return pa.schema([to_arrow_field(field, layouts=layouts) for field in struct.fields])
 
 
@@ -142,7 +142,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """
     import pyarrow as pa
 
-    require(table, pa.Table, "a table of Arrow")
+    require_instance(table, pa.Table, "table", "a pyarrow Table")
     schema = to_schema(to_struct_type(table.schema, on_loss=on_loss))
     columns = [
         _cast(column, field, exact=on_loss == "error")

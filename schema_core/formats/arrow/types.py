@@ -14,9 +14,9 @@ from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.extras import needs
-from schema_core.formats.arguments import require
 from schema_core.formats.arrow.physical import (
     EXTENSION_NAME,
     Node,
@@ -77,9 +77,9 @@ def to_field(
     pyarrow.Field<total: decimal128(12, 2) not null>
     """
     enforce((), on_loss)
-    require(name, str, "a name")
-    require(type_, DataType, "a type")
-    require(comment, (str, NoneType), "a comment")
+    require_instance(name, str, "name")
+    require_instance(type_, DataType, "type_")
+    require_instance(comment, (str, NoneType), "comment")
     with at(f"field {name!r}"):
         field, notes = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
@@ -90,7 +90,7 @@ def to_field(
 @needs("pyarrow")
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds the values of a type; nested fields carry their own notes."""
-    require(type_, DataType, "a type")
+    require_instance(type_, DataType, "type_")
     return carrier_of(type_, True)
 
 
@@ -99,7 +99,7 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
     """The Arrow schema of all columns of a table, as a reader of the table sees them."""
     import pyarrow as pa
 
-    require(schema, ResolvedSchema, "a resolved schema")
+    require_instance(schema, ResolvedSchema, "schema")
     return pa.schema(
         [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
     )
@@ -135,7 +135,7 @@ def from_field(field: pa.Field) -> DataType:
     """
     import pyarrow as pa
 
-    require(field, pa.Field, "a field of Arrow")
+    require_instance(field, pa.Field, "field", "a pyarrow Field")
     with at(f"field {field.name!r}"):
         check_arrow(field.type)
         return _read(field).data_type
@@ -151,7 +151,7 @@ def from_arrow(arrow: pa.DataType) -> DataType:
     """
     import pyarrow as pa
 
-    require(arrow, pa.DataType, "a type of Arrow")
+    require_instance(arrow, pa.DataType, "arrow", "a pyarrow DataType")
     check_arrow(arrow)
     return read_type(arrow, _read)
 
@@ -198,7 +198,7 @@ def read_schema(schema: pa.Schema) -> Reading:
     """
     import pyarrow as pa
 
-    require(schema, pa.Schema, "a schema of Arrow")
+    require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
     return gather(schema, _read_column)
 
 

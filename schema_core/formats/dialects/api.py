@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from schema_core.arguments import require_instance
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
-from schema_core.formats.arguments import require
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
 from schema_core.formats.dialects.grammar import foreign_type
@@ -215,8 +215,8 @@ def ddl_losses(schema: Schema | ResolvedSchema, dialect: str = "postgres") -> tu
 def _written(
     schema: Schema | ResolvedSchema, dialect: str, name: str | tuple[str, ...], *, notes: bool
 ) -> Written:
-    require(schema, (Schema, ResolvedSchema), "a schema")
-    require(name, (str, tuple), "a name or the parts of a path")
+    require_instance(schema, (Schema, ResolvedSchema), "schema")
+    require_instance(name, (str, tuple), "name")
     resolved = SchemaResolver().resolve(schema) if isinstance(schema, Schema) else schema
     path = (name,) if isinstance(name, str) else name
     return write_schema(resolved, engine(dialect), path, notes=notes)

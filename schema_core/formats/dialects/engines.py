@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from schema_core.arguments import require_instance
 from schema_core.errors import NotFoundError, UnsupportedError, similar
-from schema_core.formats.arguments import require
 from schema_core.formats.dialects import type_rows
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def engine(name: str) -> Engine:
     >>> engine("PostgreSQL").name
     'postgres'
     """
-    require(name, str, "the name of a dialect")
+    require_instance(name, str, "dialect")
     key = name.lower()
     found = ENGINES.get(ALIASES.get(key, key))
     if found is None:

@@ -12,8 +12,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
+from schema_core.arguments import require_instance
 from schema_core.errors import Diagnostic, SchemaError
-from schema_core.formats.arguments import require
 
 Properties: TypeAlias = dict[str, str]
 Member = TypeVar("Member", bound=Enum)
@@ -105,7 +105,7 @@ def require_texts(properties: Mapping[Any, Any]) -> None:
         SchemaError: with code `invalid-key-value`, or `wrong-argument` for something that is not a
             mapping.
     """
-    require(properties, Mapping, "a mapping of strings")
+    require_instance(properties, Mapping, "properties")
     try:
         "".join(properties)
         "".join(properties.values())

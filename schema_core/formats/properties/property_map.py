@@ -15,6 +15,7 @@ import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
 
+from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.catalog.materialized import (
     CatalogMaterializedTable,
@@ -36,7 +37,6 @@ from schema_core.catalog.objects import (
     TableDistribution,
 )
 from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
-from schema_core.formats.arguments import require
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
     IS_GENERIC,
@@ -331,7 +331,7 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
             "refuse", for everything that could not be read back: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
-    require(table, ResolvedCatalogTable, "a resolved table")
+    require_instance(table, ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
     told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
     properties = together(
@@ -408,7 +408,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     Raises:
         UnsupportedError: as `encode_table`.
     """
-    require(view, ResolvedCatalogView, "a resolved view")
+    require_instance(view, ResolvedCatalogView, "view")
     refuse(losses_of_view(view), on_loss)
     told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
     properties = together(
@@ -460,7 +460,7 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
         UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema that
             has more than columns.
     """
-    require(model, ResolvedCatalogModel, "a resolved model")
+    require_instance(model, ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)
     taken, given = model.resolved_input_schema, model.resolved_output_schema
     told = told_of(ResolvedSchema(), model.options, model.comment, on_loss, removed=())

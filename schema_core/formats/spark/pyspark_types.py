@@ -9,9 +9,9 @@ from __future__ import annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
-from schema_core.formats.arguments import require
 from schema_core.formats.foreign_schema import Reading, gather, raise_refused
 from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.spark.ddl import Tree
@@ -67,9 +67,9 @@ digits of a second
     """
     from pyspark.sql.types import StructField
 
-    require(name, str, "a name")
-    require(type_, DataType, "a type")
-    require(comment, (str, NoneType), "a comment")
+    require_instance(name, str, "name")
+    require_instance(type_, DataType, "type_")
+    require_instance(comment, (str, NoneType), "comment")
     field = RowField(name, type_, comment)
     tree = to_field_tree(field, on_loss=on_loss, layout=layout, target=target)
     return StructField.fromJson(tree)
@@ -80,7 +80,7 @@ def to_spark(type_: DataType) -> SparkType:
     """The Spark type that holds the values of a type; fields of structs carry their own notes."""
     from pyspark.sql.types import StructField
 
-    require(type_, DataType, "a type")
+    require_instance(type_, DataType, "type_")
     return StructField.fromJson({"name": "", "type": to_tree(type_), "nullable": True}).dataType
 
 
@@ -122,7 +122,7 @@ def from_struct_field(field: StructField) -> DataType:
     """
     from pyspark.sql.types import StructField
 
-    require(field, StructField, "a field of Spark")
+    require_instance(field, StructField, "field")
     return from_field_tree(_field_tree(field)).data_type
 
 
@@ -136,7 +136,7 @@ def from_spark(spark: SparkType) -> DataType:
     """
     from pyspark.sql.types import DataType as SparkType
 
-    require(spark, SparkType, "a type of Spark")
+    require_instance(spark, SparkType, "spark")
     check_spark(spark)
     return from_tree(_tree(spark))
 
@@ -171,7 +171,7 @@ def to_struct_type(
     """
     from pyspark.sql.types import StructType
 
-    require(schema, ResolvedSchema, "a resolved schema")
+    require_instance(schema, ResolvedSchema, "schema")
     if target == "hive":
         refuse(losses(schema, target), "type-not-in-hive")
     fields = [
@@ -198,7 +198,7 @@ def read_struct_type(struct: StructType) -> Reading:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
     from pyspark.sql.types import StructType
 
-    require(struct, StructType, "a schema of Spark")
+    require_instance(struct, StructType, "struct")
     return gather(struct.fields, _read_column)
 
 

@@ -1,0 +1,181 @@
+"""Validation of arguments: a value of the wrong type is refused before anything is done with it.
+
+Messages name the type of the value and never show the value itself, which may be secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import getmembers, isfunction, signature
+from types import NoneType, UnionType
+from typing import Any, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from schema_core.errors import SchemaError
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Class = TypeVar("Class", bound=type[Any])
+T = TypeVar("T")
+
+#: A class, or the classes of which one is accepted.
+Kind: TypeAlias = type[Any] | tuple[type[Any], ...]
+
+#: Classes that messages call by another name than their own.
+NAMES: dict[type, str] = {
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    NoneType: "None",
+    Mapping: "a mapping",
+    Iterable: "an iterable",
+}
+
+
+def require_instance(
+    value: T, kind: Kind, name: str, expected: str | None = None, hint: str | None = None
+) -> T:
+    """Return a value that is an instance of a class, and refuse all others. `True` is no integer.
+
+    Args:
+        value: The value to check.
+        kind: The class, or several of which one suffices.
+        name: What the message calls the value, usually the name of a parameter.
+        expected: What the message calls an instance; by default the name of the class.
+        hint: How to correct the call.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+
+    >>> require_instance(None, str, "stmt")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: stmt must be a string, got None
+    """
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = expected or " or ".join(map(_describe, kinds))
+    problem = f"{name} must be {wanted}, got {type_name(value)}"
+    raise SchemaError(problem, code="wrong-argument", hint=hint)
+
+
+def require_sequence(values: Iterable[T], name: str) -> tuple[T, ...]:
+    """Return the elements of an iterable; a string does not count as one.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+    """
+    try:
+        elements = None if isinstance(values, str | bytes) else iter(values)
+    except TypeError:
+        elements = None
+    if elements is None:
+        problem = f"{name} must be a list, got {type_name(values)}"
+        raise SchemaError(problem, code="wrong-argument")
+    return tuple(elements)
+
+
+def require_names(names: Iterable[str], owner: str) -> tuple[str, ...]:
+    """Return the names of columns.
+
+    Args:
+        names: The names.
+        owner: The key or index that consists of the columns, for the message.
+
+    Raises:
+        SchemaError: with code `wrong-argument`.
+
+    >>> require_names((["id", "day"],), "the primary key")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: a column of the primary key must be a string, got list
+      hint: unpack the list: *names
+    """
+    found = require_sequence(names, f"the columns of {owner}")
+    for name in found:
+        value: object = name
+        hint = "unpack the list: *names" if isinstance(value, Iterable) else None
+        require_instance(value, str, f"a column of {owner}", hint=hint)
+    return found
+
+
+def validate_arguments(
+    **kinds: Kind,
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Decorate a function so that the arguments of these names must be of these classes.
+
+    >>> @validate_arguments(count=int)
+    ... def double(count):
+    ...     return count * 2
+    >>> double(2)
+    4
+    >>> double("2")
+    Traceback (most recent call last):
+        ...
+    schema_core.errors.SchemaError: count must be an integer, got str
+    """
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        return _validated(function, tuple(signature(function).parameters), kinds)
+
+    return decorate
+
+
+def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
+    """Decorate an implementation of an interface so that its methods validate their arguments.
+
+    The annotations of the interface declare the types. Only classes and unions of classes are
+    checked, and only for positional parameters.
+    """
+
+    def decorate(implementation: Class) -> Class:
+        for name, method in getmembers(interface, isfunction):
+            if name.startswith("_"):
+                continue
+            parameters = signature(method).parameters
+            hints = get_type_hints(method)
+            kinds = {one: kind for one in parameters if (kind := _kind(hints.get(one)))}
+            if kinds:
+                own = getattr(implementation, name)
+                setattr(implementation, name, _validated(own, tuple(parameters), kinds))
+        return implementation
+
+    return decorate
+
+
+def _validated(
+    function: Callable[Parameters, Result], parameters: tuple[str, ...], kinds: Mapping[str, Kind]
+) -> Callable[Parameters, Result]:
+    @wraps(function)
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        for name, value in (*zip(parameters, args, strict=False), *kwargs.items()):
+            if name in kinds:
+                require_instance(value, kinds[name], name)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _kind(hint: object) -> Kind | None:
+    """Return the classes of an annotation, or None if it is not made of classes."""
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if any(one in (object, Any) or not isinstance(one, type) for one in options):
+        return None
+    return tuple(options)
+
+
+def type_name(value: object) -> str:
+    """Return what a message calls the type of a value.
+
+    >>> type_name(None), type_name(5), type_name(int)
+    ('None', 'int', 'the class int')
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return "None" if value is None else type(value).__name__
+
+
+def _describe(kind: type) -> str:
+    name = kind.__name__
+    return NAMES.get(kind) or f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
