@@ -180,7 +180,7 @@ SPELLED = ("INT ARRAY", "ROW(p INT, q STRING)", "TIMESTAMP WITH LOCAL TIME ZONE"
 CALLED: dict[str, tuple[str, tuple[int, ...]]] = {
     name: (
         family.__name__.rpartition(".")[2],
-        tuple({len(form) for row in BUILT_IN[name] for form in row.forms}),
+        tuple({len(form) for row in BUILT_IN[name] for form in row.overloads}),
     )
     for family in FAMILIES
     for function in family.FUNCTIONS

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
-from schema_core.expressions.conversions import sql_casts
+from schema_core.expressions.coercion import supports_sql_cast
 from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.signatures import Function, declare
@@ -200,7 +200,7 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
     target = plain(declared)
     cast: Typed = value
     if plain(value.type).nullable() != target.nullable():
-        if not sql_casts(plain(value.type), target):
+        if not supports_sql_cast(plain(value.type), target):
             raise SchemaError(
                 f"column {name!r} of the view is {target.as_summary_string()}, but its query gives "
                 f"{value.type.as_summary_string()}, which does not cast to it",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from schema_core.errors import SchemaError
 from schema_core.expressions.over import Infer, may_be_empty, window
 from schema_core.expressions.scope import Scope
-from schema_core.expressions.signatures import Empty, Kind
+from schema_core.expressions.signatures import EmptyInput, Kind
 from schema_core.expressions.typed import FunctionCall, Over, Typed, walk
 from schema_core.sql import syntax
 from schema_core.types import TypeRoot
@@ -59,8 +59,8 @@ def aggregated(scope: Scope, apply: FunctionCall, call: syntax.Call, infer: Infe
     found = replace(found, filter=condition, over=over)
     if scope.in_query or over is not None:
         return found
-    empty = apply.function.empty is not Empty.VALUE
-    return replace(found, at_first=apply.type.nullable() if empty else apply.type)
+    empty = apply.function.empty is not EmptyInput.VALUE
+    return replace(found, first_phase_type=apply.type.nullable() if empty else apply.type)
 
 
 def _refuse_clauses(function: Function, call: syntax.Call) -> None:
@@ -104,9 +104,9 @@ def _nothing_is_null(
     if over is not None and over.frame is not None and over.frame.whole and not scope.in_query:
         return True
     if over is not None:
-        return function.empty is not Empty.VALUE and may_be_empty(over)
+        return function.empty is not EmptyInput.VALUE and may_be_empty(over)
     if not scope.in_query:
         # Flink makes a CASE without ELSE of every filtered aggregate outside of queries.
-        return condition is not None or function.empty is Empty.NULL
+        return condition is not None or function.empty is EmptyInput.NULL
     empty = condition is not None or scope.group_count == 0
-    return function.empty is not Empty.VALUE and empty
+    return function.empty is not EmptyInput.VALUE and empty

@@ -1,15 +1,20 @@
-"""What an argument becomes where the Table API asks for a kind of type rather than for a type.
+"""Type rules of SQL and the Table API: implicit casts, comparisons, CAST, character sets.
 
-SQL never converts arguments of its own functions; those that Flink brought over from the Table
-API convert as here, which is why ``INTERVAL MONTH`` passes for a number.
+The Table API casts arguments implicitly to the types of parameters; SQL does not, except for
+strings in comparisons. The two also differ in which types can be compared.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schema_core.expressions.typed import Access, Constant, FunctionCall
+from schema_core.sql.literals import CHARSETS
+from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
+    MAX_LENGTH,
     AnyTimestampType,
+    ArrayType,
     BigIntType,
     BinaryType,
     BooleanType,
@@ -18,12 +23,16 @@ from schema_core.types import (
     DayTimeIntervalType,
     DayTimeResolution,
     DecimalType,
+    DistinctType,
     DoubleType,
     FloatType,
     IntType,
+    LegacyType,
     LengthType,
     LocalZonedTimestampType,
+    MultisetType,
     NullType,
+    RawType,
     RowType,
     SmallIntType,
     StructuredType,
@@ -41,13 +50,18 @@ from schema_core.types import (
 )
 from schema_core.types.casts import supports_implicit_cast
 from schema_core.types.decimals import DIGITS
+from schema_core.types.families import MEMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from schema_core.expressions.signatures import ArgumentTypes
+    from schema_core.expressions.typed import Typed
     from schema_core.types import DataType
 
 R, F = TypeRoot, TypeFamily
+
+# --- implicit casts of the Table API --------------------------------------------------------------
 
 
 def _decimal(actual: DataType) -> DataType:
@@ -62,11 +76,11 @@ def _decimal(actual: DataType) -> DataType:
             return DecimalType(DIGITS.get(actual.root, 1), 0)
 
 
-def _text(actual: DataType) -> DataType:
+def _varchar(actual: DataType) -> DataType:
     return VarCharType().with_length(actual.length if isinstance(actual, CharType) else 1)
 
 
-def _bytes(actual: DataType) -> DataType:
+def _varbinary(actual: DataType) -> DataType:
     return VarBinaryType().with_length(actual.length if isinstance(actual, BinaryType) else 1)
 
 
@@ -74,14 +88,14 @@ def _time(actual: DataType) -> DataType:
     return TimeType(actual.precision if isinstance(actual, TimestampType) else 0)
 
 
-#: Root that is asked for -> the type that an argument of another root is cast to. Roots without a
-#: row take nothing else, not even NULL.
-BUILT: dict[TypeRoot, Callable[[DataType], DataType]] = {
+#: Root of a parameter -> the type that an argument of another root is cast to. A parameter of any
+#: other root accepts only arguments of that root, and no untyped NULL.
+COERCED: dict[TypeRoot, Callable[[DataType], DataType]] = {
     R.CHAR:                            lambda _: CharType(1),
-    R.VARCHAR:                         _text,
+    R.VARCHAR:                         _varchar,
     R.BOOLEAN:                         lambda _: BooleanType(),
     R.BINARY:                          lambda _: BinaryType(1),
-    R.VARBINARY:                       _bytes,
+    R.VARBINARY:                       _varbinary,
     R.DECIMAL:                         _decimal,
     R.TINYINT:                         lambda _: TinyIntType(),
     R.SMALLINT:                        lambda _: SmallIntType(),
@@ -99,8 +113,8 @@ BUILT: dict[TypeRoot, Callable[[DataType], DataType]] = {
     R.NULL:                            lambda _: NullType(),
 }  # fmt: skip
 
-#: Family that is asked for -> the root that an argument of no member of it is cast to.
-FALLBACK: dict[TypeFamily, TypeRoot] = {
+#: Family of a parameter -> the root that an argument outside of the family is cast to.
+DEFAULT_ROOT: dict[TypeFamily, TypeRoot] = {
     F.NUMERIC: R.TINYINT,
     F.INTEGER_NUMERIC: R.TINYINT,
     F.EXACT_NUMERIC: R.TINYINT,
@@ -112,37 +126,37 @@ FALLBACK: dict[TypeFamily, TypeRoot] = {
 }
 
 
-def as_kind(actual: DataType, kind: TypeRoot | TypeFamily) -> DataType | None:
-    """The type under which an argument passes for a root or family, or None.
+def coerce(actual: DataType, kind: TypeRoot | TypeFamily) -> DataType | None:
+    """Return the type that an argument is implicitly cast to for a root or family, or None.
 
     >>> from schema_core.types import DataTypes as T
-    >>> print(as_kind(T.CHAR(3), TypeFamily.CHARACTER_STRING), as_kind(T.TINYINT(), R.INTEGER))
+    >>> print(coerce(T.CHAR(3), TypeFamily.CHARACTER_STRING), coerce(T.TINYINT(), R.INTEGER))
     CHAR(3) INT
-    >>> as_kind(T.BIGINT(), R.INTEGER) is None
+    >>> coerce(T.BIGINT(), R.INTEGER) is None
     True
     """
     if actual.is_(kind):
         return actual
-    root = FALLBACK.get(kind) if isinstance(kind, TypeFamily) else kind
-    build = BUILT.get(root) if root else None
-    return as_type(actual, build(actual)) if build else None
+    root = DEFAULT_ROOT.get(kind) if isinstance(kind, TypeFamily) else kind
+    build = COERCED.get(root) if root else None
+    return coerce_to_type(actual, build(actual)) if build else None
 
 
-def as_type(actual: DataType, target: DataType) -> DataType | None:
-    """The target, nullable where the argument is, if the argument casts into it by itself.
+def coerce_to_type(actual: DataType, target: DataType) -> DataType | None:
+    """Return the target with the nullability of the argument, or None without an implicit cast.
 
     >>> from schema_core.types import DataTypes as T
-    >>> print(as_type(T.INT(nullable=False), T.BIGINT()))
+    >>> print(coerce_to_type(T.INT(nullable=False), T.BIGINT()))
     BIGINT NOT NULL
     """
     if actual.root is R.NULL:
         return target.nullable()
-    wanted = target.with_nullability(actual.is_nullable)
-    return wanted if supports_implicit_cast(actual, wanted) else None
+    result = target.with_nullability(actual.is_nullable)
+    return result if supports_implicit_cast(actual, result) else None
 
 
 def holds_null(type_: DataType) -> bool:
-    """Whether a value may be NULL or, for a row, one of its fields: what SQL's operators ask.
+    """Return whether a value or, for a row, one of its fields may be NULL.
 
     >>> from schema_core.types import parse_type
     >>> holds_null(parse_type("ROW<a INT> NOT NULL"))
@@ -154,11 +168,291 @@ def holds_null(type_: DataType) -> bool:
 
 
 def time_attribute(type_: DataType) -> TimestampKind:
-    """Which time attribute a type is; types that differ in it alone are equal."""
+    """Return which time attribute a type is, which equality of types does not compare."""
     return type_.kind if isinstance(type_, AnyTimestampType) else TimestampKind.REGULAR
 
 
 def varying(type_: LengthType) -> LengthType:
-    """The string type of at most as many characters or bytes."""
+    """Return the variable-length string type of the same length."""
     kind = VarCharType if type_.is_(F.CHARACTER_STRING) else VarBinaryType
     return kind().with_length(type_.length).with_nullability(type_.is_nullable)
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+#: Roots that SQL compares with each other, whatever their parameters and elements.
+COMPARABLE_ROOTS = (
+    MEMBERS[F.CHARACTER_STRING],
+    MEMBERS[F.BINARY_STRING],
+    MEMBERS[F.NUMERIC],
+    MEMBERS[F.TIMESTAMP],
+    frozenset({R.BOOLEAN}),
+    frozenset({R.DATE}),
+    frozenset({R.TIME_WITHOUT_TIME_ZONE}),
+    frozenset({R.INTERVAL_YEAR_MONTH}),
+    frozenset({R.INTERVAL_DAY_TIME}),
+    frozenset({R.ARRAY}),
+    frozenset({R.MULTISET}),
+    frozenset({R.MAP}),
+)
+
+#: Roots that SQL casts a string to in a comparison.
+CAST_FROM_STRING = (
+    MEMBERS[F.NUMERIC] | MEMBERS[F.DATETIME] | MEMBERS[F.INTERVAL] | frozenset({R.BOOLEAN})
+)
+
+#: Families whose members the Table API compares with each other.
+COMPARABLE_FAMILIES = (F.NUMERIC, F.DATETIME, F.CHARACTER_STRING, F.BINARY_STRING)
+
+
+def sql_comparable(left: DataType, right: DataType) -> bool:
+    """Return whether SQL compares two types by ``=``.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> sql_comparable(T.STRING(), T.DATE()), sql_comparable(T.DATE(), T.TIMESTAMP(3))
+    (True, False)
+    """
+    if isinstance(left, RowType | StructuredType) or isinstance(right, RowType | StructuredType):
+        return _comparable_records(left, right)
+    if R.NULL in (left.root, right.root) or left == right:
+        return True
+    if any(left.root in family and right.root in family for family in COMPARABLE_ROOTS):
+        return True
+    for one, other in ((left, right), (right, left)):
+        if one.is_(F.CHARACTER_STRING) and other.root in CAST_FROM_STRING:
+            return True
+    return False
+
+
+def _comparable_records(left: DataType, right: DataType) -> bool:
+    """Return whether SQL compares two types as records, field by field."""
+    for one in (left, right):
+        if not isinstance(one, RowType | StructuredType):
+            return False
+    pairs = list(zip(left.children(), right.children(), strict=False))
+    return len(left.children()) == len(right.children()) and all(
+        sql_comparable(one, other) for one, other in pairs
+    )
+
+
+def sql_ordered(type_: DataType) -> bool:
+    """Return whether SQL orders the type by ``<``; structured types have equality only."""
+    return not isinstance(type_, StructuredType)
+
+
+def comparable(left: DataType, right: DataType, *, ordered: bool) -> bool:
+    """Return whether the Table API compares two types, for equality or also for order.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> comparable(T.STRING(), T.INT(), ordered=False), comparable(T.DATE(), T.TIME(), ordered=True)
+    (False, True)
+    """
+    if isinstance(left, LegacyType) or isinstance(right, LegacyType):
+        return True
+    if R.NULL in (left.root, right.root):
+        return True
+    if any(left.is_(family) and right.is_(family) for family in COMPARABLE_FAMILIES):
+        return True
+    if left.root is not right.root:
+        return False
+    if left.is_(F.CONSTRUCTED):
+        ours, theirs = left.children(), right.children()
+        return len(ours) == len(theirs) and all(
+            comparable(one, other, ordered=ordered) for one, other in zip(ours, theirs, strict=True)
+        )
+    if isinstance(left, DistinctType):
+        return left.nullable() == right.nullable() and comparable(
+            left.source_type, left.source_type, ordered=ordered
+        )
+    if isinstance(left, StructuredType):
+        return left.nullable() == right.nullable() and not ordered
+    if isinstance(left, RawType):
+        return left.nullable() == right.nullable()
+    return True
+
+
+#: Roots of elements that ARRAY_MAX, ARRAY_MIN and ARRAY_SORT accept.
+SORTABLE_ROOTS = (
+    MEMBERS[F.CHARACTER_STRING]
+    | MEMBERS[F.BINARY_STRING]
+    | MEMBERS[F.NUMERIC]
+    | frozenset(
+        {
+            R.DATE,
+            R.TIME_WITHOUT_TIME_ZONE,
+            R.TIMESTAMP_WITHOUT_TIME_ZONE,
+            R.TIMESTAMP_WITH_LOCAL_TIME_ZONE,
+        }
+    )
+)
+
+
+# --- CAST and TRY_CAST: what Flink types, although some casts fail when the job runs --------------
+
+CHARACTERS = MEMBERS[F.CHARACTER_STRING]
+BYTES = MEMBERS[F.BINARY_STRING]
+NUMBERS = MEMBERS[F.NUMERIC]
+EXACT = MEMBERS[F.EXACT_NUMERIC]
+INSTANTS = frozenset({R.TIMESTAMP_WITHOUT_TIME_ZONE, R.TIMESTAMP_WITH_LOCAL_TIME_ZONE})
+DATE = frozenset({R.DATE})
+TIME = frozenset({R.TIME_WITHOUT_TIME_ZONE})
+BOOLEAN = frozenset({R.BOOLEAN})
+MONTHS = frozenset({R.INTERVAL_YEAR_MONTH})
+MILLISECONDS = frozenset({R.INTERVAL_DAY_TIME})
+#: Roots that cast to a character string: all but variants.
+PRINTABLE = (
+    MEMBERS[F.PREDEFINED] | MEMBERS[F.CONSTRUCTED] | frozenset({R.STRUCTURED_TYPE, R.RAW, R.BITMAP})
+)
+#: Roots of types without children.
+SIMPLE = MEMBERS[F.PREDEFINED]
+TO_INSTANT = CHARACTERS | BYTES | NUMBERS | DATE | TIME | INSTANTS
+
+#: Target root -> the roots that SQL casts to it. Rows and collections are cast by their children.
+SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
+    # to                               from
+    R.CHAR:                            PRINTABLE,
+    R.VARCHAR:                         PRINTABLE,
+    R.BOOLEAN:                         CHARACTERS | BOOLEAN | NUMBERS,
+    R.BINARY:                          CHARACTERS | BYTES | frozenset({R.RAW}),
+    R.VARBINARY:                       CHARACTERS | BYTES | frozenset({R.RAW}),
+    **dict.fromkeys(NUMBERS,           CHARACTERS | BOOLEAN | NUMBERS | INSTANTS),
+    R.DATE:                            CHARACTERS | BYTES | DATE | INSTANTS,
+    R.TIME_WITHOUT_TIME_ZONE:          CHARACTERS | BYTES | TIME | INSTANTS,
+    R.TIMESTAMP_WITHOUT_TIME_ZONE:     TO_INSTANT,
+    R.TIMESTAMP_WITH_LOCAL_TIME_ZONE:  TO_INSTANT,
+    R.INTERVAL_YEAR_MONTH:             CHARACTERS | EXACT | MONTHS,
+    R.INTERVAL_DAY_TIME:               CHARACTERS | EXACT | MILLISECONDS,
+}  # fmt: skip
+
+
+INTERVALS = MONTHS | MILLISECONDS
+DATETIMES = DATE | TIME | INSTANTS
+
+#: The same for the children of rows and collections, where SQL looks only at roots.
+CHILD_SOURCES: dict[TypeRoot, frozenset[TypeRoot]] = {
+    **SOURCES,
+    R.BOOLEAN: CHARACTERS | BOOLEAN | MEMBERS[F.INTEGER_NUMERIC],
+    **{root: SOURCES[root] | INTERVALS for root in EXACT},
+    **{root: SOURCES[root] - BYTES for root in DATETIMES},
+    R.BITMAP: frozenset({R.BITMAP}),
+    R.VARIANT: frozenset({R.VARIANT}),
+}
+
+
+def supports_sql_cast(source: DataType, target: DataType) -> bool:
+    """Return whether SQL types ``CAST(source AS target)``; nullability does not matter.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> supports_sql_cast(T.STRING(), T.DATE()), supports_sql_cast(T.DATE(), T.INT())
+    (True, False)
+    """
+    if source.root is R.NULL:
+        return True
+    match source, target:
+        case DistinctType(source_type=inner), _:
+            return supports_sql_cast(inner, target)
+        case _, DistinctType(source_type=inner):
+            return supports_sql_cast(source, inner)
+        case ((RowType() | StructuredType()), (RowType() | StructuredType())):
+            return _supports_children_cast(source, target)
+        case _, ArrayType() if source.is_(F.CHARACTER_STRING):
+            return True
+        case _, VarBinaryType(length=length) if source.root is R.BITMAP:
+            return length == MAX_LENGTH
+        case _ if source.root is target.root and source.is_(F.CONSTRUCTED):
+            return _supports_children_cast(source, target)
+        case _:
+            return source.root in SOURCES.get(target.root, frozenset())
+
+
+def _supports_children_cast(source: DataType, target: DataType) -> bool:
+    """Return whether the children are cast, in order; names do not matter."""
+    ours, theirs = source.children(), target.children()
+    return len(ours) == len(theirs) and all(map(_supports_child_cast, ours, theirs))
+
+
+def _supports_child_cast(source: DataType, target: DataType) -> bool:
+    """Return whether a child is cast; a string child is not cast to an array."""
+    if isinstance(target, ArrayType) and source.is_(F.CHARACTER_STRING):
+        return False
+    if source.root in CHILD_SOURCES.get(target.root, frozenset()):
+        return True
+    return source.root not in SIMPLE and supports_sql_cast(source, target)
+
+
+def sql_cast_type(source: DataType, target: DataType) -> DataType:
+    """Return the type of a cast: the target, nullable if the source is.
+
+    Flink's planner types the cast of an array of rows to an array of strings as a multiset of rows
+    with the first field as a string.
+    """
+    type_ = target.with_nullability(source.is_nullable)
+    match source, target:
+        case ArrayType(element_type=RowType() | StructuredType() as row), ArrayType() if (
+            not target.element_type.is_(F.CONSTRUCTED) and row.fields
+        ):
+            first = row.fields[0].with_type(target.element_type)
+            element = RowType([first], target.element_type.is_nullable)
+            return MultisetType(element, source.is_nullable)
+        case _:
+            return type_
+
+
+# --- character sets -------------------------------------------------------------------------------
+
+#: The character set of columns, and of literals without a charset prefix.
+UNICODE = "utf-16-le"
+
+#: Function -> the index of the argument whose character set its result has.
+CHARSET_ARGUMENT = {
+    **dict.fromkeys(
+        ("UPPER", "LOWER", "INITCAP", "LTRIM", "RTRIM", "OVERLAY", "AUXILIARY_GROUP"), 0
+    ),
+    **dict.fromkeys(("LISTAGG", "MAX", "MIN", "FIRST_VALUE", "LAST_VALUE", "LAG", "LEAD"), 0),
+    **dict.fromkeys(("ARRAY", "[]", "ELEMENT", "TRANSLATE USING"), 0),
+    **dict.fromkeys(("MAP", "||"), 1),
+    **dict.fromkeys(("IF", "TRIM"), 2),
+}
+
+
+def charset(tree: Typed) -> str:
+    """Return the character set of a string expression: that of the literal it is derived from.
+
+    >>> from schema_core.expressions.type_checker import ColumnScope, infer
+    >>> from schema_core.sql.parser import parse_expression
+    >>> charset(infer(ColumnScope({}), parse_expression("UPPER(_UTF8'a')")))
+    'utf-8'
+    """
+    while (inner := _charset_source(tree)) is not None:
+        tree = inner
+    match tree:
+        case Constant(literal=Literal(kind=LiteralKind.STRING, charset=str(name))):
+            return CHARSETS[name]
+        case _:
+            return UNICODE
+
+
+def _charset_source(tree: Typed) -> Typed | None:
+    """Return the part of a tree that its character set is derived from, if there is one."""
+    match tree:
+        case FunctionCall(function=function, arguments=arguments) if (
+            function.name in CHARSET_ARGUMENT
+        ):
+            return arguments[CHARSET_ARGUMENT[function.name]]
+        case FunctionCall(function=function, arguments=arguments) if function.name == "CASE":
+            values = (*arguments[1:-1:2], arguments[-1])
+            known = [one for one in values if one.type.root is not TypeRoot.NULL]
+            return known[0] if len(set(map(charset, known))) == 1 else None
+        case Access(value=FunctionCall(function=function, arguments=fields), name=name):
+            places = range(len(fields)) if function.name == "ROW" else ()
+            return next((fields[i] for i in places if name == f"EXPR${i}"), None)
+        case _:
+            return None
+
+
+def has_mixed_charsets(args: ArgumentTypes, i: int) -> bool:
+    """Return whether an argument and the one before it are strings in different charsets."""
+    one, other = args.trees[max(i - 1, 0)], args.trees[i]
+    if not one.type.is_(TypeFamily.CHARACTER_STRING):
+        return False
+    return other.type.is_(TypeFamily.CHARACTER_STRING) and charset(one) != charset(other)

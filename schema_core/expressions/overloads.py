@@ -1,4 +1,4 @@
-"""One call typed by the rows of its function: the form that fits, the casts, the result."""
+"""Overload resolution: the overload that a call matches, its implicit casts and its type."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.coercion import holds_null, time_attribute
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signature_dsl import NUMERIC
-from schema_core.expressions.signatures import Function, Given, Rules
+from schema_core.expressions.signatures import ArgumentTypes, Function, Rules
 from schema_core.expressions.typed import (
     Constant,
     FunctionCall,
     Keyword,
     TypeArgument,
-    type_at_first,
+    first_phase_type,
 )
 from schema_core.sql import syntax
 from schema_core.sql.type_name import type_name_of
@@ -31,118 +31,132 @@ from schema_core.types.casts import supports_avoiding_cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-    from schema_core.expressions.signatures import Arg
+    from schema_core.expressions.signatures import Parameter
     from schema_core.expressions.typed import Typed
 
+    #: An overload that does not accept the arguments, and the index of the first rejected one.
+    Mismatch: TypeAlias = tuple[int, Function, tuple[Parameter, ...]]
 
-def apply(
+
+def resolve_call(
     functions: Sequence[Function], arguments: tuple[Typed, ...], call: syntax.Call
 ) -> FunctionCall:
-    """The call of the first function and form that take these arguments.
+    """Return the call of the first function and overload that accept the arguments.
 
     Raises:
-        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, placed at the
-            argument that does not fit; or whatever refuses the result.
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`, located at the
+            argument that does not match; or as the function's return type rule.
     """
-    given = Given(tuple(map(type_at_first, arguments)), arguments)
-    function, wanted = choose(functions, given, call)
+    given = ArgumentTypes(tuple(map(first_phase_type, arguments)), arguments)
+    function, targets = resolve_overload(functions, given, call)
     values = tuple(
-        convert(argument, type_, function)
-        for argument, type_ in zip(arguments, wanted, strict=True)
+        coerce_argument(argument, target, function)
+        for argument, target in zip(arguments, targets, strict=True)
     )
     try:
-        type_ = result(function, Given(tuple(value.type for value in values), arguments))
-    except SchemaCoreError:  # seldom: the name of every call would take a tenth of the time
+        type_ = result_type(function, ArgumentTypes(tuple(one.type for one in values), arguments))
+    except SchemaCoreError:  # formatting every call's name up front would cost 10 %
         with at(str(function), call.span):
             raise
-    head = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
-    found = FunctionCall(function, values, type_, written=head, span=call.span)
-    if not any(isinstance(value, FunctionCall) and value.at_first for value in values):
-        return found
-    at_first = result(function, Given(tuple(map(type_at_first, values)), arguments))
-    late = function.late or (call.over is not None and function.takes[:1] != (NUMERIC,))
-    return replace(found, type=type_ if late else at_first, at_first=at_first)
+    written = syntax.Call(call.name, (), call.path, call.symbol, inline=call.inline)
+    typed = FunctionCall(function, values, type_, written=written, span=call.span)
+    if not any(isinstance(one, FunctionCall) and one.first_phase_type for one in values):
+        return typed
+    first = ArgumentTypes(tuple(map(first_phase_type, values)), arguments)
+    first_type = result_type(function, first)
+    retyped = call.over is not None and function.parameters[:1] != (NUMERIC,)
+    if not (function.two_phase_type or retyped):
+        type_ = first_type
+    return replace(typed, type=type_, first_phase_type=first_type)
 
 
-def result(function: Function, given: Given) -> DataType:
-    """What the function gives for arguments of these types, and whether that may be NULL."""
-    type_ = function.gives(given)
-    if function.nulls is None or type_.root is TypeRoot.NULL:
+def result_type(function: Function, args: ArgumentTypes) -> DataType:
+    """Return the type of a call for arguments of these types, with its nullability."""
+    type_ = function.returns(args)
+    if function.nullability is None or type_.root is TypeRoot.NULL:
         return type_
-    may_be_null = holds_null if function.rules is Rules.SQL else _is_nullable
-    return type_.with_nullability(function.nulls(map(may_be_null, given.types)))
+    is_nullable = holds_null if function.rules is Rules.SQL else _is_nullable
+    return type_.with_nullability(function.nullability(map(is_nullable, args.types)))
 
 
 def _is_nullable(type_: DataType) -> bool:
     return type_.is_nullable
 
 
-# --- which form ----------------------------------------------------------------------------------
+# --- overloads ------------------------------------------------------------------------------------
 
 
-def choose(
-    functions: Sequence[Function], given: Given, call: syntax.Call
+def resolve_overload(
+    functions: Sequence[Function], args: ArgumentTypes, call: syntax.Call
 ) -> tuple[Function, tuple[DataType, ...]]:
-    """The first function and form that fit, and the types under which the arguments go in."""
-    refusals: list[tuple[int, Function, tuple[Arg, ...]]] = []
+    """Return the first function with a matching overload, and the types to pass arguments as.
+
+    Raises:
+        SchemaError: with code `wrong-argument-count` or `wrong-argument-type`.
+    """
+    mismatches: list[Mismatch] = []
     for function in functions:
-        for short in function.forms:
-            form = function.form(short, len(given.types))
-            if form is None:
+        for declared in function.overloads:
+            overload = function.expand(declared, len(args.types))
+            if overload is None:
                 continue
-            wanted = [arg.accepts(given, i) for i, arg in enumerate(form)]
-            types = tuple(type_ for type_ in wanted if type_ is not None)
-            if len(types) == len(form):
+            targets = [parameter.accepts(args, i) for i, parameter in enumerate(overload)]
+            types = tuple(type_ for type_ in targets if type_ is not None)
+            if len(types) == len(overload):
                 return function, types
-            refusals.append((wanted.index(None), function, form))
-    if not refusals:
+            mismatches.append((targets.index(None), function, overload))
+    if not mismatches:
         raise wrong_count(functions, call)
-    raise _wrong_type(refusals, given, call)
+    raise _wrong_type(mismatches, args, call)
 
 
-def takes_count(function: Function, count: int) -> bool:
-    """Whether the function can be called with so many arguments."""
-    return any(function.form(form, count) is not None for form in function.forms)
+def accepts_count(function: Function, count: int) -> bool:
+    """Return whether a function has an overload for this number of arguments."""
+    return any(function.expand(overload, count) is not None for overload in function.overloads)
 
 
 def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError:
-    """The refusal of a call with too few or too many arguments."""
-    forms = [function.shown(form) for function in functions for form in function.forms]
+    """Return the error for a call with a number of arguments that no overload accepts."""
+    signatures = [
+        function.format(overload) for function in functions for overload in function.overloads
+    ]
     count = len(call.arguments)
     return SchemaError(
-        f"{forms[0]} called with {count} argument{'' if count == 1 else 's'}",
+        f"{signatures[0]} called with {count} argument{'' if count == 1 else 's'}",
         code="wrong-argument-count",
-        hint=f"it can be called as {', '.join(forms)}" if len(forms) > 1 else None,
+        hint=f"call {' or '.join(signatures)}" if len(signatures) > 1 else None,
         span=call.span,
     )
 
 
-def _wrong_type(
-    refusals: list[tuple[int, Function, tuple[Arg, ...]]], given: Given, call: syntax.Call
-) -> SchemaError:
-    """The refusal that came furthest speaks, of what all that came as far ask for there."""
-    index, function, form = max(refusals, key=lambda refusal: refusal[0])
-    asked = dict.fromkeys(one[index].shown for i, _, one in refusals if i == index)
-    actual = given.types[index]
-    tree = given.trees[index]
+def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Call) -> SchemaError:
+    """Return the error of the overload that matched most arguments.
+
+    It lists what all overloads that matched as many arguments expect next.
+    """
+    index, function, overload = max(mismatches, key=lambda mismatch: mismatch[0])
+    expected = dict.fromkeys(one[index].label for i, _, one in mismatches if i == index)
+    actual = args.types[index]
+    tree = args.trees[index]
     got = tree.symbol.word if isinstance(tree, Keyword) else actual.as_summary_string()
     error = SchemaError(
-        f"expected {' or '.join(asked)}, got {got}",
+        f"expected {' or '.join(expected)}, got {got}",
         code="wrong-argument-type",
         span=tree.span if tree.span.stop else call.span,
         hint="write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None,
     )
-    error.path = (f"argument {index + 1} of {function.shown(form)}",)
+    error.path = (f"argument {index + 1} of {function.format(overload)}",)
     return error
 
 
-# --- casts that nobody wrote ---------------------------------------------------------------------
+# --- implicit casts -------------------------------------------------------------------------------
 
 
-def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
-    """The argument, in a cast where the function's rules put one."""
-    actual = type_at_first(argument)
+def coerce_argument(argument: Typed, type_: DataType, function: Function) -> Typed:
+    """Return the argument, in an implicit cast if the function's rules require one."""
+    actual = first_phase_type(argument)
     if function.aligns:
         aligned = actual == type_ and time_attribute(actual) is time_attribute(type_)
         spelled = as_spelled(type_).with_nullability(argument.type.is_nullable)
@@ -155,37 +169,39 @@ def convert(argument: Typed, type_: DataType, function: Function) -> Typed:
 
 
 def implicit_cast(value: Typed, target: DataType, type_: DataType | None = None) -> FunctionCall:
-    """The value cast to the target as if someone had written so; its type is that, or the other.
+    """Return the value in an implicit cast to the target; `type_` overrides the type of the call.
 
     Raises:
-        SchemaError: with code `cast-not-in-sql` where Flink has no text for such a cast.
+        SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
     """
     try:
         _refuse_months(value, target)
-        written = type_name_of(target)
+        type_name = type_name_of(target)
     except SchemaCoreError:
-        with at("a cast that SQL puts in", value.span):
+        with at("an implicit cast", value.span):
             raise
     cast = BUILT_IN["CAST"][-1]
-    arguments = (value, TypeArgument(written, target, value.span))
+    arguments = (value, TypeArgument(type_name, target, value.span))
     return FunctionCall(cast, arguments, type_ or target, implicit=True, span=value.span)
 
 
-#: What Flink's planner cannot make of months that are written out.
-SMALL = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT})
+#: Roots that Flink's planner cannot cast a literal of months to.
+SMALL_INTEGERS = frozenset({TypeRoot.TINYINT, TypeRoot.SMALLINT})
 
 
 def _refuse_months(value: Typed, target: DataType) -> None:
-    """Refuse months that are written out as a small number, which Flink's planner cannot make.
+    """Reject the cast of a literal of months to a small integer, on which Flink's planner fails.
 
-    The Table API asks for one where it asks for any number.
+    The Table API casts to TINYINT for a parameter of any numeric type.
     """
-    if target.root not in SMALL or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
+    if target.root not in SMALL_INTEGERS or value.type.root is not TypeRoot.INTERVAL_YEAR_MONTH:
         return
     inner = value.arguments[0] if isinstance(value, FunctionCall) else value
     if isinstance(inner, Constant) and (inner is value or _is_cast(value)):
         raise SchemaError(
-            "an interval of months is no number", code="cast-not-in-sql", span=value.span
+            f"cannot cast {value.type.as_summary_string()} to {target.as_summary_string()}",
+            code="cast-not-in-sql",
+            span=value.span,
         )
 
 
@@ -194,7 +210,7 @@ def _is_cast(value: Typed) -> bool:
 
 
 def as_spelled(type_: DataType) -> DataType:
-    """What is left of a type in the text of a cast: elements are NOT NULL, no time is an attribute.
+    """Return a type as a cast in SQL spells it: elements NOT NULL, timestamps without attributes.
 
     >>> from schema_core.types import parse_type
     >>> print(as_spelled(parse_type("MAP<INT, ARRAY<INT>>")))

@@ -1,8 +1,9 @@
-"""The words in which the rows of the function tables are written, two lines each.
+"""The vocabulary of the function tables: parameters, return types and nullability rules.
 
-Arguments: capitals (`CHARACTER`) are SQL's, which take what is there or refuse it; `into` and its
-like are the Table API's, which cast. Results: `exactly`, `like`, `varying_like`, ... Nullability:
-`any` and `all` of Python, `never`, `always`, `first`.
+Parameters: names in capitals such as `CHARACTER` follow the rules of SQL and accept or reject an
+argument as it is; `castable_to` and what is built on it follow the rules of the Table API and cast.
+Return types: `exactly`, `like`, `varying_like` and others. Nullability: the built-ins `any` and
+`all`, and `never`, `always`, `first`, `last`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions import comparable as compare
-from schema_core.expressions.charsets import is_mixed
-from schema_core.expressions.coercion import as_kind, as_type, varying
-from schema_core.expressions.signatures import Arg, Empty, Function, Given, Gives, Kind, Rules
+from schema_core.expressions.coercion import (
+    SORTABLE_ROOTS,
+    coerce,
+    coerce_to_type,
+    comparable,
+    has_mixed_charsets,
+    sql_comparable,
+    sql_ordered,
+    varying,
+)
+from schema_core.expressions.signatures import (
+    ArgumentTypes,
+    EmptyInput,
+    Function,
+    Kind,
+    Parameter,
+    ReturnTypeRule,
+    Rules,
+)
 from schema_core.expressions.typed import Constant, Keyword, TypeArgument
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
@@ -37,19 +53,19 @@ if TYPE_CHECKING:
 
 R, F = TypeRoot, TypeFamily
 
-# --- what may stand in a place: SQL's own rules --------------------------------------------------
+# --- parameters: the rules of SQL -----------------------------------------------------------------
 
 
-def of(shown: str, *kinds: TypeRoot | TypeFamily) -> Arg:
-    """Whatever has one of these roots or is of one of these families, as it is; never NULL."""
-    return Arg(shown, lambda given, i: given.types[i] if given.types[i].is_(*kinds) else None)
+def of(label: str, *kinds: TypeRoot | TypeFamily) -> Parameter:
+    """A parameter for types of these roots or families, without a cast and without NULL."""
+    return Parameter(label, lambda args, i: args.types[i] if args.types[i].is_(*kinds) else None)
 
 
-def _value(given: Given, i: int) -> DataType | None:
-    return None if isinstance(given.trees[i], Keyword | TypeArgument) else given.types[i]
+def _value(args: ArgumentTypes, i: int) -> DataType | None:
+    return None if isinstance(args.trees[i], Keyword | TypeArgument) else args.types[i]
 
 
-ANY = Arg("<ANY>", _value)
+ANY = Parameter("<ANY>", _value)
 CHARACTER = of("<CHARACTER>", F.CHARACTER_STRING)
 STRING = of("<STRING>", F.CHARACTER_STRING, F.BINARY_STRING)
 BINARY = of("<BINARY>", F.BINARY_STRING)
@@ -69,42 +85,47 @@ MULTISET = of("<MULTISET>", R.MULTISET)
 MAP = of("<MAP>", R.MAP)
 
 
-def word(*words: str) -> Arg:
-    """One of these steering words, or any word if none is named."""
+def keyword(*words: str) -> Parameter:
+    """A parameter for one of these keywords, or for any keyword if none is listed."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        tree = given.trees[i]
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        tree = args.trees[i]
         fits = isinstance(tree, Keyword) and (not words or tree.symbol.word in words)
-        return given.types[i] if fits else None
+        return args.types[i] if fits else None
 
-    return Arg("|".join(words) or "<WORD>", accepts)
+    return Parameter("|".join(words) or "<KEYWORD>", accepts)
 
 
-def of_one_charset(arg: Arg) -> Arg:
-    """What the other takes, if it is no text in another character set than the one before it."""
-    return Arg(arg.shown, lambda given, i: None if is_mixed(given, i) else arg.accepts(given, i))
+def of_one_charset(inner: Parameter) -> Parameter:
+    """A parameter like `inner` whose character set must be that of the preceding argument."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        return None if has_mixed_charsets(args, i) else inner.accepts(args, i)
+
+    return Parameter(inner.label, accepts)
 
 
 ALIKE = of_one_charset(CHARACTER)
 
 
-def _target(given: Given, i: int) -> DataType | None:
-    return given.types[i] if isinstance(given.trees[i], TypeArgument) else None
+def _target(args: ArgumentTypes, i: int) -> DataType | None:
+    return args.types[i] if isinstance(args.trees[i], TypeArgument) else None
 
 
-TARGET = Arg("<TYPE>", _target)
+TARGET = Parameter("<TYPE>", _target)
 
 
-def literal(arg: Arg) -> Arg:
-    """What the other takes, if it is written out as a literal other than NULL."""
-    return Arg(
-        f"{arg.shown} literal",
-        lambda given, i: arg.accepts(given, i) if text_of(given.trees[i]) is not None else None,
-    )
+def literal(inner: Parameter) -> Parameter:
+    """A parameter like `inner` that accepts only literals other than NULL."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        return None if text_of(args.trees[i]) is None else inner.accepts(args, i)
+
+    return Parameter(f"{inner.label} literal", accepts)
 
 
 def text_of(tree: Typed) -> str | None:
-    """The text of a literal other than NULL, or None."""
+    """Return the text of a literal, or None for NULL and for other expressions."""
     match tree:
         case Constant(literal=Literal(kind=kind, text=text)) if kind is not LiteralKind.NULL:
             return text
@@ -112,153 +133,153 @@ def text_of(tree: Typed) -> str | None:
             return None
 
 
-def like_before(*, ordered: bool) -> Arg:
-    """What SQL compares with the argument before it."""
+def comparable_to_previous(*, ordered: bool) -> Parameter:
+    """A parameter for types that SQL compares with the preceding argument."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        type_ = given.types[i]
-        if ordered and not compare.sql_ordered(type_):
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        type_ = args.types[i]
+        if ordered and not sql_ordered(type_):
             return None
-        before = given.types[i - 1] if i else type_
-        return type_ if compare.sql_comparable(before, type_) else None
+        before = args.types[i - 1] if i else type_
+        return type_ if sql_comparable(before, type_) else None
 
-    return Arg("<COMPARABLE_TYPE>", accepts)
-
-
-EQUAL = like_before(ordered=False)
-ORDERED = like_before(ordered=True)
+    return Parameter("<COMPARABLE_TYPE>", accepts)
 
 
-# --- what may stand in a place: the Table API's rules --------------------------------------------
+EQUAL = comparable_to_previous(ordered=False)
+ORDERED = comparable_to_previous(ordered=True)
 
 
-def into(kind: TypeRoot | TypeFamily, shown: str = "") -> Arg:
-    """Whatever passes for the root or family, cast to it."""
-    return Arg(shown or f"<{kind.value}>", lambda given, i: as_kind(given.types[i], kind))
+# --- parameters: the rules of the Table API -------------------------------------------------------
 
 
-def explicit(type_: DataType) -> Arg:
-    """Whatever casts into exactly this type by itself."""
+def castable_to(kind: TypeRoot | TypeFamily, label: str = "") -> Parameter:
+    """A parameter that casts its argument implicitly to a root or family."""
+    return Parameter(label or f"<{kind.value}>", lambda args, i: coerce(args.types[i], kind))
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        if not type_.is_nullable and given.types[i].is_nullable:
+
+def explicit(type_: DataType) -> Parameter:
+    """A parameter that casts its argument implicitly to exactly this type."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        if not type_.is_nullable and args.types[i].is_nullable:
             return None
-        return as_type(given.types[i], type_)
+        return coerce_to_type(args.types[i], type_)
 
-    return Arg(type_.as_summary_string(), accepts)
-
-
-TEXT = into(F.CHARACTER_STRING)
-BYTES = into(F.BINARY_STRING)
-NUMBER = into(F.NUMERIC)
-WHOLE = into(F.INTEGER_NUMERIC)
-INT = into(R.INTEGER)
-FLAG = into(R.BOOLEAN)
-BITMAP = into(R.BITMAP)
-LIST = into(R.ARRAY)
-DICTIONARY = into(R.MAP)
-STRUCTURED = into(R.STRUCTURED_TYPE)
+    return Parameter(type_.as_summary_string(), accepts)
 
 
-def either(*args: Arg) -> Arg:
-    """The first of these that takes the argument."""
+AS_STRING = castable_to(F.CHARACTER_STRING)
+AS_BYTES = castable_to(F.BINARY_STRING)
+AS_NUMBER = castable_to(F.NUMERIC)
+AS_INTEGER = castable_to(F.INTEGER_NUMERIC)
+AS_INT = castable_to(R.INTEGER)
+AS_BOOLEAN = castable_to(R.BOOLEAN)
+AS_BITMAP = castable_to(R.BITMAP)
+AS_ARRAY = castable_to(R.ARRAY)
+AS_MAP = castable_to(R.MAP)
+AS_STRUCTURED = castable_to(R.STRUCTURED_TYPE)
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        found = (one.accepts(given, i) for one in args)
+
+def either(*parameters: Parameter) -> Parameter:
+    """A parameter that accepts what one of these accepts, tried in order."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        found = (one.accepts(args, i) for one in parameters)
         return next((type_ for type_ in found if type_ is not None), None)
 
-    return Arg(" | ".join(one.shown for one in args), accepts)
+    return Parameter(" | ".join(one.label for one in parameters), accepts)
 
 
-def common(start: int = 0, root: TypeRoot | None = None) -> Arg:
-    """The common type of all arguments from `start` on, which must have the root if one is said."""
+def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
+    """A parameter cast to the common type of all arguments from `start` on, all of root `root`."""
 
-    def of_all(given: Given) -> DataType | None:
-        types = given.types[start:]
+    def of_all(args: ArgumentTypes) -> DataType | None:
+        types = args.types[start:]
         if root and any(type_.root is not root for type_ in types):
             return None
         return common_type(types)
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        found = given.once(of_all)
-        return found and as_type(given.types[i], found)
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        found = args.memoized(of_all)
+        return found and coerce_to_type(args.types[i], found)
 
-    return Arg("<COMMON>", accepts)
+    return Parameter("<COMMON>", accepts)
 
 
-def element_of(index: int) -> Arg:
-    """What casts into the elements of the array at `index`."""
+def element_of(index: int) -> Parameter:
+    """A parameter cast to the element type of the array argument at `index`."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        array, type_ = given.types[index], given.types[i]
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        array, type_ = args.types[index], args.types[i]
         if not isinstance(array, ArrayType):
             return None
-        wanted = as_type(type_, array.element_type)
+        target = coerce_to_type(type_, array.element_type)
         nullable = type_.is_nullable or array.element_type.is_nullable
-        return wanted and wanted.with_nullability(nullable)
+        return target and target.with_nullability(nullable)
 
-    return Arg("<ELEMENT>", accepts)
+    return Parameter("<ELEMENT>", accepts)
 
 
-def array_of(shown: str, fits: Callable[[DataType], bool]) -> Arg:
-    """An array whose elements fit."""
+def array_of(label: str, fits: Callable[[DataType], bool]) -> Parameter:
+    """A parameter for arrays whose element type fits, without a cast."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        type_ = given.types[i]
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        type_ = args.types[i]
         return type_ if isinstance(type_, ArrayType) and fits(type_.element_type) else None
 
-    return Arg(f"ARRAY<{shown}>", accepts)
+    return Parameter(f"ARRAY<{label}>", accepts)
 
 
-SORTABLE = array_of("<COMPARABLE>", lambda element: element.root in compare.SORTABLE)
-TEXTS = array_of("<CHARACTER_STRING>", lambda element: element.is_(F.CHARACTER_STRING))
+SORTABLE = array_of("<COMPARABLE>", lambda element: element.root in SORTABLE_ROOTS)
+STRINGS = array_of("<CHARACTER_STRING>", lambda element: element.is_(F.CHARACTER_STRING))
 
 
-def ordered_with_neighbours(given: Given, i: int) -> DataType | None:
-    """The argument as it is, if the Table API orders it with itself and with the one before."""
-    type_, before = given.types[i], given.types[max(i - 1, 0)]
-    one = compare.comparable(type_, type_, ordered=True)
-    return type_ if one and compare.comparable(before, type_, ordered=True) else None
+def _ordered_with_previous(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the argument's type if the Table API orders it with itself and the one before."""
+    type_, before = args.types[i], args.types[max(i - 1, 0)]
+    is_ordered = comparable(type_, type_, ordered=True)
+    return type_ if is_ordered and comparable(before, type_, ordered=True) else None
 
 
-COMPARABLE = Arg("<COMPARABLE>", ordered_with_neighbours)
+COMPARABLE = Parameter("<COMPARABLE>", _ordered_with_previous)
 
-# --- what comes out ------------------------------------------------------------------------------
-
-
-def said(words: str, gives: Gives) -> Gives:
-    """A result with the words that the page of functions has for it."""
-    gives.__doc__ = words
-    return gives
+# --- return types ---------------------------------------------------------------------------------
 
 
-#: Places in words.
-PLACES = ("first", "second", "third")
+def described(description: str, returns: ReturnTypeRule) -> ReturnTypeRule:
+    """Set the docstring of a rule, which the documentation shows (`describe_result`)."""
+    returns.__doc__ = description
+    return returns
 
 
-def exactly(type_: DataType) -> Gives:
-    """This type."""
-    return said(type_.nullable().as_summary_string(), lambda _: type_)
+ORDINALS = ("first", "second", "third")
 
 
-def like(index: int) -> Gives:
-    """The type of an argument."""
-    words = f"the type of the {PLACES[index]} argument"
-    return said(words, lambda given: given.types[index])
+def exactly(type_: DataType) -> ReturnTypeRule:
+    """Return a constant type."""
+    return described(type_.nullable().as_summary_string(), lambda _: type_)
 
 
-def varying_like(index: int) -> Gives:
-    """At most as many characters or bytes as an argument has."""
-    words = f"at most as many characters or bytes as the {PLACES[index]} argument has"
-    return said(words, lambda given: varying(_string(given.types[index])))
+def like(index: int) -> ReturnTypeRule:
+    """Return the type of an argument."""
+    description = f"the type of the {ORDINALS[index]} argument"
+    return described(description, lambda args: args.types[index])
 
 
-def joined(given: Given) -> DataType:
-    """At most as many as the first two arguments have together.
+def varying_like(index: int) -> ReturnTypeRule:
+    """Return the variable-length string type with the length of an argument."""
+    description = f"a variable-length string with the length of the {ORDINALS[index]} argument"
+    return described(description, lambda args: varying(_string(args.types[index])))
 
-    Of characters or bytes as the second has, if its length varies, else as the first has.
+
+def joined(args: ArgumentTypes) -> DataType:
+    """Return a variable-length string with the length of the first two arguments together.
+
+    It is a character or binary string as the second argument if that has a variable length, else
+    as the first.
     """
-    one, other = _string(given.types[0]), _string(given.types[1])
+    one, other = _string(args.types[0]), _string(args.types[1])
     kind = other if isinstance(other, VarCharType | VarBinaryType) else one
     length = min(one.length + other.length, MAX_LENGTH)
     return varying(kind).with_length(length)
@@ -266,88 +287,95 @@ def joined(given: Given) -> DataType:
 
 def _string(type_: DataType) -> LengthType:
     if not isinstance(type_, LengthType):
-        raise SchemaError(f"{type_.as_summary_string()} is no string", code="wrong-argument-type")
-    return type_
-
-
-def least(start: int = 0, step: int = 1) -> Gives:
-    """The type that SQL finds for every `step`-th argument from `start` on."""
-    words = f"the type that SQL finds for {_which(start, step)}"
-    return said(words, lambda given: found(least_restrictive(given.types[start::step])))
-
-
-def _which(start: int, step: int) -> str:
-    return f"every {PLACES[step - 1]} argument from the {PLACES[start]} on" if step > 1 else "all"
-
-
-def commonly(start: int = 0) -> Gives:
-    """The common type of all arguments from `start` on."""
-    words = f"the common type of all arguments{f' but the {PLACES[start - 1]}' if start else ''}"
-    return said(words, lambda given: found(common_type(given.types[start:])))
-
-
-def found(type_: DataType | None) -> DataType:
-    """The type, or the refusal of arguments that have none in common."""
-    if type_ is None:
         raise SchemaError(
-            "the arguments have no type in common", code="no-common-type", hint="add a CAST"
+            f"expected a string, got {type_.as_summary_string()}", code="wrong-argument-type"
         )
     return type_
 
 
-def element(index: int) -> Gives:
-    """The type of the elements of a collection."""
-    words = f"the type of the elements of the {PLACES[index]} argument"
-    return said(words, lambda given: given.types[index].children()[0])
+def least(start: int = 0, step: int = 1) -> ReturnTypeRule:
+    """Return the least restrictive type of every `step`-th argument from `start` on."""
+    which = f"every {ORDINALS[step - 1]} argument from the {ORDINALS[start]} on"
+    return described(
+        f"the least restrictive type of {which if step > 1 else 'all arguments'}",
+        lambda args: required(least_restrictive(args.types[start::step])),
+    )
 
 
-def array(gives: Gives) -> Gives:
-    """An array of that."""
-    return said(f"an array of {gives.__doc__}", lambda given: ArrayType(gives(given)))
+def commonly(start: int = 0) -> ReturnTypeRule:
+    """Return the common type of all arguments from `start` on."""
+    except_ = f" except the {ORDINALS[start - 1]}" if start else ""
+    return described(
+        f"the common type of all arguments{except_}",
+        lambda args: required(common_type(args.types[start:])),
+    )
 
 
-def map_(keys: Gives, values: Gives) -> Gives:
-    """A map from those to these."""
-    words = f"a map from {keys.__doc__} to {values.__doc__}"
-    return said(words, lambda given: MapType(keys(given), values(given)))
+def required(type_: DataType | None) -> DataType:
+    """Return the common type of the arguments.
+
+    Raises:
+        SchemaError: with code `no-common-type` for None.
+    """
+    if type_ is None:
+        raise SchemaError(
+            "the arguments have no common type", code="no-common-type", hint="add a CAST"
+        )
+    return type_
 
 
-# --- when it may be NULL -------------------------------------------------------------------------
+def element(index: int) -> ReturnTypeRule:
+    """Return the element type of a collection argument."""
+    description = f"the element type of the {ORDINALS[index]} argument"
+    return described(description, lambda args: args.types[index].children()[0])
+
+
+def array(returns: ReturnTypeRule) -> ReturnTypeRule:
+    """Return an array of the type of another rule."""
+    return described(f"an array of {returns.__doc__}", lambda args: ArrayType(returns(args)))
+
+
+def map_(keys: ReturnTypeRule, values: ReturnTypeRule) -> ReturnTypeRule:
+    """Return a map of the types of two other rules."""
+    description = f"a map from {keys.__doc__} to {values.__doc__}"
+    return described(description, lambda args: MapType(keys(args), values(args)))
+
+
+# --- nullability ----------------------------------------------------------------------------------
 
 
 def never(flags: Iterable[bool]) -> bool:
-    """Never, whatever the arguments are."""
+    """Return False: the result is NOT NULL."""
     del flags
     return False
 
 
 def always(flags: Iterable[bool]) -> bool:
-    """Always, whatever the arguments are."""
+    """Return True: the result is nullable."""
     del flags
     return True
 
 
 def first(flags: Iterable[bool]) -> bool:
-    """Where the first argument may be."""
+    """Return whether the first argument is nullable."""
     return next(iter(flags))
 
 
 def last(flags: Iterable[bool]) -> bool:
-    """Where the last argument may be."""
+    """Return whether the last argument is nullable."""
     return list(flags)[-1]
 
 
-# --- rows ----------------------------------------------------------------------------------------
+# --- kinds of rows --------------------------------------------------------------------------------
 
+#: An operator, or a function that Flink converts to one.
+operation = partial(Function, two_phase_type=True)
 
-#: An operator, or what becomes one.
-operation = partial(Function, late=True)
-
-#: A function that Flink brought over from the Table API: its rules, its name in back-ticks.
+#: A function of the Table API that Flink exposes in SQL: its rules, its name in back-ticks.
 bridged = partial(Function, rules=Rules.TABLE_API, quoted=True)
 
-#: The same for one that reads many rows.
+#: An aggregate function of the Table API.
 bridged_aggregate = partial(bridged, kind=Kind.AGGREGATE)
 
-#: A function of SQL that reads many rows; nothing comes of none.
-aggregate = partial(Function, kind=Kind.AGGREGATE, empty=Empty.NULL)
+#: An aggregate function of SQL that returns NULL on empty input.
+aggregate = partial(Function, kind=Kind.AGGREGATE, empty=EmptyInput.NULL)

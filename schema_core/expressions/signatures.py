@@ -1,12 +1,14 @@
-"""What a row of the function tables says about a function.
+"""Function signatures: the parameters, return type and nullability of SQL functions.
 
-A row tells what a function takes, what it gives, when its result may be NULL and how Flink prints
-it. The algorithms that read rows (`infer`, `to_sql`) know no function by name. The words in which
-rows are written are in `vocabulary`; how Spark computes a function is in `forms`.
+Each `Function` is one row of a function table. Type checking and printing (`type_checker`,
+`to_sql`) read rows and do not depend on the names of functions. `signature_dsl` holds the
+helpers that rows are written with; the package `spark.compiler.functions` translates calls to
+Spark.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What a function does with rows."""
+    """Whether a function is evaluated per row, over many rows, or returns a table."""
 
     SCALAR = "scalar"
     AGGREGATE = "aggregate"
@@ -30,107 +32,122 @@ class Kind(Enum):
 
 
 class Rules(Enum):
-    """Whose rules type a call; Flink has two sets that disagree.
+    """The typing rules of a function; Flink has two sets that differ.
 
-    SQL takes arguments as they are, refuses an untyped NULL and looks into rows for what may be
-    NULL. The Table API, by whose rules Flink also types the functions it brings over into SQL,
-    casts arguments to what the function asks for.
+    The SQL rules do not cast arguments, reject an untyped NULL, and treat a row as nullable if one
+    of its fields is. The rules of the Table API, which Flink also applies to the functions it
+    exposes in SQL through its bridge, cast arguments to the types of the parameters.
     """
 
     SQL = "SQL"
     TABLE_API = "TABLE API"
 
 
-class Empty(Enum):
-    """What an aggregate makes of no rows at all."""
+class EmptyInput(Enum):
+    """The result of an aggregate on empty input."""
 
     VALUE = "a value, such as the 0 of COUNT"
     NULL = "NULL"
-    NULL_IN_QUERY = "NULL, which Flink forgets for an expression outside of any query"
+    NULL_IN_QUERY = "NULL; outside of queries Flink types the result as NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The arguments of a call: their types, and the trees for rules that look at literals.
+class ArgumentTypes:
+    """The argument types of a call, and the argument trees for rules that depend on literals.
 
-    What a rule finds out about all arguments together it finds out `once`, not for each of them:
-    a list may have a hundred thousand.
+    A rule over all arguments is evaluated once per call by `memoized`, not once per argument: a
+    list may have a hundred thousand items.
     """
 
     types: tuple[DataType, ...]
     trees: tuple[Typed, ...]
-    _found: dict[Finds, DataType | None] = field(
+    _results: dict[ArgumentsRule, DataType | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    def once(self, rule: Finds) -> DataType | None:
-        """What the rule finds for these arguments."""
-        if rule not in self._found:
-            self._found[rule] = rule(self)
-        return self._found[rule]
+    def memoized(self, rule: ArgumentsRule) -> DataType | None:
+        """Return the result of the rule for these arguments, evaluated once."""
+        if rule not in self._results:
+            self._results[rule] = rule(self)
+        return self._results[rule]
 
 
-#: What a rule finds out about all arguments together.
-Finds: TypeAlias = Callable[[Given], DataType | None]
+#: A rule over all arguments together, such as their common type; None where they do not fit.
+ArgumentsRule: TypeAlias = Callable[[ArgumentTypes], DataType | None]
 
-#: The type under which an argument goes in, or None where it does not fit.
-Accepts: TypeAlias = Callable[[Given, int], DataType | None]
+#: The type that the argument at an index is passed as, or None where it does not fit.
+ParameterRule: TypeAlias = Callable[[ArgumentTypes, int], DataType | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Arg:
-    """What may stand in one place: a name for messages, and the type an argument goes in under."""
+class Parameter:
+    """A parameter of a function: its label in messages and the arguments that it accepts."""
 
-    shown: str
-    accepts: Accepts = field(compare=False)
+    label: str
+    accepts: ParameterRule = field(compare=False)
 
 
-#: The types of arguments, and of the result.
+#: The argument types and the result type of a user-defined function.
 Signature: TypeAlias = tuple[tuple[DataType, ...], DataType]
 
-#: What the result is, apart from the row's `nulls`; refuses by a SchemaError.
-Gives: TypeAlias = Callable[[Given], DataType]
+#: The return type of a call, before the nullability rule is applied; raises SchemaError where the
+#: arguments have none.
+ReturnTypeRule: TypeAlias = Callable[[ArgumentTypes], DataType]
 
-#: When the result may be NULL, from which arguments may be: `any` and `all` are two such rules.
-Nulls: TypeAlias = Callable[[Iterable[bool]], bool]
+#: Whether the result is nullable, from the nullability of each argument; such as `any` and `all`.
+NullabilityRule: TypeAlias = Callable[[Iterable[bool]], bool]
 
-#: How Spark computes a user's function: a template ("upper({0})"), or a function of the call and
-#: its rendered arguments. Built-in ones have their words in `forms`.
+#: The Spark SQL of a user-defined function: a template ("upper({0})"), or a callable that is passed
+#: the call and its compiled arguments. Built-in functions are translated by `spark.compiler`.
 Spark: TypeAlias = "str | Callable[[FunctionCall, Sequence[str]], str] | None"
 
-#: Another way to write a call, taken before anything is typed (``NULLIF`` is a ``CASE``).
+#: Rewrites a call before its arguments are typed: ``NULLIF`` becomes a ``CASE``.
 Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function or operator.
+    """The signature of one function or operator.
 
-    Of the arguments it `takes`, the last `optional` ones may be left out and the last `repeats`
-    ones may come again, together; `also` holds further forms. `nulls` is None where `gives` says
-    all. `aligns` marks constructors, whose arguments are cast where they differ in anything at all.
-    Behind OVER, a function without `frames` looks at the order of rows alone, unless it only
-    `counts_rows`; one that `ranks` has no meaning without an order. `skips_nulls` says that IGNORE
-    NULLS may stand behind it. `bare_names` says that names among the arguments are no columns,
-    `many_rows` that a query among them gives a list of values. `late` marks what Flink types anew
-    when it has turned the call into its own form, where it no longer knows the NULL that an
-    aggregate makes of no rows. `quoted` says that Flink prints the name in back-ticks, `path` is
-    the full name of a function that a user registered, `declared` its signature.
+    Functions compare equal by name and parameters. They are pickled by name, so that typed trees
+    can be sent to worker processes.
 
-    Rows are equal that are called alike; they are pickled by their names, so that what holds them
-    can be sent to workers.
+    Attributes:
+        parameters: The parameters of the longest overload.
+        returns: The rule for the return type.
+        optional: How many of the last parameters may be omitted.
+        repeats: How many of the last parameters may be repeated, as a group.
+        alternatives: Further overloads.
+        nullability: The rule for the nullability of the result; None if `returns` decides it.
+        empty: The result of an aggregate on empty input.
+        aligns: Whether arguments are cast if they differ from their target in anything at all, as
+            for constructors of collections.
+        frames: Whether a window frame after OVER applies; ROW_NUMBER and its like have none.
+        counts_rows: Whether OVER needs no ORDER BY although there is no frame.
+        ranks: Whether OVER must have an ORDER BY.
+        skips_nulls: Whether IGNORE NULLS may follow the call.
+        bare_names: Whether identifiers among the arguments are names, not columns.
+        many_rows: Whether a subquery among the arguments is a list of values, not a scalar.
+        two_phase_type: Whether Flink infers the type again after it has converted the call to its
+            own representation, where the NULL of an aggregate on empty input is lost.
+        quoted: Whether Flink prints the name in back-ticks.
+        path: The full name of a registered user-defined function.
+        declared: The signature of a user-defined function.
+        rewrite: Rewrites the call before it is typed.
+        spark: The Spark SQL of a user-defined function.
+        overloads: All overloads, with optional parameters omitted but not repeated.
     """
 
     name: str
-    takes: tuple[Arg, ...]
-    gives: Gives = field(compare=False)
+    parameters: tuple[Parameter, ...]
+    returns: ReturnTypeRule = field(compare=False)
     optional: int = 0
     repeats: int = 0
-    also: tuple[tuple[Arg, ...], ...] = ()
-    nulls: Nulls | None = field(default=any, compare=False)
+    alternatives: tuple[tuple[Parameter, ...], ...] = ()
+    nullability: NullabilityRule | None = field(default=any, compare=False)
     kind: Kind = Kind.SCALAR
     rules: Rules = Rules.SQL
-    empty: Empty = Empty.VALUE
+    empty: EmptyInput = EmptyInput.VALUE
     deterministic: bool = True
     aligns: bool = False
     frames: bool = True
@@ -139,50 +156,49 @@ class Function:
     skips_nulls: bool = False
     bare_names: bool = False
     many_rows: bool = False
-    late: bool = False
+    two_phase_type: bool = False
     quoted: bool = False
     aliases: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     declared: Signature | None = None
     rewrite: Rewrite | None = field(default=None, compare=False)
     spark: Spark = field(default=None, compare=False)
-    #: Every list of arguments it can be called with; repetition is not written out.
-    forms: tuple[tuple[Arg, ...], ...] = field(init=False, compare=False, repr=False)
+    overloads: tuple[tuple[Parameter, ...], ...] = field(init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.path))
 
     def __post_init__(self) -> None:
-        least = len(self.takes) - self.optional
-        counts = range(len(self.takes), least - 1, -(self.repeats or 1))
-        forms = (*(self.takes[:count] for count in counts), *self.also)
-        object.__setattr__(self, "forms", forms)
+        least = len(self.parameters) - self.optional
+        counts = range(len(self.parameters), least - 1, -(self.repeats or 1))
+        overloads = (*(self.parameters[:count] for count in counts), *self.alternatives)
+        object.__setattr__(self, "overloads", overloads)
 
-    def form(self, form: tuple[Arg, ...], count: int) -> tuple[Arg, ...] | None:
-        """The form for so many arguments, repetition written out, or None where it has others."""
-        extra = count - len(form)
+    def expand(self, overload: tuple[Parameter, ...], count: int) -> tuple[Parameter, ...] | None:
+        """Return the overload with its repeated parameters, or None if it cannot take `count`."""
+        extra = count - len(overload)
         if extra == 0:
-            return form
-        whole = form == self.takes or form in self.also
-        if self.repeats and whole and extra > 0 and extra % self.repeats == 0:
-            return (*form, *form[-self.repeats :] * (extra // self.repeats))
+            return overload
+        is_complete = overload == self.parameters or overload in self.alternatives
+        if self.repeats and is_complete and extra > 0 and extra % self.repeats == 0:
+            return (*overload, *overload[-self.repeats :] * (extra // self.repeats))
         return None
 
-    def shown(self, form: tuple[Arg, ...]) -> str:
-        """How a form is called: ``SUBSTRING(<CHARACTER>, <INTEGER>)``, ``<NUMERIC> + <NUMERIC>``.
+    def format(self, overload: tuple[Parameter, ...]) -> str:
+        """Return an overload as text, such as ``SUBSTRING(<CHARACTER>, <INTEGER>)``.
 
         >>> from schema_core.expressions.functions import BUILT_IN
         >>> str(BUILT_IN["REPEAT"][0])
         'REPEAT(<CHARACTER>, <INTEGER>)'
         """
-        words = [one.shown for one in form]
-        if len(words) == 2 and not self.name.strip("$")[0].isalpha():
-            return f"{words[0]} {self.name} {words[1]}"
-        more = ", ..." if self.repeats and form == self.takes else ""
-        return f"{self.name}({', '.join(words)}{more})"
+        labels = [parameter.label for parameter in overload]
+        if len(labels) == 2 and not self.name.strip("$")[0].isalpha():
+            return f"{labels[0]} {self.name} {labels[1]}"
+        more = ", ..." if self.repeats and overload == self.parameters else ""
+        return f"{self.name}({', '.join(labels)}{more})"
 
     def __str__(self) -> str:
-        return self.shown(self.takes)
+        return self.format(self.parameters)
 
     def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
         from schema_core.expressions.functions import BUILT_IN
@@ -190,17 +206,17 @@ class Function:
         if self.declared is not None:
             options = (self.kind, self.path, self.deterministic, self.spark)
             return _declared, (self.name, self.declared, *options)
-        for place, row in enumerate(BUILT_IN.get(self.name, ())):
+        for index, row in enumerate(BUILT_IN.get(self.name, ())):
             if row is self:
-                return _built_in, (self.name, place)
-        raise PicklingError(f"{self} is in no table of functions")
+                return _built_in, (self.name, index)
+        raise PicklingError(f"{self} is not a built-in function and declares no signature")
 
 
-def _built_in(name: str, place: int) -> Function:
-    """The row of a built-in function that was pickled."""
+def _built_in(name: str, index: int) -> Function:
+    """Return a built-in function by its name and its index among the functions of that name."""
     from schema_core.expressions.functions import BUILT_IN
 
-    return BUILT_IN[name][place]
+    return BUILT_IN[name][index]
 
 
 def declare(
@@ -212,17 +228,17 @@ def declare(
     deterministic: bool = True,
     spark: Spark = None,
 ) -> tuple[Function, ...]:
-    """A user's function, one row a signature: the types of its arguments, and of its result.
+    """Return the rows of a user-defined function, one for each signature.
 
-    Arguments are cast to the declared types where they cast by themselves.
+    Arguments are cast to the declared types where an implicit cast exists.
 
     >>> from schema_core.types import DataTypes as T
     >>> [str(row) for row in declare("PlusOne", [([T.INT()], T.INT())])]
     ['PlusOne(INT)']
     """
     return tuple(
-        _declared(name, (tuple(takes), gives), kind, path or (name,), deterministic, spark)
-        for takes, gives in signatures
+        _declared(name, (tuple(parameters), returns), kind, path or (name,), deterministic, spark)
+        for parameters, returns in signatures
     )
 
 
@@ -234,15 +250,15 @@ def _declared(
     deterministic: bool,
     spark: Spark,
 ) -> Function:
-    """The row of one signature."""
+    """Return the row for one signature."""
     from schema_core.expressions.signature_dsl import exactly, explicit
 
-    takes, gives = signature
+    parameters, returns = signature
     return Function(
         name,
-        tuple(map(explicit, takes)),
-        exactly(gives),
-        nulls=None,
+        tuple(map(explicit, parameters)),
+        exactly(returns),
+        nullability=None,
         kind=kind,
         rules=Rules.TABLE_API,
         deterministic=deterministic,
@@ -251,3 +267,43 @@ def _declared(
         declared=signature,
         spark=spark,
     )
+
+
+# --- descriptions, for the documentation and for explanations -------------------------------------
+
+#: Name of a nullability rule -> when the result may be NULL.
+_NULLABILITY = {
+    "any": "if any argument is nullable",
+    "all": "if all arguments are nullable",
+    "never": "never",
+    "always": "always",
+    "first": "if the first argument is nullable",
+    "last": "if the last argument is nullable",
+    "but_last": "if an argument before the last is nullable",
+    "None": "as the return type",
+}
+
+
+def describe_result(function: Function) -> str:
+    """Describe the return type of a function by the first sentence of its rule's docstring.
+
+    >>> from schema_core.expressions.functions import BUILT_IN
+    >>> describe_result(BUILT_IN["CHAR_LENGTH"][0])
+    'INT'
+    """
+    sentence = " ".join((function.returns.__doc__ or "").split("\n\n")[0].split())
+    sentence = re.sub(r"^Return ", "", sentence).rstrip(".")
+    starts_sentence = sentence[:1].isupper() and sentence[1:2].islower()
+    if starts_sentence or sentence.startswith("A "):
+        return sentence[:1].lower() + sentence[1:]
+    return sentence
+
+
+def describe_nullability(function: Function) -> str:
+    """Describe when the result of a function may be NULL.
+
+    >>> from schema_core.expressions.functions import BUILT_IN
+    >>> describe_nullability(BUILT_IN["CHAR_LENGTH"][0])
+    'if any argument is nullable'
+    """
+    return _NULLABILITY[getattr(function.nullability, "__name__", "None")]

@@ -14,7 +14,12 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.access import field
 from schema_core.expressions.aggregation import aggregated, refuse_on_scalar
 from schema_core.expressions.literals import constant
-from schema_core.expressions.overloads import apply, implicit_cast, takes_count, wrong_count
+from schema_core.expressions.overloads import (
+    accepts_count,
+    implicit_cast,
+    resolve_call,
+    wrong_count,
+)
 from schema_core.expressions.scope import ColumnScope, Scope
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Keyword, Rows, Select, TypeArgument, Typed
@@ -34,7 +39,7 @@ SYMBOL = SymbolType(nullable=False)
 #: What a call may mean; none at all stand for ``.``, which takes a field out.
 Functions: TypeAlias = "tuple[Function, ...]"
 #: Calls of which each is the first argument of the one before it, where and what they are.
-Links: TypeAlias = "list[tuple[Scope, syntax.Call, Functions]]"
+PendingCalls: TypeAlias = "list[tuple[Scope, syntax.Call, Functions]]"
 #: Everything that an expression may be but a call.
 Leaf: TypeAlias = (
     syntax.Literal
@@ -62,23 +67,23 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
     >>> print(infer(scope, parse_expression("price * qty")).type)
     DECIMAL(21, 2)
     """
-    chain: Links = []
+    chain: PendingCalls = []
     while isinstance(expression, syntax.Call):
         known = scope.inferred.get(id(expression))
         if known is not None and known[0] is expression:
-            return _outwards(chain, known[1])
+            return _type_bottom_up(chain, known[1])
         functions = _functions(scope, expression)
         if functions and functions[0].rewrite:
             expression = functions[0].rewrite(expression)
         elif not expression.arguments:
-            return _outwards(chain, _call(scope, expression, functions, ()))
+            return _type_bottom_up(chain, _call(scope, expression, functions, ()))
         else:
             chain.append((scope, expression, functions))
             call, expression = expression, expression.arguments[0]
             scope = _of_argument(scope, call, functions, expression)
     outer = chain[-1][2] if chain else ()
     first = _argument(scope, expression, outer[0]) if outer else _leaf(scope, expression)
-    return _outwards(chain, first)
+    return _type_bottom_up(chain, first)
 
 
 def _of_argument(
@@ -91,7 +96,7 @@ def _of_argument(
     return scope.rows if is_aggregate else scope
 
 
-def _outwards(chain: Links, first: Typed) -> Typed:
+def _type_bottom_up(chain: PendingCalls, first: Typed) -> Typed:
     """The outermost of calls, each the first argument of the one before it in the chain.
 
     So a chain of operators, which may have thousands of operands, takes one frame of Python.
@@ -235,7 +240,7 @@ def _functions(scope: Scope, call: syntax.Call) -> Functions:
         return ()
     functions = _called(scope, call)
     count = len(call.arguments)
-    fitting = tuple(function for function in functions if takes_count(function, count))
+    fitting = tuple(function for function in functions if accepts_count(function, count))
     if functions[0].rewrite and not fitting:
         raise wrong_count(functions, call)
     return fitting or functions
@@ -259,5 +264,5 @@ def _call(scope: Scope, call: syntax.Call, functions: Functions, first: tuple[Ty
         _argument(_of_argument(scope, call, functions, one), one, functions[0])
         for one in call.arguments[len(first) :]
     )
-    typed = apply(functions, (*first, *rest), call)
+    typed = resolve_call(functions, (*first, *rest), call)
     return aggregated(scope, typed, call, infer) if is_aggregate else typed

@@ -126,7 +126,7 @@ class FunctionCall(Chain):
     filter: Typed | None = None
     over: Over | None = None
     nulls: str | None = None
-    at_first: DataType | None = field(default=None, compare=False, repr=False)
+    first_phase_type: DataType | None = field(default=None, compare=False, repr=False)
     written: syntax.Call | None = field(default=None, compare=False, repr=False)
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
@@ -152,9 +152,11 @@ class Select:
 Typed: TypeAlias = Ref | Constant | Keyword | TypeArgument | Access | FunctionCall | Select
 
 
-def type_at_first(typed: Typed) -> DataType:
-    """The type that Flink finds before it turns a call into its own form."""
-    return typed.at_first if isinstance(typed, FunctionCall) and typed.at_first else typed.type
+def first_phase_type(typed: Typed) -> DataType:
+    """Return the type that Flink infers before it converts a call to its own representation."""
+    if isinstance(typed, FunctionCall) and typed.first_phase_type:
+        return typed.first_phase_type
+    return typed.type
 
 
 def children(typed: Typed) -> tuple[Typed, ...]:

@@ -8,48 +8,48 @@ from functools import partial
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions.constructors import multiset
 from schema_core.expressions.signature_dsl import ANY, exactly, never
-from schema_core.expressions.signatures import Arg, Function, Given, Kind
+from schema_core.expressions.signatures import ArgumentTypes, Function, Kind, Parameter
 from schema_core.expressions.typed import FunctionCall, Select, Typed, walk
 from schema_core.types import DataType, RowType, TimestampKind
 from schema_core.types import DataTypes as T
 from schema_core.types.least_restrictive import least_restrictive
 
-over_rows = partial(Function, nulls=never, many_rows=True)
-of_group = partial(Function, nulls=never, kind=Kind.AGGREGATE)
-of_match = partial(Function, nulls=never)
+over_rows = partial(Function, nullability=never, many_rows=True)
+of_group = partial(Function, nullability=never, kind=Kind.AGGREGATE)
+of_match = partial(Function, nullability=never)
 
 COUNT_TYPE = exactly(T.BIGINT())
 
 
-def array_of_rows(given: Given) -> DataType:
+def array_of_rows(args: ArgumentTypes) -> DataType:
     """All rows of a query as an array; rows of several columns are rows in it."""
-    return T.ARRAY(given.types[0])
+    return T.ARRAY(args.types[0])
 
 
-def multiset_of_rows(given: Given) -> DataType:
+def multiset_of_rows(args: ArgumentTypes) -> DataType:
     """All rows of a query as a multiset."""
-    return T.MULTISET(given.types[0])
+    return T.MULTISET(args.types[0])
 
 
-def map_of_rows(given: Given) -> DataType:
+def map_of_rows(args: ArgumentTypes) -> DataType:
     """The rows of a query as a map, their first column as the keys.
 
     Raises:
         SchemaError: with code `subquery-column-count` unless there are two columns.
     """
-    match given.types[0]:
+    match args.types[0]:
         case RowType(fields=(key, value)):
             return T.MAP(key.data_type, value.data_type)
         case _:
             raise SchemaError("MAP takes a query of two columns", code="subquery-column-count")
 
 
-def _without_rows(given: Given) -> DataType | None:
+def _without_rows(args: ArgumentTypes) -> DataType | None:
     """What holds all arguments, none of which is a row or reads many."""
-    parts = (part for tree in given.trees for part in walk(tree))
+    parts = (part for tree in args.trees for part in walk(tree))
     if any(map(_reads_rows, parts)):
         return None
-    found = least_restrictive(given.types)
+    found = least_restrictive(args.types)
     return None if isinstance(found, RowType) else found
 
 
@@ -60,13 +60,13 @@ def _reads_rows(part: Typed) -> bool:
 
 
 #: An element of a multiset, which Flink makes a table of; in a schema it reads no columns either.
-ELEMENT = Arg("<ANY> but no row", lambda given, _: given.once(_without_rows))
+ELEMENT = Parameter("<ANY> but no row", lambda args, _: args.memoized(_without_rows))
 
 
-def match_rowtime(given: Given) -> DataType:
+def match_rowtime(args: ArgumentTypes) -> DataType:
     """The event time of a match: of the kind of the column that is named, if there is one."""
-    if given.types:
-        return given.types[0].not_null()
+    if args.types:
+        return args.types[0].not_null()
     return T.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
 
 
@@ -75,7 +75,7 @@ FUNCTIONS = (
     over_rows("ARRAY QUERY",    (ANY,), array_of_rows),
     over_rows("MULTISET QUERY", (ANY,), multiset_of_rows),
     over_rows("MAP QUERY",      (ANY,), map_of_rows),
-    Function("MULTISET",        (ELEMENT,), multiset, repeats=1, nulls=never),
+    Function("MULTISET",        (ELEMENT,), multiset, repeats=1, nullability=never),
     of_group("GROUPING",        (ANY,), COUNT_TYPE, repeats=1),
     of_group("GROUPING_ID",     (ANY,), COUNT_TYPE, repeats=1),
     of_group("GROUP_ID",        (),     COUNT_TYPE),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from schema_core.expressions import describe as in_words
+from schema_core.expressions.signatures import describe_nullability, describe_result
 from schema_core.expressions.typed import (
     Access,
     Constant,
@@ -267,6 +267,6 @@ def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
 def _step(apply: FunctionCall, text: str) -> Step:
     function = apply.function
     takes = tuple(one.type for one in apply.arguments if not isinstance(one, Keyword))
-    nulls = None if function.nulls is None else in_words.nullability(function)
-    rule = in_words.result(function)
+    nulls = None if function.nullability is None else describe_nullability(function)
+    rule = describe_result(function)
     return Step(text, function.name, takes, apply.type, rule, nulls, apply.implicit)

@@ -128,8 +128,8 @@ class Explanation:
       declared: INT
     `b` INT
       computed AS a + 1
-      inferred: + of INT, INT NOT NULL gives a decimal of the digits it needs, \
-the moment or interval, else what holds both; NULL where an argument may be
+      inferred: + of INT, INT NOT NULL gives the datetime or interval type, \
+the decimal by its formula, or the wider type; NULL if any argument is nullable
       reads: `a`
       comes from: `a`
     """

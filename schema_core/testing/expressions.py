@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.overloads import choose, takes_count
+from schema_core.expressions.overloads import accepts_count, resolve_overload
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import Arg, Given, Kind
+from schema_core.expressions.signatures import ArgumentTypes, Kind, Parameter
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Keyword, TypeArgument, Typed
 from schema_core.sql.parser import parse_expression
@@ -143,7 +143,7 @@ def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
 
 def _counts(name: str) -> list[int]:
     """With how many arguments the function is called, up to some."""
-    return [n for n in range(MOST) if any(takes_count(row, n) for row in BUILT_IN[name])]
+    return [n for n in range(MOST) if any(accepts_count(row, n) for row in BUILT_IN[name])]
 
 
 def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
@@ -154,7 +154,7 @@ def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
             way = [chance.choice(pool) for pool in pools]
             call = Call(name, tuple(written for written, _ in way))
             with suppress(SchemaCoreError):
-                choose(BUILT_IN[name], _given([typed for _, typed in way]), call)
+                resolve_overload(BUILT_IN[name], _given([typed for _, typed in way]), call)
                 yield call
 
 
@@ -166,24 +166,25 @@ def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
     """
     leaves = _leaves(columns)
     for row in BUILT_IN[name]:
-        for short in row.forms:
-            form = row.form(short, count) or ()
-            if len(form) == count:
+        for declared in row.overloads:
+            overload = row.expand(declared, count) or ()
+            if len(overload) == count:
                 yield [
-                    tuple(leaf for leaf in leaves if _fits(arg, leaf[1], place, count)) or leaves
-                    for place, arg in enumerate(form)
+                    tuple(leaf for leaf in leaves if _fits(parameter, leaf[1], place, count))
+                    or leaves
+                    for place, parameter in enumerate(overload)
                 ]
 
 
-def _fits(arg: Arg, typed: Typed, place: int, count: int) -> bool:
+def _fits(parameter: Parameter, typed: Typed, place: int, count: int) -> bool:
     try:
-        return arg.accepts(_given([typed] * count), place) is not None
+        return parameter.accepts(_given([typed] * count), place) is not None
     except SchemaCoreError:
         return False
 
 
-def _given(trees: Sequence[Typed]) -> Given:
-    return Given(tuple(tree.type for tree in trees), tuple(trees))
+def _given(trees: Sequence[Typed]) -> ArgumentTypes:
+    return ArgumentTypes(tuple(tree.type for tree in trees), tuple(trees))
 
 
 @cache

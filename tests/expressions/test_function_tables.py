@@ -1,4 +1,4 @@
-"""The page of functions has a line for every row, in words."""
+"""The generated tables of docs/functions.md have one line for each function."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]
 LINES = [line for line in function_tables.tables().split("\n") if line.startswith("| `")]
 
 
-def test_every_row_has_its_line_and_there_are_no_others() -> None:
+def test_tables_have_exactly_one_line_per_row() -> None:
     assert sorted(map(function_tables.line, ROWS)) == sorted(LINES)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_every_row_says_what_it_gives(row: Function) -> None:
+def test_every_line_describes_the_result(row: Function) -> None:
     assert function_tables.result(row)
     assert 7 == function_tables.line(row).replace("\\|", "").count("|")
 
@@ -26,14 +26,14 @@ def test_every_row_says_what_it_gives(row: Function) -> None:
     ("name", "cells"),
     [
         ("UPPER", ["`UPPER(<CHARACTER>)`", "the type of the first argument",
-                   "where an argument may be", "as they are", "yes", ""]),
+                   "if any argument is nullable", "not cast", "yes", ""]),
         ("URL_DECODE", ["`URL_DECODE(<CHARACTER_STRING>)`", "`STRING`",
                         "always", "cast", "yes", ""]),
-        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "as they are", "no",
-                  "gives something else every time"]),
+        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "not cast", "no",
+                  "not deterministic"]),
     ],
 )  # fmt: skip
-def test_a_line_in_full(name: str, cells: list[str]) -> None:
+def test_cells_of_a_line(name: str, cells: list[str]) -> None:
     (row,) = (row for row in ROWS if row.name == name)
 
     assert f"| {' | '.join(cells)} |" == function_tables.line(row)

@@ -53,17 +53,17 @@ def test_rows_of_one_name_agree_in_what_they_are() -> None:
 def test_row_says_how_it_is_called(row: Function) -> None:
     """Every form takes its own number of arguments, and prints itself."""
     assert row.name == row.name.upper() or row.name.endswith("x")
-    assert 0 <= row.optional <= len(row.takes)
-    assert row.repeats <= len(row.takes)
-    for form in row.forms:
-        assert row.form(form, len(form)) == form
-        assert all(arg.shown in row.shown(form) for arg in form)
+    assert 0 <= row.optional <= len(row.parameters)
+    assert row.repeats <= len(row.parameters)
+    for overload in row.overloads:
+        assert row.expand(overload, len(overload)) == overload
+        assert all(parameter.label in row.format(overload) for parameter in overload)
 
 
 def test_repetition_is_written_out() -> None:
     (map_of,) = BUILT_IN["MAP"]
 
-    assert [map_of.form(map_of.takes, count) is not None for count in range(1, 7)] == [
+    assert [map_of.expand(map_of.parameters, count) is not None for count in range(1, 7)] == [
         count % 2 == 0 for count in range(1, 7)
     ]
 

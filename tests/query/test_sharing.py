@@ -70,7 +70,7 @@ def test_whether_views_are_too_deep_does_not_depend_on_their_order(
 def test_merged_columns_are_typed_once(environment: TableEnvironment) -> None:
     def typed(joins: int) -> int:
         text = "SELECT 1 FROM t" + "".join(f" NATURAL JOIN t AS t{i}" for i in range(joins))
-        with patch.object(overloads, "apply", wraps=overloads.apply) as apply:
+        with patch.object(overloads, "resolve_call", wraps=overloads.resolve_call) as apply:
             environment.sql_query(text)
         return apply.call_count
 

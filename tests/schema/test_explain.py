@@ -51,8 +51,8 @@ ORDERS = (
 
 
 ARITHMETIC = (
-    "a decimal of the digits it needs, the moment or interval, else what holds both; "
-    "NULL where an argument may be"
+    "the datetime or interval type, the decimal by its formula, or the wider type; "
+    "NULL if any argument is nullable"
 )
 
 

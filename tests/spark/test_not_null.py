@@ -89,7 +89,7 @@ def is_exempt(found: Typed) -> bool:
     if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
         return any(map(says_not_null, found.type.children()))
     texts = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
-    compares = found.function.takes[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
+    compares = found.function.parameters[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
     return found.function.kind is Kind.AGGREGATE or (compares and len(texts) > 1)
 
 

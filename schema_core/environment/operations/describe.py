@@ -180,7 +180,7 @@ def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[st
     deterministic = str(all(one.deterministic for one in rows)).lower()
     name = ".".join(found.path)
     signatures = (
-        ", ".join(f"arg{number} => {one.shown}" for number, one in enumerate(row.takes))
+        ", ".join(f"arg{number} => {one.label}" for number, one in enumerate(row.parameters))
         for row in rows
     )
     return [

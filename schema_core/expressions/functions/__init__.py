@@ -1,4 +1,4 @@
-"""All functions of Flink SQL: tables only, one module a family."""
+"""The built-in functions of Flink SQL: one table of signatures per family."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def _by_name() -> dict[str, tuple[Function, ...]]:
     return table
 
 
-#: Name in capitals, or symbol -> the functions of that name.
+#: Upper-case name or operator symbol -> the functions of that name.
 BUILT_IN: Mapping[str, tuple[Function, ...]] = MappingProxyType(_by_name())

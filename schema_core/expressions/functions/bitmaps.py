@@ -1,11 +1,11 @@
-"""Sets of 32-bit numbers, compressed: made, combined, counted."""
+"""Functions of bitmaps: compressed sets of 32-bit integers."""
 
 from __future__ import annotations
 
 from schema_core.expressions.signature_dsl import (
-    BITMAP,
-    BYTES,
-    INT,
+    AS_BITMAP,
+    AS_BYTES,
+    AS_INT,
     always,
     bridged,
     bridged_aggregate,
@@ -19,24 +19,24 @@ COUNT = exactly(T.BIGINT())
 NUMBERS = explicit(T.ARRAY(T.INT()))
 
 FUNCTIONS = (
-    #       name                   takes              gives
-    bridged("BITMAP_BUILD",        (NUMBERS,),        SET),
-    bridged("BITMAP_FROM_BYTES",   (BYTES,),          SET),
-    bridged("BITMAP_AND",          (BITMAP, BITMAP),  SET),
-    bridged("BITMAP_ANDNOT",       (BITMAP, BITMAP),  SET),
-    bridged("BITMAP_OR",           (BITMAP, BITMAP),  SET),
-    bridged("BITMAP_XOR",          (BITMAP, BITMAP),  SET),
-    bridged("BITMAP_CARDINALITY",  (BITMAP,),         COUNT),
-    bridged("BITMAP_TO_ARRAY",     (BITMAP,),         exactly(T.ARRAY(T.INT()))),
-    bridged("BITMAP_TO_BYTES",     (BITMAP,),         exactly(T.BYTES())),
-    bridged("BITMAP_TO_STRING",    (BITMAP,),         exactly(T.STRING())),
-    # --- over many rows ---------------------------------------------------------------------------
-    bridged_aggregate("BITMAP_BUILD_AGG",             (INT,),     SET,   nulls=always),
-    bridged_aggregate("BITMAP_BUILD_CARDINALITY_AGG", (INT,),     COUNT, nulls=always),
-    bridged_aggregate("BITMAP_AND_AGG",               (BITMAP,),  SET,   nulls=always),
-    bridged_aggregate("BITMAP_AND_CARDINALITY_AGG",   (BITMAP,),  COUNT, nulls=always),
-    bridged_aggregate("BITMAP_OR_AGG",                (BITMAP,),  SET,   nulls=always),
-    bridged_aggregate("BITMAP_OR_CARDINALITY_AGG",    (BITMAP,),  COUNT, nulls=always),
-    bridged_aggregate("BITMAP_XOR_AGG",               (BITMAP,),  SET,   nulls=always),
-    bridged_aggregate("BITMAP_XOR_CARDINALITY_AGG",   (BITMAP,),  COUNT, nulls=always),
+    # name, parameters, return type
+    bridged("BITMAP_BUILD",       (NUMBERS,),             SET),
+    bridged("BITMAP_FROM_BYTES",  (AS_BYTES,),            SET),
+    bridged("BITMAP_AND",         (AS_BITMAP, AS_BITMAP), SET),
+    bridged("BITMAP_ANDNOT",      (AS_BITMAP, AS_BITMAP), SET),
+    bridged("BITMAP_OR",          (AS_BITMAP, AS_BITMAP), SET),
+    bridged("BITMAP_XOR",         (AS_BITMAP, AS_BITMAP), SET),
+    bridged("BITMAP_CARDINALITY", (AS_BITMAP,),           COUNT),
+    bridged("BITMAP_TO_ARRAY",    (AS_BITMAP,),           exactly(T.ARRAY(T.INT()))),
+    bridged("BITMAP_TO_BYTES",    (AS_BITMAP,),           exactly(T.BYTES())),
+    bridged("BITMAP_TO_STRING",   (AS_BITMAP,),           exactly(T.STRING())),
+    # --- aggregate functions ----------------------------------------------------------------------
+    bridged_aggregate("BITMAP_BUILD_AGG",             (AS_INT,),    SET, nullability=always),
+    bridged_aggregate("BITMAP_BUILD_CARDINALITY_AGG", (AS_INT,),    COUNT, nullability=always),
+    bridged_aggregate("BITMAP_AND_AGG",               (AS_BITMAP,), SET, nullability=always),
+    bridged_aggregate("BITMAP_AND_CARDINALITY_AGG",   (AS_BITMAP,), COUNT, nullability=always),
+    bridged_aggregate("BITMAP_OR_AGG",                (AS_BITMAP,), SET, nullability=always),
+    bridged_aggregate("BITMAP_OR_CARDINALITY_AGG",    (AS_BITMAP,), COUNT, nullability=always),
+    bridged_aggregate("BITMAP_XOR_AGG",               (AS_BITMAP,), SET, nullability=always),
+    bridged_aggregate("BITMAP_XOR_CARDINALITY_AGG",   (AS_BITMAP,), COUNT, nullability=always),
 )  # fmt: skip

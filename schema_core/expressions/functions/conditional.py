@@ -1,4 +1,4 @@
-"""Choices between values, and what stands in for NULL."""
+"""Conditional functions and replacements for NULL."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from schema_core.expressions.signature_dsl import (
     bridged,
     common,
     commonly,
-    found,
     like,
     operation,
+    required,
 )
-from schema_core.expressions.signatures import Arg, Function, Given, Rules
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter, Rules
 from schema_core.expressions.typed import FunctionCall
 from schema_core.sql import syntax
 from schema_core.sql.expression import MAX_COPIES
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 F = TypeFamily
 
 
-def unless_equal(call: syntax.Call) -> syntax.Expression:
-    """``NULLIF(a, b)`` is ``CASE WHEN a = b THEN NULL ELSE a END``.
+def nullif_as_case(call: syntax.Call) -> syntax.Expression:
+    """Rewrite ``NULLIF(a, b)`` to ``CASE WHEN a = b THEN NULL ELSE a END``.
 
     Raises:
-        SchemaError: with code `too-deep` where NULLIFs within the first argument of one another,
-            each of which says its value twice, come to more than `MAX_COPIES` nodes.
+        SchemaError: with code `too-deep` if the rewrite of nested NULLIFs, each of which repeats
+            its first argument, has more than `MAX_COPIES` nodes.
     """
     value, other = call.arguments
-    if _written_out(value) > MAX_COPIES:
+    if _rewritten_size(value) > MAX_COPIES:
         raise SchemaError(
-            "NULLIF repeats its value too often",
+            f"nested NULLIF expands to more than {MAX_COPIES:,} nodes",
             code="too-deep",
-            hint="name the value in a column of its own",
+            hint="compute the first argument in a separate column",
             span=value.span,
         )
     equal = syntax.Call("=", (value, other), span=call.span)
@@ -54,8 +54,8 @@ def unless_equal(call: syntax.Call) -> syntax.Expression:
     return syntax.Call("CASE", (equal, null, value), span=call.span)
 
 
-def _written_out(value: syntax.Expression) -> int:
-    """How many nodes a tree has when its NULLIFs are rewritten; beyond the limit it stops."""
+def _rewritten_size(value: syntax.Expression) -> int:
+    """Return the number of nodes after NULLIFs are rewritten, counted up to the limit."""
     waiting, count = [value], 0
     while waiting and count <= MAX_COPIES:
         one = waiting.pop()
@@ -66,18 +66,20 @@ def _written_out(value: syntax.Expression) -> int:
     return count
 
 
-def branches(given: Given) -> tuple[DataType, ...]:
-    """The types of a CASE's values: every second argument, and the last one.
+def branches(args: ArgumentTypes) -> tuple[DataType, ...]:
+    """Return the types of the values of a CASE: every second argument, and the last one.
 
-    What was asked for is there: ``WHEN a IS NOT NULL THEN a`` is never NULL.
+    In ``WHEN a IS NOT NULL THEN a`` the value is NOT NULL.
     """
-    branch = zip(given.trees[::2], given.trees[1::2], given.types[1::2], strict=False)
-    then = (type_.not_null() if _is_there(when, value) else type_ for when, value, type_ in branch)
-    return (*then, given.types[-1])
+    branch = zip(args.trees[::2], args.trees[1::2], args.types[1::2], strict=False)
+    then = (
+        type_.not_null() if _is_not_null(when, value) else type_ for when, value, type_ in branch
+    )
+    return (*then, args.types[-1])
 
 
-def _is_there(condition: Typed, value: Typed) -> bool:
-    """Whether the condition asks whether just this value is not NULL."""
+def _is_not_null(condition: Typed, value: Typed) -> bool:
+    """Return whether the condition is ``value IS NOT NULL`` for exactly this value."""
     return (
         isinstance(condition, FunctionCall)
         and condition.function.name == "IS NOT NULL"
@@ -85,62 +87,61 @@ def _is_there(condition: Typed, value: Typed) -> bool:
     )
 
 
-def choice(given: Given) -> DataType:
-    """What IF gives: of numbers and texts the type that SQL finds, else that of the first."""
-    one, other = given.types[1:]
+def choice(args: ArgumentTypes) -> DataType:
+    """Return the least restrictive type of numbers or strings, else the type of the first value."""
+    one, other = args.types[1:]
     if one.is_(F.NUMERIC) or one.is_(F.CHARACTER_STRING):
-        return found(least_restrictive((one, other)))
+        return required(least_restrictive((one, other)))
     return one
 
 
-def unless_null(given: Given) -> DataType:
-    """What IFNULL gives: the first type where it is never NULL, else a type for both."""
-    value, other = given.types
+def unless_null(args: ArgumentTypes) -> DataType:
+    """Return the first type if it is NOT NULL, else the common type of both."""
+    value, other = args.types
     if not value.is_nullable:
         return value
-    return found(common_type(given.types)).with_nullability(other.is_nullable)
+    return required(common_type(args.types)).with_nullability(other.is_nullable)
 
 
-def _of_branches(given: Given) -> DataType | None:
-    return least_restrictive(branches(given))
+def _of_branches(args: ArgumentTypes) -> DataType | None:
+    return least_restrictive(branches(args))
 
 
-def _value(given: Given, i: int) -> DataType | None:
-    """The value of a branch, if SQL finds a type for all of them."""
-    return given.types[i] if given.once(_of_branches) else None
+def _value(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a value if all values have a least restrictive type."""
+    return args.types[i] if args.memoized(_of_branches) else None
 
 
-VALUE = Arg("<ANY>", _value)
+VALUE = Parameter("<ANY>", _value)
 COMMON = common()
 
 
-def _condition(given: Given, i: int) -> DataType | None:
-    """Conditions and values in turn, and at last the value for all else."""
-    type_ = given.types[i]
-    if i % 2 or i == len(given.types) - 1:
-        return _value(given, i)
+def _condition(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a condition or value: they alternate, followed by the ELSE value."""
+    type_ = args.types[i]
+    if i % 2 or i == len(args.types) - 1:
+        return _value(args, i)
     return type_ if type_.root is TypeRoot.BOOLEAN else None
 
 
-def chosen(given: Given) -> DataType:
-    """What CASE gives: the type that SQL finds for all values, nullable where one of them is."""
-    return found(least_restrictive(branches(given)))
+def chosen(args: ArgumentTypes) -> DataType:
+    """Return the least restrictive type of the values, nullable if one of them is."""
+    return required(least_restrictive(branches(args)))
 
 
-BRANCH = Arg("<BOOLEAN> or <ANY>", _condition)
+BRANCH = Parameter("<BOOLEAN> or <ANY>", _condition)
 
 FUNCTIONS = (
-    # --- SQL's rules: name, takes, gives ----------------------------------------------------------
-    Function("IF",       (BOOLEAN, NUMERIC, NUMERIC),    choice,
-             also=(
-                 (BOOLEAN, CHARACTER, CHARACTER), (BOOLEAN, BOOLEAN, BOOLEAN),
-                 (BOOLEAN, BINARY, BINARY), (BOOLEAN, DATE, DATE), (BOOLEAN, TIME, TIME),
-                 (BOOLEAN, TIMESTAMP, TIMESTAMP),
+    # --- rules of SQL: name, parameters, return type ----------------------------------------------
+    Function("IF",     (BOOLEAN, NUMERIC, NUMERIC), choice,
+             alternatives=tuple(
+                 (BOOLEAN, value, value)
+                 for value in (CHARACTER, BOOLEAN, BINARY, DATE, TIME, TIMESTAMP)
              )),
-    operation("CASE",     (BRANCH, BRANCH, BRANCH),       chosen, repeats=2, nulls=None),
-    Function("NULLIF",   (VALUE, VALUE),                 like(0), rewrite=unless_equal),
-    # --- the Table API's rules: no type for all of them NULL --------------------------------------
-    Function("COALESCE", (COMMON,),                      commonly(),
-             repeats=1, nulls=all, rules=Rules.TABLE_API),
-    bridged("IFNULL",    (COMMON, COMMON),               unless_null, nulls=None),
+    operation("CASE",  (BRANCH, BRANCH, BRANCH), chosen, repeats=2, nullability=None),
+    Function("NULLIF", (VALUE, VALUE),           like(0), rewrite=nullif_as_case),
+    # --- rules of the Table API: untyped NULLs have no common type --------------------------------
+    Function("COALESCE", (COMMON,),        commonly(),
+             repeats=1, nullability=all, rules=Rules.TABLE_API),
+    bridged("IFNULL",    (COMMON, COMMON), unless_null, nullability=None),
 )  # fmt: skip

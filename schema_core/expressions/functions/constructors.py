@@ -1,12 +1,12 @@
-"""What makes rows, arrays, maps and multisets, and what takes one element out."""
+"""Constructors of rows, arrays, maps and multisets, and access to an element."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.comparable import FAMILIES
-from schema_core.expressions.functions.numbers import known_number
+from schema_core.expressions.coercion import COMPARABLE_ROOTS
+from schema_core.expressions.functions.numbers import constant_integer
 from schema_core.expressions.signature_dsl import (
     ANY,
     array,
@@ -16,7 +16,7 @@ from schema_core.expressions.signature_dsl import (
     operation,
     text_of,
 )
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, TypeArgument, walk
 from schema_core.sql.syntax import Interval, TypeName
 from schema_core.types import (
@@ -38,156 +38,159 @@ if TYPE_CHECKING:
 F = TypeFamily
 
 
-def row(given: Given) -> DataType:
-    """A row of the arguments; its fields are called EXPR$0, EXPR$1, ..."""
-    return RowType([RowField(f"EXPR${i}", type_) for i, type_ in enumerate(given.types)])
+def row(args: ArgumentTypes) -> DataType:
+    """Return a row of the arguments with the fields EXPR$0, EXPR$1, ..."""
+    return RowType([RowField(f"EXPR${i}", type_) for i, type_ in enumerate(args.types)])
 
 
-def multiset(given: Given) -> DataType:
-    """A multiset of what holds all arguments."""
-    return MultisetType(least()(given))
+def multiset(args: ArgumentTypes) -> DataType:
+    """Return a multiset of the least restrictive type of the arguments."""
+    return MultisetType(least()(args))
 
 
-def _collection(given: Given, i: int) -> DataType | None:
-    type_ = given.types[i]
+def _collection(args: ArgumentTypes, i: int) -> DataType | None:
+    type_ = args.types[i]
     return type_ if isinstance(type_, ArrayType | MapType | RowType | VariantType) else None
 
 
-def _index(given: Given, i: int) -> DataType | None:
-    """What finds an element: a number, a key of the map's kind, a name or place of a field."""
-    collection, type_ = given.types[0], given.types[i]
+def _index(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of an index, of a map key, or of the name or position of a field."""
+    collection, type_ = args.types[0], args.types[i]
     match collection:
         case ArrayType():
             fits = type_.is_(F.INTEGER_NUMERIC)
         case MapType(key_type=key):
-            fits = any(key.root in family and type_.root in family for family in FAMILIES)
+            fits = any(key.root in family and type_.root in family for family in COMPARABLE_ROOTS)
         case _:
             fits = type_.is_(F.INTEGER_NUMERIC, F.CHARACTER_STRING)
     return type_ if fits else None
 
 
-def item(given: Given) -> DataType:
-    """The element, which need not be there; of a row the field, which must."""
-    collection = given.types[0]
+def item(args: ArgumentTypes) -> DataType:
+    """Return the element type, nullable; for a row the type of the field."""
+    collection = args.types[0]
     match collection:
         case ArrayType(element_type=element):
             return element.nullable()
         case MapType(value_type=value):
             return value.nullable()
         case RowType():
-            found = _field(collection, given)
+            found = _field(collection, args)
             return found.with_nullability(found.is_nullable or collection.is_nullable)
         case _:
             return collection.nullable()
 
 
-def _field(type_: RowType, given: Given) -> DataType:
-    """The field of a place, counted from 1, or of a name in any case."""
-    place, name = known_number(given.trees[1]), text_of(given.trees[1])
-    if given.types[1].is_(F.INTEGER_NUMERIC):
-        if place and 1 <= place <= len(type_.fields):
-            return type_.fields[place - 1].data_type
+def _field(type_: RowType, args: ArgumentTypes) -> DataType:
+    """Return the type of a field by position, counted from 1, or by case-insensitive name."""
+    position, name = constant_integer(args.trees[1]), text_of(args.trees[1])
+    if args.types[1].is_(F.INTEGER_NUMERIC):
+        if position and 1 <= position <= len(type_.fields):
+            return type_.fields[position - 1].data_type
     elif name is not None:
         for one in type_.fields:
             if one.name.upper() == name.upper():
                 return one.data_type
     raise SchemaError(
-        f"{type_.as_summary_string()} has no such field",
+        f"{type_.as_summary_string()} has no field at this position or of this name",
         code="unknown-field",
-        span=given.trees[1].span,
+        span=args.trees[1].span,
     )
 
 
-def _spelled(tree: Typed) -> object:
-    """How the fields of an interval are written, if they are; those of all columns are alike."""
+def _interval_spelling(tree: Typed) -> object:
+    """Return the fields that an interval literal or cast is spelled with, if it is one."""
     match tree:
         case Ref():
             return Ref
         case Constant(literal=Interval(unit=unit, to=to, leading=leading, fraction=fraction)):
             return unit, to, leading, fraction
         case FunctionCall(
-            arguments=(*_, TypeArgument(written=TypeName(interval=Interval() as said)))
+            arguments=(*_, TypeArgument(written=TypeName(interval=Interval() as interval)))
         ):
-            return said.unit, said.to, said.leading, said.fraction
+            return interval.unit, interval.to, interval.leading, interval.fraction
         case _:
             return None
 
 
-def alike(start: int, step: int) -> Arg:
-    """The type that SQL finds for every `step`-th argument from `start` on.
+def least_restrictive_of(start: int, step: int) -> Parameter:
+    """A parameter of the least restrictive type of every `step`-th argument from `start` on.
 
-    Intervals must be written with the same fields, for Flink has no text for the cast.
+    Intervals must be spelled with the same fields, since Flink cannot print a cast between them.
     """
 
-    def of_all(given: Given) -> DataType | None:
-        found = least_restrictive(given.types[start::step])
+    def of_all(args: ArgumentTypes) -> DataType | None:
+        found = least_restrictive(args.types[start::step])
         if found is None or not found.is_(F.INTERVAL):
             return found
-        spellings = set(map(_spelled, given.trees[start::step])) - {None}
+        spellings = set(map(_interval_spelling, args.trees[start::step])) - {None}
         return found if len(spellings) <= 1 else None
 
-    return Arg("<ANY>", lambda given, _: given.once(of_all))
+    return Parameter("<ANY>", lambda args, _: args.memoized(of_all))
 
 
-def _out_of_columns(given: Given) -> DataType | None:
-    """What holds all arguments, none of which reads a column: Flink makes them rows of a table."""
-    if any(map(_reads_columns, given.trees)) or any(map(_is_table, given.trees)):
+def _out_of_columns(args: ArgumentTypes) -> DataType | None:
+    """Return the least restrictive type of arguments without columns, which Flink plans as rows."""
+    if any(map(_reads_columns, args.trees)) or any(map(_is_table, args.trees)):
         return None
-    found = least_restrictive(given.types)
-    moment = found is not None and found.is_(F.DATETIME)
-    known = [type_ for type_ in given.types if type_.root is not TypeRoot.NULL]
-    wide = isinstance(found, ArrayType) or (isinstance(found, RowType) and len(found.fields) > 1)
-    if wide and len(known) < len(given.types):
+    found = least_restrictive(args.types)
+    is_datetime = found is not None and found.is_(F.DATETIME)
+    known = [type_ for type_ in args.types if type_.root is not TypeRoot.NULL]
+    is_compound = isinstance(found, ArrayType) or (
+        isinstance(found, RowType) and len(found.fields) > 1
+    )
+    if is_compound and len(known) < len(args.types):
         return None
-    alike = all(found is not None and _kind(type_) is _kind(found) for type_ in known)
-    return None if moment and not alike else found
+    same_kind = all(found is not None and _kind(type_) is _kind(found) for type_ in known)
+    return None if is_datetime and not same_kind else found
 
 
 def _is_table(tree: Typed) -> bool:
-    """Whether Flink makes a table of a part of it, or cannot make a constant of it."""
+    """Return whether Flink plans a part of the tree as a table, or cannot reduce it."""
     parts = [part for part in walk(tree) if isinstance(part, FunctionCall)]
     nested = any(part.function.name == "MULTISET" for part in parts if part is not tree)
     return nested or any(map(_reads_interval, parts))
 
 
 def _reads_interval(call: FunctionCall) -> bool:
-    """Whether a text is cast to an interval."""
-    into = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
-    return into and call.arguments[0].type.is_(F.CHARACTER_STRING)
+    """Return whether the call casts a string to an interval."""
+    is_interval_cast = call.function.name == "CAST" and call.type.is_(F.INTERVAL)
+    return is_interval_cast and call.arguments[0].type.is_(F.CHARACTER_STRING)
 
 
 def _kind(type_: DataType) -> TypeFamily | TypeRoot:
-    """The kind of a type, for which all timestamps are alike."""
+    """Return the family of a timestamp, and the root of any other type."""
     return F.TIMESTAMP if type_.is_(F.TIMESTAMP) else type_.root
 
 
 def _reads_columns(tree: Typed) -> bool:
-    """Whether a column is read, also by what stands behind an aggregate."""
+    """Return whether a column is read, also by the FILTER or OVER of an aggregate."""
     for part in walk(tree):
         if isinstance(part, Ref):
             return True
         if isinstance(part, FunctionCall):
-            behind = [] if part.filter is None else [part.filter]
+            clauses = [] if part.filter is None else [part.filter]
             if part.over is not None:
-                behind += (*part.over.partition_by, *(key.value for key in part.over.order_by))
-            if any(map(_reads_columns, behind)):
+                clauses += (*part.over.partition_by, *(key.value for key in part.over.order_by))
+            if any(map(_reads_columns, clauses)):
                 return True
     return False
 
 
-ALIKE = alike(0, 1)
-CONSTANT = Arg("<ANY> without columns", lambda given, _: given.once(_out_of_columns))
-KEY = alike(0, 2)
-VALUE = alike(1, 2)
-COLLECTION = Arg("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
-INDEX = Arg("<INDEX>", _index)
+ITEM = least_restrictive_of(0, 1)
+CONSTANT = Parameter("<ANY> without columns", lambda args, _: args.memoized(_out_of_columns))
+KEY = least_restrictive_of(0, 2)
+VALUE = least_restrictive_of(1, 2)
+COLLECTION = Parameter("<ARRAY> | <MAP> | <ROW> | <VARIANT>", _collection)
+INDEX = Parameter("<INDEX>", _index)
 
 FUNCTIONS = (
-    #        name        takes                gives
-    operation("ROW",      (ANY,),              row, repeats=1, nulls=never),
-    operation("ARRAY",    (ALIKE,),            array(least()), repeats=1, nulls=never, aligns=True),
-    operation("MAP",      (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
-             repeats=2, nulls=never, aligns=True),
-    Function("MULTISET", (CONSTANT,),         multiset, repeats=1, nulls=never),
-    operation("[]",       (COLLECTION, INDEX), item, nulls=None),
+    # name, parameters, return type
+    operation("ROW",     (ANY,),              row, repeats=1, nullability=never),
+    operation("ARRAY",   (ITEM,),             array(least()),
+              repeats=1, nullability=never, aligns=True),
+    operation("MAP",     (KEY, VALUE),        map_(least(0, 2), least(1, 2)),
+              repeats=2, nullability=never, aligns=True),
+    Function("MULTISET", (CONSTANT,),         multiset, repeats=1, nullability=never),
+    operation("[]",      (COLLECTION, INDEX), item, nullability=None),
 )  # fmt: skip

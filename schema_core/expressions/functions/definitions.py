@@ -1,12 +1,12 @@
-"""The names by which Flink lists its own functions: those of their definitions.
+"""The names of built-in function definitions that SHOW FUNCTIONS of Flink lists.
 
-They are not always the names that SQL calls them by: ``charLength`` is CHAR_LENGTH there, ``plus``
-is an operator, and what SQL's grammar knows by itself (``CASE``, ``YEAR``) is not listed.
+They differ from the SQL names: ``charLength`` is CHAR_LENGTH, ``plus`` is an operator, and
+functions with a grammar of their own (``CASE``, ``YEAR``) are not listed.
 """
 
 from __future__ import annotations
 
-# ruff: noqa: SIM905 - hundreds of words read better as a text than as a list of strings
+# ruff: noqa: SIM905 - hundreds of names are easier to read in one string than as a list
 
 #: As SHOW FUNCTIONS of Flink 2.3.0 lists them.
 DEFINITIONS = tuple(

@@ -1,22 +1,22 @@
-"""Texts that hold JSON: made, taken apart, tested."""
+"""Functions that create, query and test JSON strings."""
 
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signature_dsl import (
     ANY,
+    AS_STRING,
     CHARACTER,
-    TEXT,
     always,
     bridged,
+    castable_to,
     either,
     exactly,
-    into,
+    keyword,
     like,
     never,
-    word,
 )
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import FunctionCall, Keyword, TypeArgument
 from schema_core.types import ArrayType, DataType
 from schema_core.types import DataTypes as T
@@ -25,79 +25,82 @@ from schema_core.types import TypeRoot as R
 
 STRING = exactly(T.STRING())
 TRUTH = exactly(T.BOOLEAN())
-WORD = word()
+KEYWORD = keyword()
 
-#: What JSON has a form for; a text is what a NULL is taken for.
+#: Types that JSON_STRING accepts; an untyped NULL is cast to a string.
 VALUE = either(
-    into(F.CHARACTER_STRING), into(F.BINARY_STRING), into(F.TIMESTAMP), into(F.CONSTRUCTED),
-    into(F.NUMERIC), into(R.STRUCTURED_TYPE), into(R.DISTINCT_TYPE), into(R.BOOLEAN),
-    into(R.VARIANT),
-)  # fmt: skip
+    *(castable_to(family) for family in (F.CHARACTER_STRING, F.BINARY_STRING, F.TIMESTAMP)),
+    *(castable_to(family) for family in (F.CONSTRUCTED, F.NUMERIC)),
+    *(castable_to(root) for root in (R.STRUCTURED_TYPE, R.DISTINCT_TYPE, R.BOOLEAN, R.VARIANT)),
+)
 
 
-def _clause(given: Given, i: int) -> DataType | None:
-    """``RETURNING type``, or what to do where there is nothing or an error."""
-    tree = given.trees[i]
+def _clause(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a RETURNING, ON EMPTY or ON ERROR clause."""
+    tree = args.trees[i]
     if isinstance(tree, TypeArgument) and tree.type.is_(F.INTERVAL):
         return None
     is_clause = isinstance(tree, Keyword | TypeArgument) or (
         isinstance(tree, FunctionCall) and tree.function.name.startswith("DEFAULT ON")
     )
-    return given.types[i] if is_clause else None
+    return args.types[i] if is_clause else None
 
 
-def _key(given: Given, i: int) -> DataType | None:
-    """The name of a field, which must not be NULL."""
-    type_ = given.types[i]
+def _key(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a key, which must be NOT NULL."""
+    type_ = args.types[i]
     return type_ if type_.is_(F.CHARACTER_STRING) and not type_.is_nullable else None
 
 
-def returned(given: Given) -> DataType:
-    """The type behind RETURNING, or a text."""
-    for tree in given.trees[2:]:
+def returned(args: ArgumentTypes) -> DataType:
+    """Return the RETURNING type, STRING by default."""
+    for tree in args.trees[2:]:
         if isinstance(tree, TypeArgument):
             return tree.type
     return T.STRING()
 
 
-def queried(given: Given) -> DataType:
-    """The type behind RETURNING: of arrays only those of texts, for which no object stands in."""
-    type_ = returned(given)
-    words = [tree.symbol.word for tree in given.trees if isinstance(tree, Keyword)]
+def queried(args: ArgumentTypes) -> DataType:
+    """Return the RETURNING type: of arrays only arrays of strings, and without EMPTY OBJECT."""
+    type_ = returned(args)
+    words = [tree.symbol.word for tree in args.trees if isinstance(tree, Keyword)]
     if isinstance(type_, ArrayType):
         if not type_.element_type.is_(F.CHARACTER_STRING):
             raise SchemaError(
-                f"JSON_QUERY returns no {type_.as_summary_string()}", code="wrong-argument-type"
+                f"JSON_QUERY cannot return {type_.as_summary_string()}", code="wrong-argument-type"
             )
         if any(word_.startswith("EMPTY OBJECT") for word_ in words):
-            raise SchemaError("an empty object is no array", code="invalid-argument-value")
+            raise SchemaError(
+                "EMPTY OBJECT is not allowed when JSON_QUERY returns an array",
+                code="invalid-argument-value",
+            )
     return type_
 
 
-CLAUSE = Arg("<CLAUSE>", _clause)
-KEY = Arg("<CHARACTER NOT NULL>", _key)
+CLAUSE = Parameter("<CLAUSE>", _clause)
+KEY = Parameter("<CHARACTER NOT NULL>", _key)
 
 FUNCTIONS = (
-    # --- SQL's rules: name, takes, gives ----------------------------------------------------------
-    Function("JSON_EXISTS", (ANY, CHARACTER, WORD),       TRUTH, optional=1, nulls=always),
-    Function("JSON_VALUE",  (ANY, CHARACTER, CLAUSE, CLAUSE, CLAUSE), returned,
-             optional=3, nulls=always),
-    Function("JSON_QUERY",  (ANY, ANY, CLAUSE, WORD, WORD, WORD), queried, nulls=always,
-             also=((ANY, ANY, WORD, WORD, WORD),)),
-    Function("JSON_OBJECT", (WORD, KEY, ANY),             STRING,
-             optional=2, repeats=2, nulls=never),
-    Function("JSON_ARRAY",  (WORD, ANY),                  STRING,
-             optional=1, repeats=1, nulls=never),
-    Function("DEFAULT ON EMPTY", (ANY,),                  like(0)),
-    Function("DEFAULT ON ERROR", (ANY,),                  like(0)),
+    # --- rules of SQL: name, parameters, return type ----------------------------------------------
+    Function("JSON_EXISTS",      (ANY, CHARACTER, KEYWORD), TRUTH, optional=1, nullability=always),
+    Function("JSON_VALUE",       (ANY, CHARACTER, CLAUSE, CLAUSE, CLAUSE), returned,
+             optional=3, nullability=always),
+    Function("JSON_QUERY",       (ANY, ANY, CLAUSE, KEYWORD, KEYWORD, KEYWORD), queried,
+             nullability=always, alternatives=((ANY, ANY, KEYWORD, KEYWORD, KEYWORD),)),
+    Function("JSON_OBJECT",      (KEYWORD, KEY, ANY),       STRING,
+             optional=2, repeats=2, nullability=never),
+    Function("JSON_ARRAY",       (KEYWORD, ANY),            STRING,
+             optional=1, repeats=1, nullability=never),
+    Function("DEFAULT ON EMPTY", (ANY,),                    like(0)),
+    Function("DEFAULT ON ERROR", (ANY,),                    like(0)),
     *(
-        Function(f"IS {no}JSON {kind}", (CHARACTER,),     TRUTH, nulls=never)
-        for no in ("", "NOT ")
+        Function(f"IS {negation}JSON {kind}", (CHARACTER,),     TRUTH, nullability=never)
+        for negation in ("", "NOT ")
         for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")
     ),
-    # --- the Table API's rules --------------------------------------------------------------------
-    bridged("JSON_STRING",  (VALUE,), STRING),
-    bridged("JSON_QUOTE",   (TEXT,),  STRING),
-    bridged("JSON_UNQUOTE", (TEXT,),  STRING),
-    bridged("JSON",         (TEXT,),  STRING),
+    # --- rules of the Table API -------------------------------------------------------------------
+    bridged("JSON_STRING",  (VALUE,),     STRING),
+    bridged("JSON_QUOTE",   (AS_STRING,), STRING),
+    bridged("JSON_UNQUOTE", (AS_STRING,), STRING),
+    bridged("JSON",         (AS_STRING,), STRING),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Three-valued logic."""
+"""Operators of three-valued logic."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from schema_core.types import DataTypes as T
 TRUTH = exactly(T.BOOLEAN())
 
 FUNCTIONS = (
-    #        name              takes                gives
-    operation("AND",            (BOOLEAN, BOOLEAN),  TRUTH, repeats=1),
-    operation("OR",             (BOOLEAN, BOOLEAN),  TRUTH, repeats=1),
-    operation("NOT",            (BOOLEAN,),          TRUTH),
-    operation("IS TRUE",        (BOOLEAN,),          TRUTH, nulls=never),
-    operation("IS NOT TRUE",    (BOOLEAN,),          TRUTH, nulls=never),
-    operation("IS FALSE",       (BOOLEAN,),          TRUTH, nulls=never),
-    operation("IS NOT FALSE",   (BOOLEAN,),          TRUTH, nulls=never),
-    operation("IS UNKNOWN",     (BOOLEAN,),          TRUTH, nulls=never),
-    operation("IS NOT UNKNOWN", (BOOLEAN,),          TRUTH, nulls=never),
+    # name, parameters, return type
+    operation("AND",            (BOOLEAN, BOOLEAN), TRUTH, repeats=1),
+    operation("OR",             (BOOLEAN, BOOLEAN), TRUTH, repeats=1),
+    operation("NOT",            (BOOLEAN,),         TRUTH),
+    operation("IS TRUE",        (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT TRUE",    (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS FALSE",       (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT FALSE",   (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS UNKNOWN",     (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT UNKNOWN", (BOOLEAN,),         TRUTH, nullability=never),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Arithmetic and concatenation."""
+"""Arithmetic operators and concatenation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from schema_core.expressions.signature_dsl import (
     MILLISECONDS,
     MONTHS,
     NUMERIC,
-    found,
     like,
     of,
     operation,
+    required,
 )
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
@@ -38,17 +38,17 @@ from schema_core.types.decimals import as_decimal, decimal_result
 from schema_core.types.least_restrictive import least_restrictive
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import Gives
+    from schema_core.expressions.signatures import ReturnTypeRule
 
 F = TypeFamily
 
 
-def number(operator: str) -> Gives:
-    """What an operator gives: decimals by their formula, a date or interval wins over the rest."""
+def number(operator: str) -> ReturnTypeRule:
+    """Return the rule of an arithmetic operator."""
 
-    def gives(given: Given) -> DataType:
-        """A decimal of the digits it needs, the moment or interval, else what holds both."""
-        left, right = given.types
+    def rule(args: ArgumentTypes) -> DataType:
+        """Return the datetime or interval type, the decimal by its formula, or the wider type."""
+        left, right = args.types
         for family in (F.DATETIME, F.INTERVAL):
             for one in (left, right):
                 if one.is_(family):
@@ -56,16 +56,16 @@ def number(operator: str) -> Gives:
         exact = left.is_(F.EXACT_NUMERIC) and right.is_(F.EXACT_NUMERIC)
         if exact and DecimalType in (type(left), type(right)):
             return decimal_result(operator, as_decimal(left), as_decimal(right))
-        return found(least_restrictive(given.types))
+        return required(least_restrictive(args.types))
 
-    return gives
+    return rule
 
 
-def concatenated(given: Given) -> DataType:
-    """Strings of all their characters, arrays of what holds the elements of all."""
-    left, right = given.types
+def concatenated(args: ArgumentTypes) -> DataType:
+    """Return a string of the combined length, or an array of the least restrictive element type."""
+    left, right = args.types
     if not isinstance(left, LengthType) or not isinstance(right, LengthType):
-        return found(least_restrictive(given.types))
+        return required(least_restrictive(args.types))
     length = left.length + right.length
     if isinstance(left, CharType | BinaryType) and isinstance(right, CharType | BinaryType):
         return left.with_length(min(length, MAX_LENGTH))
@@ -73,28 +73,29 @@ def concatenated(given: Given) -> DataType:
     return kind().with_length(min(length, MAX_LENGTH))
 
 
-def _array_like_all(given: Given, i: int) -> DataType | None:
-    return least_restrictive(given.types) and (
-        given.types[i] if isinstance(given.types[i], ArrayType) else None
+def _concatenable_array(args: ArgumentTypes, i: int) -> DataType | None:
+    return least_restrictive(args.types) and (
+        args.types[i] if isinstance(args.types[i], ArrayType) else None
     )
 
 
-#: A timestamp without a zone.
-CLOCK = of("<TIMESTAMP>", TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE)
-ARRAYS = Arg("<ARRAY>", _array_like_all)
+#: A timestamp without time zone.
+LOCAL_TIMESTAMP = of("<TIMESTAMP>", TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE)
+ARRAYS = Parameter("<ARRAY>", _concatenable_array)
 
 PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
 
 FUNCTIONS = (
-    #        name  takes                gives
-    operation("+",  (NUMERIC, NUMERIC),  number("+"), also=(*PLUS, (INTERVAL, DATETIME))),
-    Function("-",  (CLOCK, INTERVAL),   number("-")),
-    operation("-",  (NUMERIC, NUMERIC),  number("-"), also=PLUS),
-    operation("*",  (NUMERIC, NUMERIC),  number("*"),
-             also=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),
-    operation("/",  (NUMERIC, NUMERIC),  number("/"), also=((INTERVAL, NUMERIC),)),
-    Function("%",  (EXACT, EXACT),      remainder),
-    operation("-x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
-    operation("+x", (NUMERIC,),          like(0), also=((INTERVAL,),)),
-    operation("||", (CHARACTER, ALIKE), concatenated, also=((BINARY, BINARY), (ARRAYS, ARRAYS))),
+    # name, parameters, return type
+    operation("+",  (NUMERIC, NUMERIC), number("+"), alternatives=(*PLUS, (INTERVAL, DATETIME))),
+    Function("-",   (LOCAL_TIMESTAMP, INTERVAL), number("-")),
+    operation("-",  (NUMERIC, NUMERIC), number("-"), alternatives=PLUS),
+    operation("*",  (NUMERIC, NUMERIC), number("*"),
+              alternatives=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),
+    operation("/",  (NUMERIC, NUMERIC), number("/"), alternatives=((INTERVAL, NUMERIC),)),
+    Function("%",   (EXACT, EXACT),     remainder),
+    operation("-x", (NUMERIC,),         like(0), alternatives=((INTERVAL,),)),
+    operation("+x", (NUMERIC,),         like(0), alternatives=((INTERVAL,),)),
+    operation("||", (CHARACTER, ALIKE), concatenated,
+              alternatives=((BINARY, BINARY), (ARRAYS, ARRAYS))),
 )  # fmt: skip

@@ -1,139 +1,140 @@
-"""Functions of character strings, some of which also take bytes."""
+"""Functions of character strings, some of which also accept binary strings."""
 
 from __future__ import annotations
 
 from schema_core.expressions.signature_dsl import (
     ALIKE,
+    AS_BYTES,
+    AS_INTEGER,
+    AS_STRING,
     BINARY,
-    BYTES,
     CHARACTER,
     INTEGER,
     NUMERIC,
     STRING,
-    TEXT,
-    WHOLE,
     always,
     bridged,
     commonly,
     exactly,
     first,
     joined,
+    keyword,
     like,
     never,
     text_of,
     varying_like,
-    word,
 )
 from schema_core.expressions.signature_dsl import ANY as ANYTHING
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Keyword
 from schema_core.sql.literals import CHARSETS
 from schema_core.types import DataType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
 
-TEXT_TYPE = exactly(T.STRING())
+STRING_TYPE = exactly(T.STRING())
 BYTES_TYPE = exactly(T.BYTES())
-NUMBER_TYPE = exactly(T.INT())
-TRUTH = exactly(T.BOOLEAN())
+INT_TYPE = exactly(T.INT())
+BOOLEAN_TYPE = exactly(T.BOOLEAN())
 MAP_TYPE = exactly(T.MAP(T.STRING(), T.STRING()))
-TEXTS_TYPE = exactly(T.ARRAY(T.STRING()))
-SIDES = word("BOTH", "LEADING", "TRAILING")
+STRINGS_TYPE = exactly(T.ARRAY(T.STRING()))
+SIDES = keyword("BOTH", "LEADING", "TRAILING")
 
 
-def _index(given: Given, i: int) -> DataType | None:
-    """A whole number, which is not below 0 if it is known; nothing is cast to it."""
-    whole = given.types[i].is_(F.INTEGER_NUMERIC)
-    text = text_of(given.trees[i]) or ""
-    return given.types[i] if whole and not text.startswith("-") else None
+def _index(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of an integer, which must not be a negative literal."""
+    is_integer = args.types[i].is_(F.INTEGER_NUMERIC)
+    text = text_of(args.trees[i]) or ""
+    return args.types[i] if is_integer and not text.startswith("-") else None
 
 
-def _charset(given: Given, i: int) -> DataType | None:
-    """The name of a character set."""
-    tree = given.trees[i]
+def _charset(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a keyword that names a character set."""
+    tree = args.trees[i]
     known = isinstance(tree, Keyword) and tree.symbol.word.strip("`").upper() in CHARSETS
-    return given.types[i] if known else None
+    return args.types[i] if known else None
 
 
-CHARSET = Arg("<CHARACTER SET>", _charset)
-INDEX = Arg("<INTEGER_NUMERIC>", _index)
+CHARSET = Parameter("<CHARACTER SET>", _charset)
+INDEX = Parameter("<INTEGER_NUMERIC>", _index)
 
 FUNCTIONS = (
-    # --- SQL's rules: name, takes, gives ----------------------------------------------------------
-    Function("UPPER",            (CHARACTER,),                     like(0)),
-    Function("LOWER",            (CHARACTER,),                     like(0)),
-    Function("INITCAP",          (CHARACTER,),                     like(0)),
-    Function("CHAR_LENGTH",      (CHARACTER,),                     NUMBER_TYPE),
-    Function("CHARACTER_LENGTH", (CHARACTER,),                     NUMBER_TYPE),
-    Function("CONCAT",           (CHARACTER,),                     TEXT_TYPE, repeats=1),
-    Function("CONCAT_WS",        (CHARACTER,),                     TEXT_TYPE, repeats=1),
-    Function("POSITION",         (CHARACTER, CHARACTER, INTEGER),  NUMBER_TYPE, optional=1,
-             also=((BINARY, BINARY), (BINARY, BINARY, INTEGER))),
-    Function("TRIM",             (SIDES, CHARACTER, ALIKE),        varying_like(2)),
-    Function("LTRIM",            (CHARACTER, CHARACTER),           varying_like(0), optional=1),
-    Function("RTRIM",            (CHARACTER, CHARACTER),           varying_like(0), optional=1),
-    Function("REPEAT",           (CHARACTER, INTEGER),             TEXT_TYPE),
-    Function("OVERLAY",          (CHARACTER, ALIKE, INTEGER, INTEGER), joined, optional=1,
-             also=((BINARY, STRING, INTEGER), (BINARY, STRING, INTEGER, INTEGER))),
-    Function("SUBSTRING",        (CHARACTER, INTEGER, INTEGER),    varying_like(0),
-             optional=1, nulls=always),
-    Function("SUBSTR",           (CHARACTER, INTEGER, INTEGER),    varying_like(0),
-             optional=1, nulls=always),
-    Function("LEFT",             (CHARACTER, INTEGER),             varying_like(0), nulls=always),
-    Function("RIGHT",            (CHARACTER, INTEGER),             varying_like(0), nulls=always),
-    Function("REPLACE",          (CHARACTER, CHARACTER, CHARACTER), TEXT_TYPE),
-    Function("LPAD",             (CHARACTER, INTEGER, CHARACTER),  TEXT_TYPE),
-    Function("RPAD",             (CHARACTER, INTEGER, CHARACTER),  TEXT_TYPE),
-    Function("FROM_BASE64",      (STRING,),                        TEXT_TYPE),
-    Function("TO_BASE64",        (STRING,),                        TEXT_TYPE),
-    Function("ASCII",            (CHARACTER,),                     NUMBER_TYPE),
-    Function("CHR",              (INTEGER,),                       TEXT_TYPE, nulls=always),
-    Function("DECODE",           (BINARY, CHARACTER),              TEXT_TYPE),
-    Function("ENCODE",           (CHARACTER, CHARACTER),           BYTES_TYPE),
-    Function("INSTR",            (CHARACTER, CHARACTER, INTEGER, INTEGER), NUMBER_TYPE, optional=2),
-    Function("LOCATE",           (CHARACTER, CHARACTER, INTEGER),  NUMBER_TYPE, optional=1),
-    Function("PARSE_URL",        (CHARACTER, CHARACTER, CHARACTER), TEXT_TYPE,
-             optional=1, nulls=always),
-    Function("REVERSE",          (CHARACTER,),                     TEXT_TYPE, nulls=always),
-    Function("SPLIT_INDEX",      (CHARACTER, CHARACTER, INTEGER),  TEXT_TYPE, nulls=always,
-             also=((CHARACTER, INTEGER, INTEGER),)),
+    # --- rules of SQL: name, parameters, return type ----------------------------------------------
+    Function("UPPER",            (CHARACTER,),              like(0)),
+    Function("LOWER",            (CHARACTER,),              like(0)),
+    Function("INITCAP",          (CHARACTER,),              like(0)),
+    Function("CHAR_LENGTH",      (CHARACTER,),              INT_TYPE),
+    Function("CHARACTER_LENGTH", (CHARACTER,),              INT_TYPE),
+    Function("CONCAT",           (CHARACTER,),              STRING_TYPE, repeats=1),
+    Function("CONCAT_WS",        (CHARACTER,),              STRING_TYPE, repeats=1),
+    Function("POSITION",         (CHARACTER, CHARACTER, INTEGER), INT_TYPE,
+             optional=1, alternatives=((BINARY, BINARY), (BINARY, BINARY, INTEGER))),
+    Function("TRIM",             (SIDES, CHARACTER, ALIKE), varying_like(2)),
+    Function("LTRIM",            (CHARACTER, CHARACTER),    varying_like(0), optional=1),
+    Function("RTRIM",            (CHARACTER, CHARACTER),    varying_like(0), optional=1),
+    Function("REPEAT",           (CHARACTER, INTEGER),      STRING_TYPE),
+    Function("OVERLAY",          (CHARACTER, ALIKE, INTEGER, INTEGER), joined,
+             optional=1,
+             alternatives=((BINARY, STRING, INTEGER), (BINARY, STRING, INTEGER, INTEGER))),
+    Function("SUBSTRING",        (CHARACTER, INTEGER, INTEGER), varying_like(0),
+             optional=1, nullability=always),
+    Function("SUBSTR",           (CHARACTER, INTEGER, INTEGER), varying_like(0),
+             optional=1, nullability=always),
+    Function("LEFT",             (CHARACTER, INTEGER),      varying_like(0), nullability=always),
+    Function("RIGHT",            (CHARACTER, INTEGER),      varying_like(0), nullability=always),
+    Function("REPLACE",          (CHARACTER, CHARACTER, CHARACTER), STRING_TYPE),
+    Function("LPAD",             (CHARACTER, INTEGER, CHARACTER), STRING_TYPE),
+    Function("RPAD",             (CHARACTER, INTEGER, CHARACTER), STRING_TYPE),
+    Function("FROM_BASE64",      (STRING,),                 STRING_TYPE),
+    Function("TO_BASE64",        (STRING,),                 STRING_TYPE),
+    Function("ASCII",            (CHARACTER,),              INT_TYPE),
+    Function("CHR",              (INTEGER,),                STRING_TYPE, nullability=always),
+    Function("DECODE",           (BINARY, CHARACTER),       STRING_TYPE),
+    Function("ENCODE",           (CHARACTER, CHARACTER),    BYTES_TYPE),
+    Function("INSTR",            (CHARACTER, CHARACTER, INTEGER, INTEGER), INT_TYPE, optional=2),
+    Function("LOCATE",           (CHARACTER, CHARACTER, INTEGER), INT_TYPE, optional=1),
+    Function("PARSE_URL",        (CHARACTER, CHARACTER, CHARACTER), STRING_TYPE,
+             optional=1, nullability=always),
+    Function("REVERSE",          (CHARACTER,),              STRING_TYPE, nullability=always),
+    Function("SPLIT_INDEX",      (CHARACTER, CHARACTER, INTEGER), STRING_TYPE,
+             nullability=always, alternatives=((CHARACTER, INTEGER, INTEGER),)),
     Function("STR_TO_MAP",       (CHARACTER, CHARACTER, CHARACTER), MAP_TYPE,
-             nulls=always, also=((CHARACTER,),)),
-    Function("UUID",             (),                               exactly(T.CHAR(36)), nulls=never,
-             deterministic=False),
-    Function("IS_ALPHA",         (CHARACTER,),                     TRUTH,
-             nulls=never, also=((NUMERIC,),)),
-    Function("IS_DIGIT",         (CHARACTER,),                     TRUTH,
-             nulls=never, also=((NUMERIC,),)),
-    Function("IS_DECIMAL",       (CHARACTER,),                     TRUTH,
-             nulls=never, also=((NUMERIC,),)),
-    Function("REGEXP",           (CHARACTER, CHARACTER),           TRUTH),
-    Function("REGEXP_REPLACE",   (CHARACTER, CHARACTER, CHARACTER), TEXT_TYPE),
-    Function("REGEXP_EXTRACT",   (CHARACTER, CHARACTER, INTEGER),  TEXT_TYPE,
-             optional=1, nulls=always),
-    Function("PRINT",            (CHARACTER, ANYTHING),            like(1), deterministic=False),
-    Function("TRANSLATE USING",  (CHARACTER, CHARSET),             like(0)),
-    # --- the Table API's rules --------------------------------------------------------------------
-    bridged("BTRIM",             (TEXT, TEXT),                     TEXT_TYPE, optional=1),
-    bridged("TRANSLATE3",        (TEXT, TEXT, TEXT),               TEXT_TYPE,
-            nulls=first, aliases=("TRANSLATE",)),
-    bridged("URL_ENCODE",        (TEXT,),                          TEXT_TYPE, nulls=always),
-    bridged("URL_DECODE",        (TEXT,),                          TEXT_TYPE, nulls=always),
-    bridged("SPLIT",             (TEXT, TEXT),                     TEXTS_TYPE),
-    bridged("ELT",               (INDEX, TEXT),                    commonly(1),
-            repeats=1, nulls=always,
-            also=((INDEX, BYTES),)),
-    bridged("PRINTF",            (TEXT, ANYTHING),                 TEXT_TYPE,
-            optional=1, repeats=1, nulls=always),
-    bridged("STARTSWITH",        (TEXT, TEXT),                     TRUTH, also=((BYTES, BYTES),)),
-    bridged("ENDSWITH",          (TEXT, TEXT),                     TRUTH, also=((BYTES, BYTES),)),
-    bridged("INET_ATON",         (TEXT,),                          exactly(T.BIGINT()),
-            nulls=always),
-    bridged("INET_NTOA",         (WHOLE,),                         TEXT_TYPE, nulls=always),
-    bridged("UNHEX",             (TEXT,),                          BYTES_TYPE, nulls=always),
-    bridged("REGEXP_EXTRACT_ALL", (TEXT, TEXT, WHOLE),             TEXTS_TYPE,
-            optional=1, nulls=always),
-    bridged("REGEXP_COUNT",      (TEXT, TEXT),                     NUMBER_TYPE, nulls=always),
-    bridged("REGEXP_INSTR",      (TEXT, TEXT),                     NUMBER_TYPE, nulls=always),
-    bridged("REGEXP_SUBSTR",     (TEXT, TEXT),                     TEXT_TYPE, nulls=always),
+             nullability=always, alternatives=((CHARACTER,),)),
+    Function("UUID",             (),                        exactly(T.CHAR(36)),
+             nullability=never, deterministic=False),
+    Function("IS_ALPHA",         (CHARACTER,),              BOOLEAN_TYPE,
+             nullability=never, alternatives=((NUMERIC,),)),
+    Function("IS_DIGIT",         (CHARACTER,),              BOOLEAN_TYPE,
+             nullability=never, alternatives=((NUMERIC,),)),
+    Function("IS_DECIMAL",       (CHARACTER,),              BOOLEAN_TYPE,
+             nullability=never, alternatives=((NUMERIC,),)),
+    Function("REGEXP",           (CHARACTER, CHARACTER),    BOOLEAN_TYPE),
+    Function("REGEXP_REPLACE",   (CHARACTER, CHARACTER, CHARACTER), STRING_TYPE),
+    Function("REGEXP_EXTRACT",   (CHARACTER, CHARACTER, INTEGER), STRING_TYPE,
+             optional=1, nullability=always),
+    Function("PRINT",            (CHARACTER, ANYTHING),     like(1), deterministic=False),
+    Function("TRANSLATE USING",  (CHARACTER, CHARSET),      like(0)),
+    # --- rules of the Table API -------------------------------------------------------------------
+    bridged("BTRIM",              (AS_STRING, AS_STRING), STRING_TYPE, optional=1),
+    bridged("TRANSLATE3",         (AS_STRING, AS_STRING, AS_STRING), STRING_TYPE,
+            nullability=first, aliases=("TRANSLATE",)),
+    bridged("URL_ENCODE",         (AS_STRING,),           STRING_TYPE, nullability=always),
+    bridged("URL_DECODE",         (AS_STRING,),           STRING_TYPE, nullability=always),
+    bridged("SPLIT",              (AS_STRING, AS_STRING), STRINGS_TYPE),
+    bridged("ELT",                (INDEX, AS_STRING),     commonly(1),
+            repeats=1, nullability=always, alternatives=((INDEX, AS_BYTES),)),
+    bridged("PRINTF",             (AS_STRING, ANYTHING),  STRING_TYPE,
+            optional=1, repeats=1, nullability=always),
+    bridged("STARTSWITH",         (AS_STRING, AS_STRING), BOOLEAN_TYPE,
+            alternatives=((AS_BYTES, AS_BYTES),)),
+    bridged("ENDSWITH",           (AS_STRING, AS_STRING), BOOLEAN_TYPE,
+            alternatives=((AS_BYTES, AS_BYTES),)),
+    bridged("INET_ATON",          (AS_STRING,),           exactly(T.BIGINT()), nullability=always),
+    bridged("INET_NTOA",          (AS_INTEGER,),          STRING_TYPE, nullability=always),
+    bridged("UNHEX",              (AS_STRING,),           BYTES_TYPE, nullability=always),
+    bridged("REGEXP_EXTRACT_ALL", (AS_STRING, AS_STRING, AS_INTEGER), STRINGS_TYPE,
+            optional=1, nullability=always),
+    bridged("REGEXP_COUNT",       (AS_STRING, AS_STRING), INT_TYPE, nullability=always),
+    bridged("REGEXP_INSTR",       (AS_STRING, AS_STRING), INT_TYPE, nullability=always),
+    bridged("REGEXP_SUBSTR",      (AS_STRING, AS_STRING), STRING_TYPE, nullability=always),
 )  # fmt: skip

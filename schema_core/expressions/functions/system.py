@@ -1,4 +1,4 @@
-"""Functions of the session and about expressions."""
+"""Functions of the session, and functions that inspect their argument."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from schema_core.expressions.signatures import Function
 from schema_core.types import DataTypes as T
 
 FUNCTIONS = (
-    #        name                takes                    gives
+    # name, parameters, return type
     Function("CURRENT_DATABASE", (),                      exactly(T.STRING()),
-             nulls=never, deterministic=False),
+             nullability=never, deterministic=False),
     bridged("TYPEOF",            (ANY, literal(BOOLEAN)), exactly(T.STRING()),
-            optional=1, nulls=always),
+            optional=1, nullability=always),
     bridged("$HASHCODE$1",       (ANY,),                  exactly(T.INT())),
 )  # fmt: skip

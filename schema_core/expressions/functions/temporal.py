@@ -1,4 +1,4 @@
-"""Functions of dates, times, timestamps and intervals, and the clocks."""
+"""Functions of dates, times, timestamps and intervals, and of the current time."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.functions.numbers import MAX_INT, known_number, known_up_to
+from schema_core.expressions.functions.numbers import MAX_INT, constant_integer, literal_up_to
 from schema_core.expressions.patterns import pattern_problem, zone_problem
 from schema_core.expressions.signature_dsl import (
+    AS_NUMBER,
+    AS_STRING,
     CHARACTER,
     DATETIME,
     INTEGER,
     MILLISECONDS,
     MONTHS,
-    NUMBER,
     NUMERIC,
     TARGET,
-    TEXT,
     TIMESTAMP,
     always,
     bridged,
@@ -27,7 +27,7 @@ from schema_core.expressions.signature_dsl import (
     operation,
     text_of,
 )
-from schema_core.expressions.signatures import Arg, Function, Given
+from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Keyword
 from schema_core.sql import syntax
 from schema_core.types import (
@@ -47,8 +47,8 @@ from schema_core.types.least_restrictive import least_restrictive
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
-#: Words for units that ODBC brought, beside those of SQL.
-ODBC = {
+#: ODBC name of a time unit -> its SQL name.
+ODBC_UNITS = {
     "SQL_TSI_YEAR": "YEAR",
     "SQL_TSI_QUARTER": "QUARTER",
     "SQL_TSI_MONTH": "MONTH",
@@ -62,7 +62,7 @@ ODBC = {
     "FRAC_SECOND": "MICROSECOND",
 }
 
-#: Units of months, and of milliseconds; what an interval of either kind has.
+#: Units of year-month intervals, and of day-time intervals.
 MONTH_UNITS = ("MILLENNIUM", "CENTURY", "DECADE", "YEAR", "ISOYEAR", "QUARTER", "MONTH")
 SECOND_UNITS = (
     "WEEK", "DAY", "DOW", "ISODOW", "DOY", "HOUR", "MINUTE", "SECOND",
@@ -71,74 +71,81 @@ SECOND_UNITS = (
 
 
 def unit_of(tree: Typed) -> str:
-    """The unit that a steering word says, as SQL calls it; empty if it says none.
+    """Return the SQL name of the time unit that a keyword names; empty for other expressions.
 
-    Units that are no words of SQL's own are names, in back-ticks.
+    Units that are not SQL keywords are parsed as identifiers, in back-ticks.
     """
-    said = tree.symbol.word.strip("`").upper() if isinstance(tree, Keyword) else ""
-    return ODBC.get(said, said)
+    name = tree.symbol.word.strip("`").upper() if isinstance(tree, Keyword) else ""
+    return ODBC_UNITS.get(name, name)
 
 
-def unit(*units: str) -> Arg:
-    """One of these units."""
+def unit(*units: str) -> Parameter:
+    """A parameter for a keyword that names one of these time units."""
 
-    def accepts(given: Given, i: int) -> DataType | None:
-        return given.types[i] if unit_of(given.trees[i]) in units else None
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        return args.types[i] if unit_of(args.trees[i]) in units else None
 
-    return Arg("<UNIT>", accepts)
+    return Parameter("<UNIT>", accepts)
 
 
 UNIT = unit(*MONTH_UNITS, *SECOND_UNITS)
 UNIT_OF_MONTHS = unit(*MONTH_UNITS)
 UNIT_OF_SECONDS = unit(*SECOND_UNITS)
 
-#: Units below a day that make a timestamp of a date, with the digits of a second they need.
-FINE = {"HOUR": 0, "MINUTE": 0, "SECOND": 0, "MILLISECOND": 3, "MICROSECOND": 6, "NANOSECOND": 9}
+#: Unit shorter than a day -> the fractional digits of a second that it requires.
+SUBDAY_UNITS = {
+    **dict.fromkeys(("HOUR", "MINUTE", "SECOND"), 0),
+    "MILLISECOND": 3,
+    "MICROSECOND": 6,
+    "NANOSECOND": 9,
+}
 
 
-def moved(given: Given) -> DataType:
-    """What TIMESTAMPADD gives: the moment with as many digits as the unit needs."""
-    fine, type_ = unit_of(given.trees[0]), given.types[2]
+def timestamp_sum(args: ArgumentTypes) -> DataType:
+    """Return the datetime type with the fractional digits that the unit requires."""
+    unit_, type_ = unit_of(args.trees[0]), args.types[2]
     match type_:
-        case DateType() if fine in ("HOUR", "MINUTE", "SECOND"):
+        case DateType() if unit_ in ("HOUR", "MINUTE", "SECOND"):
             return T.TIMESTAMP(6)
-        case DateType() if fine in FINE:
-            raise SchemaError(f"{fine} cannot be added to a DATE", code="wrong-argument-type")
+        case DateType() if unit_ in SUBDAY_UNITS:
+            raise SchemaError(f"{unit_} cannot be added to a DATE", code="wrong-argument-type")
         case TimeType(precision=precision):
-            return TimeType(max(precision, min(FINE.get(fine, 0), 3)))
-        case AnyTimestampType(precision=precision) if fine in FINE:
-            return type(type_)(max(precision, FINE[fine]))  # without its time attribute
+            return TimeType(max(precision, min(SUBDAY_UNITS.get(unit_, 0), 3)))
+        case AnyTimestampType(precision=precision) if unit_ in SUBDAY_UNITS:
+            return type(type_)(max(precision, SUBDAY_UNITS[unit_]))  # without its time attribute
         case _:
             return type_
 
 
-def counted(given: Given) -> DataType:
-    """What TIMESTAMPDIFF gives."""
-    return T.BIGINT() if unit_of(given.trees[0]) == "NANOSECOND" else T.INT()
+def timestamp_difference(args: ArgumentTypes) -> DataType:
+    """Return INT, or BIGINT for nanoseconds."""
+    return T.BIGINT() if unit_of(args.trees[0]) == "NANOSECOND" else T.INT()
 
 
-def _of_one_kind(given: Given, i: int) -> DataType | None:
-    """A moment that has a type in common with the one it is subtracted from."""
-    if not given.types[i].is_(F.DATETIME):
+def _of_one_kind(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a datetime that has a common type with the minuend."""
+    if not args.types[i].is_(F.DATETIME):
         return None
-    return given.types[i] if least_restrictive(given.types[:2]) else None
+    return args.types[i] if least_restrictive(args.types[:2]) else None
 
 
-SAME = Arg("<DATETIME>", _of_one_kind)
+SAME = Parameter("<DATETIME>", _of_one_kind)
 
 
-def instant_of_number(given: Given) -> DataType:
-    """The digits of a second that are asked for, three at least."""
-    known = known_number(given.trees[1], through_casts=False) if len(given.trees) > 1 else None
+def ltz_of_number(args: ArgumentTypes) -> DataType:
+    """Return TIMESTAMP_LTZ of the requested precision, 3 at least."""
+    known = constant_integer(args.trees[1], through_casts=False) if len(args.trees) > 1 else None
     digits = 3 if known is None else known
     if not 0 <= digits <= 9:
-        raise SchemaError(f"the precision {digits} is outside 0..9", code="invalid-argument-value")
+        raise SchemaError(
+            f"the precision must be from 0 to 9, got {digits}", code="invalid-argument-value"
+        )
     return T.TIMESTAMP_LTZ(max(3, digits))
 
 
-def instant_of_text(given: Given) -> DataType:
-    """As many digits of a second as the pattern ends with, three at least."""
-    known = [text_of(tree) for tree in given.trees[1:]]
+def ltz_of_string(args: ArgumentTypes) -> DataType:
+    """Return TIMESTAMP_LTZ of the precision of the pattern, 3 at least."""
+    known = [text_of(tree) for tree in args.trees[1:]]
     for text, problem in zip(known, (pattern_problem, zone_problem), strict=False):
         if text is not None and (found := problem(text)):
             raise SchemaError(found, code="invalid-argument-value")
@@ -146,79 +153,79 @@ def instant_of_text(given: Given) -> DataType:
     return T.TIMESTAMP_LTZ(max(3, len(pattern) - len(pattern.rstrip("S")) if pattern else 0))
 
 
-def instant(given: Given) -> DataType:
-    """What TO_TIMESTAMP_LTZ gives: of a text by its pattern, of a number by its precision."""
-    text = given.types[0].is_(F.CHARACTER_STRING) or len(given.types) > 2
-    return instant_of_text(given) if text else instant_of_number(given)
+def to_timestamp_ltz(args: ArgumentTypes) -> DataType:
+    """Return TIMESTAMP_LTZ of the precision of the pattern or of the precision argument."""
+    is_string = args.types[0].is_(F.CHARACTER_STRING) or len(args.types) > 2
+    return ltz_of_string(args) if is_string else ltz_of_number(args)
 
 
-def _digits(given: Given, i: int) -> DataType | None:
-    """A whole number of Flink's INT and nothing that casts into one."""
-    return given.types[i] if given.types[i].root is R.INTEGER else None
+def _digits(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of an INT, without a cast."""
+    return args.types[i] if args.types[i].root is R.INTEGER else None
 
 
-def _known_text(given: Given, i: int) -> DataType | None:
-    """A text that is not plainly NULL."""
-    return None if given.types[i].root is R.NULL else TEXT.accepts(given, i)
+def _typed_string(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the string type of an argument that is not an untyped NULL."""
+    return None if args.types[i].root is R.NULL else AS_STRING.accepts(args, i)
 
 
-def _known_number(given: Given, i: int) -> DataType | None:
-    """A number that is not plainly NULL."""
-    return None if given.types[i].root is R.NULL else NUMBER.accepts(given, i)
+def _typed_number(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the numeric type of an argument that is not an untyped NULL."""
+    return None if args.types[i].root is R.NULL else AS_NUMBER.accepts(args, i)
 
 
-DIGITS = Arg("<INTEGER>", _digits)
-KNOWN_NUMBER = Arg("<NUMERIC>", _known_number)
-KNOWN_TEXT = Arg("<CHARACTER_STRING>", _known_text)
+DIGITS = Parameter("<INTEGER>", _digits)
+TYPED_NUMBER = Parameter("<NUMERIC>", _typed_number)
+TYPED_STRING = Parameter("<CHARACTER_STRING>", _typed_string)
 
 
-def time_of_day(given: Given) -> DataType:
-    """A time with the digits of a second that are asked for."""
-    digits = known_number(given.trees[0]) if given.trees else None
+def time_of_day(args: ArgumentTypes) -> DataType:
+    """Return TIME of the requested precision."""
+    digits = constant_integer(args.trees[0]) if args.trees else None
     return T.TIME(digits or 0)
 
 
-def _period(given: Given, i: int) -> DataType | None:
-    """A row of a moment, and of another of its kind or of an interval."""
-    type_, first = given.types[i], given.types[0]
+def _period(args: ArgumentTypes, i: int) -> DataType | None:
+    """Return the type of a period: a row of two datetimes, or of a datetime and an interval."""
+    type_, first = args.types[i], args.types[0]
     if not isinstance(type_, RowType) or len(type_.fields) != 2 or not isinstance(first, RowType):
         return None
     start, end = type_.children()
-    moment = first.children()[0]
-    fits = moment.is_(F.DATETIME) and start.root is moment.root
-    return type_ if fits and (end.root is moment.root or end.is_(F.INTERVAL)) else None
+    datetime_ = first.children()[0]
+    fits = datetime_.is_(F.DATETIME) and start.root is datetime_.root
+    return type_ if fits and (end.root is datetime_.root or end.is_(F.INTERVAL)) else None
 
 
 def but_last(flags: Iterable[bool]) -> bool:
-    """Where one of the arguments before the last may be."""
+    """Return whether an argument before the last is nullable."""
     return any(list(flags)[:-1])
 
 
-PERIOD = Arg("(<DATETIME>, <DATETIME> | <INTERVAL>)", _period)
-CLOCK = (known_up_to(MAX_INT),)
-CLOCK_TO_3 = (known_up_to(3),)
-TO_INSTANT = exactly(T.TIMESTAMP_LTZ(3))
+PERIOD = Parameter("(<DATETIME>, <DATETIME> | <INTERVAL>)", _period)
+PRECISION = (literal_up_to(MAX_INT),)
+TIME_PRECISION = (literal_up_to(3),)
+TIMESTAMP_LTZ_3 = exactly(T.TIMESTAMP_LTZ(3))
 PROCTIME = exactly(LocalZonedTimestampType(3, kind=TimestampKind.PROCTIME))
 
 
-def _event_time(given: Given, i: int) -> DataType | None:
-    type_ = given.types[i]
+def _event_time(args: ArgumentTypes, i: int) -> DataType | None:
+    type_ = args.types[i]
     rowtime = isinstance(type_, AnyTimestampType) and type_.kind is TimestampKind.ROWTIME
     return type_ if rowtime else None
 
 
-EVENT_TIME = Arg("<ROWTIME>", _event_time)
+EVENT_TIME = Parameter("<ROWTIME>", _event_time)
 
 
-def regular(given: Given) -> DataType:
-    """The timestamp without its time attribute."""
-    type_ = given.types[0]
+def regular(args: ArgumentTypes) -> DataType:
+    """Return the timestamp type without its time attribute."""
+    type_ = args.types[0]
     return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
-def part(words: str) -> Function:
-    """``YEAR(x)`` and its like, which are other ways to write ``EXTRACT(YEAR FROM x)``."""
-    name, _, field = words.partition(" ")
+def extract_synonym(names: str) -> Function:
+    """Return the row of ``YEAR`` or a function like it, a synonym of ``EXTRACT(YEAR FROM x)``."""
+    name, _, field = names.partition(" ")
 
     def rewrite(call: syntax.Call) -> syntax.Expression:
         word_ = syntax.Symbol(field or name, call.span)
@@ -227,55 +234,61 @@ def part(words: str) -> Function:
     return Function(name, (DATETIME,), exactly(T.BIGINT()), rewrite=rewrite)
 
 
-PARTS = (
+EXTRACT_SYNONYMS = (
     "YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR DOY", "DAYOFMONTH DAY", "DAYOFWEEK DOW",
     "HOUR", "MINUTE", "SECOND",
 )  # fmt: skip
 
 
 FUNCTIONS = (
-    # --- SQL's rules: name, takes, gives ----------------------------------------------------------
-    Function("EXTRACT",        (UNIT, DATETIME),         exactly(T.BIGINT()),
-             also=((UNIT_OF_MONTHS, MONTHS), (UNIT_OF_SECONDS, MILLISECONDS))),
-    *map(part, PARTS),
-    Function("(-)",            (DATETIME, SAME, TARGET), like(2), nulls=but_last),
-    Function("INTERVAL",       (NUMERIC, TARGET),        like(1), nulls=but_last),
-    Function("OVERLAPS",       (PERIOD, PERIOD),         exactly(T.BOOLEAN())),
-    operation("TIMESTAMPADD",   (UNIT, INTEGER, DATETIME), moved),
-    operation("TIMESTAMPDIFF",  (UNIT, DATETIME, DATETIME), counted),
-    Function("TO_DATE",        (CHARACTER, CHARACTER),   exactly(T.DATE()),
-             optional=1, nulls=always),
-    Function("TO_TIMESTAMP",   (CHARACTER, CHARACTER),   exactly(T.TIMESTAMP(3)),
-             optional=1, nulls=always),
-    Function("DATE_FORMAT",    (TIMESTAMP, CHARACTER),   exactly(T.STRING()), nulls=always,
-             also=((CHARACTER, CHARACTER),)),
+    # --- rules of SQL: name, parameters, return type ----------------------------------------------
+    Function("EXTRACT",        (UNIT, DATETIME),          exactly(T.BIGINT()),
+             alternatives=((UNIT_OF_MONTHS, MONTHS), (UNIT_OF_SECONDS, MILLISECONDS))),
+    *map(extract_synonym, EXTRACT_SYNONYMS),
+    Function("(-)",            (DATETIME, SAME, TARGET),  like(2), nullability=but_last),
+    Function("INTERVAL",       (NUMERIC, TARGET),         like(1), nullability=but_last),
+    Function("OVERLAPS",       (PERIOD, PERIOD),          exactly(T.BOOLEAN())),
+    operation("TIMESTAMPADD",  (UNIT, INTEGER, DATETIME), timestamp_sum),
+    operation("TIMESTAMPDIFF", (UNIT, DATETIME, DATETIME), timestamp_difference),
+    Function("TO_DATE",        (CHARACTER, CHARACTER),    exactly(T.DATE()),
+             optional=1, nullability=always),
+    Function("TO_TIMESTAMP",   (CHARACTER, CHARACTER),    exactly(T.TIMESTAMP(3)),
+             optional=1, nullability=always),
+    Function("DATE_FORMAT",    (TIMESTAMP, CHARACTER),    exactly(T.STRING()),
+             nullability=always, alternatives=((CHARACTER, CHARACTER),)),
     Function("CONVERT_TZ",     (CHARACTER, CHARACTER, CHARACTER), exactly(T.STRING()),
-             nulls=always),
-    Function("FROM_UNIXTIME",  (INTEGER, CHARACTER),     exactly(T.STRING()),
-             optional=1, nulls=always),
-    Function("UNIX_TIMESTAMP", (CHARACTER, CHARACTER),   exactly(T.BIGINT()), optional=2,
-             deterministic=False),
-    # --- clocks -----------------------------------------------------------------------------------
-    Function("CURRENT_DATE",      (),         exactly(T.DATE()), nulls=never, deterministic=False),
-    Function("CURRENT_TIME",      CLOCK_TO_3, time_of_day,
-             nulls=never, optional=1, deterministic=False),
-    Function("LOCALTIME",         CLOCK_TO_3, time_of_day,
-             nulls=never, optional=1, deterministic=False),
-    Function("CURRENT_TIMESTAMP", CLOCK,      TO_INSTANT,
-             nulls=never, optional=1, deterministic=False),
-    Function("LOCALTIMESTAMP",    CLOCK,      exactly(T.TIMESTAMP(3)), nulls=never, optional=1,
-             deterministic=False),
-    Function("NOW",               CLOCK,      TO_INSTANT,
-             nulls=never, optional=1, deterministic=False),
-    Function("CURRENT_ROW_TIMESTAMP", CLOCK,  TO_INSTANT,
-             nulls=never, optional=1, deterministic=False),
-    Function("PROCTIME",          (),         PROCTIME, nulls=never, deterministic=False),
-    Function("PROCTIME_MATERIALIZE", (TIMESTAMP,), TO_INSTANT, deterministic=False),
-    Function("STREAMRECORD_TIMESTAMP", (NUMERIC,), exactly(T.BIGINT()), nulls=never),
-    # --- the Table API's rules --------------------------------------------------------------------
-    bridged("TO_TIMESTAMP_LTZ", (KNOWN_NUMBER, DIGITS),  instant, nulls=always,
-            also=((KNOWN_NUMBER,), (TEXT,), (TEXT, KNOWN_TEXT), (TEXT, KNOWN_TEXT, KNOWN_TEXT))),
-    bridged("SOURCE_WATERMARK", (),                      TO_INSTANT, nulls=always),
+             nullability=always),
+    Function("FROM_UNIXTIME",  (INTEGER, CHARACTER),      exactly(T.STRING()),
+             optional=1, nullability=always),
+    Function("UNIX_TIMESTAMP", (CHARACTER, CHARACTER),    exactly(T.BIGINT()),
+             optional=2, deterministic=False),
+    # --- the current time -------------------------------------------------------------------------
+    Function("CURRENT_DATE",           (),             exactly(T.DATE()),
+             nullability=never, deterministic=False),
+    Function("CURRENT_TIME",           TIME_PRECISION, time_of_day,
+             nullability=never, optional=1, deterministic=False),
+    Function("LOCALTIME",              TIME_PRECISION, time_of_day,
+             nullability=never, optional=1, deterministic=False),
+    Function("CURRENT_TIMESTAMP",      PRECISION,      TIMESTAMP_LTZ_3,
+             nullability=never, optional=1, deterministic=False),
+    Function("LOCALTIMESTAMP",         PRECISION,      exactly(T.TIMESTAMP(3)),
+             nullability=never, optional=1, deterministic=False),
+    Function("NOW",                    PRECISION,      TIMESTAMP_LTZ_3,
+             nullability=never, optional=1, deterministic=False),
+    Function("CURRENT_ROW_TIMESTAMP",  PRECISION,      TIMESTAMP_LTZ_3,
+             nullability=never, optional=1, deterministic=False),
+    Function("PROCTIME",               (),             PROCTIME,
+             nullability=never, deterministic=False),
+    Function("PROCTIME_MATERIALIZE",   (TIMESTAMP,),   TIMESTAMP_LTZ_3, deterministic=False),
+    Function("STREAMRECORD_TIMESTAMP", (NUMERIC,),     exactly(T.BIGINT()), nullability=never),
+    # --- rules of the Table API -------------------------------------------------------------------
+    bridged("TO_TIMESTAMP_LTZ",  (TYPED_NUMBER, DIGITS), to_timestamp_ltz,
+            nullability=always,
+            alternatives=(
+                (TYPED_NUMBER,), (AS_STRING,), (AS_STRING, TYPED_STRING),
+                (AS_STRING, TYPED_STRING, TYPED_STRING),
+            )),
+    bridged("SOURCE_WATERMARK",  (),                     TIMESTAMP_LTZ_3, nullability=always),
     bridged("CURRENT_WATERMARK", (EVENT_TIME,),          regular,
-            nulls=always, deterministic=False),
+            nullability=always, deterministic=False),
 )  # fmt: skip

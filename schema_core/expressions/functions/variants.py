@@ -1,62 +1,67 @@
-"""Values that carry their own type, and structured objects made by name."""
+"""Functions of variants, and of structured objects whose fields are given by name."""
 
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signature_dsl import (
     ANY,
+    AS_BOOLEAN,
+    AS_STRING,
+    AS_STRUCTURED,
     CHARACTER,
-    FLAG,
-    STRUCTURED,
-    TEXT,
     always,
     bridged,
     exactly,
     literal,
     text_of,
 )
-from schema_core.expressions.signatures import Given
+from schema_core.expressions.signatures import ArgumentTypes
 from schema_core.types import DataType, RowField, StructuredType
 from schema_core.types import DataTypes as T
 
 NAME = literal(CHARACTER)
 
 
-def named(given: Given, start: int) -> dict[str, DataType]:
-    """Names and the types of the values behind them; a name may come once."""
+def named_types(args: ArgumentTypes, start: int) -> dict[str, DataType]:
+    """Return the types of the values by name, from arguments that alternate names and values."""
     fields: dict[str, DataType] = {}
-    for i in range(start, len(given.types), 2):
-        name = text_of(given.trees[i]) or ""
+    for i in range(start, len(args.types), 2):
+        name = text_of(args.trees[i]) or ""
         if name in fields:
-            raise SchemaError(f"the field name {name!r} comes twice", code="invalid-argument-value")
-        fields[name] = given.types[i + 1]
+            raise SchemaError(f"duplicate field name {name!r}", code="invalid-argument-value")
+        fields[name] = args.types[i + 1]
     return fields
 
 
-def object_of(given: Given) -> DataType:
-    """A structured type of the class and the fields that are named."""
-    fields = [RowField(name, type_) for name, type_ in named(given, 1).items()]
-    return StructuredType(text_of(given.trees[0]) or "", fields)
+def object_of(args: ArgumentTypes) -> DataType:
+    """Return a structured type of the named class with the named fields."""
+    fields = [RowField(name, type_) for name, type_ in named_types(args, 1).items()]
+    return StructuredType(text_of(args.trees[0]) or "", fields)
 
 
-def updated(given: Given) -> DataType:
-    """The structured type with the new types of the fields that are named."""
-    type_, changes = given.types[0], named(given, 1)
+def updated(args: ArgumentTypes) -> DataType:
+    """Return the structured type with the new types of the named fields."""
+    type_, changes = args.types[0], named_types(args, 1)
     if not isinstance(type_, StructuredType):
-        raise SchemaError("only structured types are updated", code="wrong-argument-type")
+        raise SchemaError(
+            f"expected a structured type, got {type_.as_summary_string()}",
+            code="wrong-argument-type",
+        )
     unknown = changes.keys() - {field.name for field in type_.fields}
     if unknown:
-        raise SchemaError(f"there is no field {min(unknown)!r}", code="unknown-field")
+        raise SchemaError(
+            f"{type_.as_summary_string()} has no field {min(unknown)!r}", code="unknown-field"
+        )
     return type_.rebuild(tuple(changes.get(field.name, field.data_type) for field in type_.fields))
 
 
 FUNCTIONS = (
-    #       name              takes                    gives
-    bridged("PARSE_JSON",     (TEXT, FLAG),            exactly(T.VARIANT()), optional=1),
-    bridged("TRY_PARSE_JSON", (TEXT, FLAG),            exactly(T.VARIANT()),
-            optional=1, nulls=always),
+    # name, parameters, return type
+    bridged("PARSE_JSON",     (AS_STRING, AS_BOOLEAN), exactly(T.VARIANT()), optional=1),
+    bridged("TRY_PARSE_JSON", (AS_STRING, AS_BOOLEAN), exactly(T.VARIANT()),
+            optional=1, nullability=always),
     bridged("OBJECT_OF",      (NAME, NAME, ANY),       object_of,
-            optional=2, repeats=2, nulls=always),
-    bridged("OBJECT_UPDATE",  (STRUCTURED, NAME, ANY), updated,
-            optional=2, repeats=2, nulls=always),
+            optional=2, repeats=2, nullability=always),
+    bridged("OBJECT_UPDATE",  (AS_STRUCTURED, NAME, ANY), updated,
+            optional=2, repeats=2, nullability=always),
 )  # fmt: skip

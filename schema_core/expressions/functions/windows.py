@@ -1,4 +1,4 @@
-"""Windows as groups (``TUMBLE(ts, INTERVAL '1' HOUR)`` in GROUP BY) and their bounds."""
+"""Group windows, such as ``TUMBLE(ts, INTERVAL '1' HOUR)`` in GROUP BY, and their bounds."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from schema_core.expressions.signature_dsl import (
     INTERVAL,
     TIME,
     exactly,
+    keyword,
     like,
     never,
-    word,
 )
 from schema_core.expressions.signatures import Function
 from schema_core.types import DataTypes as T
 
-#: Window -> what it takes behind the time: its sizes.
+#: Group window -> the parameters of its sizes, which follow the time attribute.
 SIZES = {"TUMBLE": (INTERVAL,), "HOP": (INTERVAL, INTERVAL), "SESSION": (INTERVAL,)}
 
-window = partial(Function, nulls=None)
-bound = partial(Function, nulls=never)
+window = partial(Function, nullability=None)
+bound = partial(Function, nullability=never)
 
 
 def functions_of(name: str) -> tuple[Function, ...]:
-    """The window itself, its bounds, and its time attributes."""
-    takes = (DATETIME, *SIZES[name], TIME)
+    """Return the rows of a group window, its bounds and its time attributes."""
+    parameters = (DATETIME, *SIZES[name], TIME)
     bounds = exactly(T.TIMESTAMP(3))
     return (
-        window(f"${name}", takes, like(0), optional=1, aliases=(name,)),
-        bound(f"{name}_START", takes, bounds, optional=1),
-        bound(f"{name}_END", takes, bounds, optional=1),
-        window(f"{name}_ROWTIME", takes, like(0), optional=1),
-        window(f"{name}_PROCTIME", takes, like(0), optional=1),
+        window(f"${name}", parameters, like(0), optional=1, aliases=(name,)),
+        bound(f"{name}_START", parameters, bounds, optional=1),
+        bound(f"{name}_END", parameters, bounds, optional=1),
+        window(f"{name}_ROWTIME", parameters, like(0), optional=1),
+        window(f"{name}_PROCTIME", parameters, like(0), optional=1),
     )
 
 
@@ -42,11 +42,11 @@ FUNCTIONS = (
     *functions_of("SESSION"),
     Function(
         "DESCRIPTOR",
-        (word(),),
+        (keyword(),),
         exactly(T.DESCRIPTOR()),
         optional=1,
         repeats=1,
-        nulls=never,
+        nullability=never,
         bare_names=True,
     ),
 )
