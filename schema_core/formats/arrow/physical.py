@@ -711,7 +711,9 @@ def read_layout(text: str) -> Node:
     try:
         node = json.loads(text)
         build(node)
-    except (pa.ArrowException, ValueError, TypeError, LookupError, AttributeError) as error:
+    except (
+        pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError
+    ) as error:  # fmt: skip
         raise SchemaError(f"no layout of Arrow: {text[:100]}", code="invalid-layout") from error
     return list(node)
 
