@@ -1,7 +1,9 @@
-"""Which options are secret, and how they are shown: everything that shows options uses it.
+"""Masking of secrets in options, values and excerpts of SQL.
 
-Options are masked by key (`mask`), and credentials within the value of any other option are masked
-as well: passwords of URLs, parameters such as ``?password=...``, JAAS configurations, keys.
+Options are masked by key (`mask`): those that contain a secret word, and the keys that the caller
+passes as secret, which a connector or a type of catalog declares. Credentials within the value of
+any other option are masked as well: passwords of URLs, parameters such as ``?password=...``, JAAS
+configurations, keys.
 
 The excerpt of a statement in an error cannot rely on a syntax tree, since the statement may not
 parse. `mask_text` works on tokens: in WITH, OPTIONS and SET clauses it hides every value, and
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -29,22 +32,6 @@ SECRET_WORDS = (
     "authorization",
 )  # fmt: skip
 
-#: Keys that options declare to be secret, in lower case.
-_DECLARED: set[str] = set()
-
-
-def declare_secret(*keys: str) -> None:
-    """Hide the values of these options everywhere from now on.
-
-    >>> is_secret("my.combination")
-    False
-    >>> declare_secret("my.combination")
-    >>> is_secret("My.Combination")
-    True
-    """
-    _DECLARED.update(key.lower() for key in keys)
-
-
 #: A Unicode escape, which remains in a key where SQL reads it as plain text.
 _ESCAPE = re.compile(r"\\u?\+?([0-9a-fA-F]{4})")
 
@@ -53,32 +40,42 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(found[1], 16))
 
 
-def is_secret(key: str) -> bool:
-    """Whether the value of this option must not be shown.
+#: No key is declared secret.
+NO_KEYS: AbstractSet[str] = frozenset()
+
+
+def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
+    """Return whether the value of an option must not be shown.
+
+    Args:
+        key: The key of the option.
+        declared: Keys that are secret although they contain no secret word, in lower case.
 
     >>> is_secret("properties.sasl.jaas.config"), is_secret("path")
     (True, False)
+    >>> is_secret("Combination", frozenset({"combination"}))
+    True
     """
     lowered = _ESCAPE.sub(_unescaped, key).lower()
-    return lowered in _DECLARED or any(word in lowered for word in SECRET_WORDS)
+    return lowered in declared or any(word in lowered for word in SECRET_WORDS)
 
 
-def mask(options: Mapping[str, str]) -> dict[str, str]:
-    """The options as they may be shown.
+def mask(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:
+    """Return the options with their secrets masked; `declared` as in `is_secret`.
 
     >>> mask({"user": "ann", "PASSWORD": "hunter2"})
     {'user': 'ann', 'PASSWORD': '******'}
     """
-    return {key: masked_value(key, value) for key, value in options.items()}
+    return {key: masked_value(key, value, declared) for key, value in options.items()}
 
 
-def masked_value(key: str, value: str) -> str:
-    """The value of an option as it may be shown, without the credentials that it contains.
+def masked_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> str:
+    """Return the value of an option with its secrets masked; `declared` as in `is_secret`.
 
     >>> masked_value("password", "hunter2"), masked_value("url", "https://ann:hunter2@host/")
     ('******', 'https://ann:******@host/')
     """
-    return HIDDEN if is_secret(key) else mask_credentials(value)
+    return HIDDEN if is_secret(key, declared) else mask_credentials(value)
 
 
 # --- credentials within values -------------------------------------------------------------------
@@ -165,15 +162,15 @@ def _is_encoded_credential(value: str) -> bool:
     return False
 
 
-def secret_parts(options: Mapping[str, str]) -> list[str]:
-    """Every substring of the values that `mask` hides, the longest first.
+def secret_parts(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> list[str]:
+    """Return every substring of the values that `mask` hides, the longest first.
 
     >>> secret_parts({"password": "hunter2", "url": "https://ann:letmein@host/", "path": "x"})
     ['hunter2', 'letmein']
     """
     parts = set()
     for key, value in options.items():
-        shown = masked_value(key, value)
+        shown = masked_value(key, value, declared)
         if shown != value:
             before, _, after = shown.partition(HIDDEN)
             parts.add(value[len(before) : len(value) - len(after)])
@@ -184,13 +181,15 @@ def secret_parts(options: Mapping[str, str]) -> list[str]:
 _SHORTEST = 4
 
 
-def without_secrets(message: str, options: Mapping[str, str]) -> str:
-    """A message of others about a table or catalog, without the secrets of its options.
+def without_secrets(
+    message: str, options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS
+) -> str:
+    """Return a message about a table or catalog with the secrets of its options masked.
 
     >>> without_secrets("cannot open s3://a:letmein@b", {"path": "s3://a:letmein@b"})
     'cannot open s3://a:******@b'
     """
-    for part in secret_parts(options):
+    for part in secret_parts(options, declared):
         if len(part) >= _SHORTEST:
             message = message.replace(part, HIDDEN)
     return message

@@ -11,6 +11,7 @@ from schema_core.catalog.objects import (
     CatalogModel,
     CatalogTable,
     CatalogView,
+    Options,
     ResolvedCatalogTable,
     ResolvedCatalogView,
 )
@@ -78,7 +79,11 @@ def _differences(expected: Any, found: Any) -> Iterator[str]:
         return
     for name in (one.name for one in fields(expected)):
         before, after = getattr(expected, name), getattr(found, name)
-        if before != after:
+        if isinstance(before, Options) and isinstance(after, Options):
+            keys = sorted(key for key, _ in before.items() ^ after.items())
+            if keys:  # values may be secret
+                yield f"{name}: changed are {', '.join(map(repr, dict.fromkeys(keys)))}"
+        elif before != after:
             yield f"{name}: read was {_short(before)}, now there is {_short(after)}"
 
 

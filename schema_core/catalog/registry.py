@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from threading import RLock
@@ -24,6 +24,7 @@ from schema_core.errors import (
 )
 from schema_core.extras import extra_of, install_hint
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.secrets import mask
 from schema_core.text import is_blank, show
 
 
@@ -35,6 +36,8 @@ class DeclaredOption(Protocol):
     def key(self) -> str: ...
     @property
     def required(self) -> bool: ...
+    @property
+    def secret(self) -> bool: ...
     def keys(self) -> tuple[str, ...]: ...
     def of(self, options: Mapping[str, str]) -> object: ...
 
@@ -77,6 +80,12 @@ class CatalogFactory:
         if isinstance(self.options, AbstractSet):
             return sorted(self.options)
         return [key for option in self.options for key in option.keys()]  # noqa: SIM118 - no mapping
+
+    def secret_keys(self) -> frozenset[str]:
+        """The keys of the options that are declared secret, in lower case."""
+        if isinstance(self.options, AbstractSet):
+            return frozenset()
+        return frozenset(key.lower() for one in self.options if one.secret for key in one.keys())  # noqa: SIM118 - not a mapping
 
     def check(self, kind: str, options: Mapping[str, str]) -> None:
         """Check the options of a catalog of this type.
@@ -184,6 +193,14 @@ def factory_of(kind: str) -> CatalogFactory:
             code="not-loadable",
         )
     return factory
+
+
+def masked_configuration(descriptor: CatalogDescriptor) -> dict[str, str]:
+    """Return the options of a catalog with its secrets masked, those that its type declares too."""
+    secret: frozenset[str] = frozenset()
+    with suppress(SchemaCoreError):
+        secret = factory_of(descriptor.configuration.get(TYPE, "")).secret_keys()
+    return mask(descriptor.configuration, secret)
 
 
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:

@@ -9,6 +9,7 @@ are checked then, and already when a table is defined whose connector is install
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -154,10 +155,15 @@ def find_connector(options: Mapping[str, str]) -> Connector:
     return connector
 
 
-def learn_secrets(options: Mapping[str, str]) -> None:
-    """Load the connector that the options name: what it declares secret is known then."""
+def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
+    """Return the keys that the connector of a table declares secret, in lower case.
+
+    There are none where the connector is not installed.
+    """
     with suppress(SchemaCoreError):
-        find_connector(options).declared(options)
+        declared = find_connector(options).declared(options)
+        return frozenset(key.lower() for one in declared if one.secret for key in one.keys())  # noqa: SIM118 - not a mapping
+    return frozenset()
 
 
 def validate(connector: Connector, options: Mapping[str, str]) -> None:
@@ -444,28 +450,30 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
         with at(f"{purpose} table {identifier.as_summary_string()}"):
             yield
     except SchemaCoreError as error:
-        learn_secrets(options)
+        secret = secret_keys(options)
         for one in (error, *error.others):
-            one.problem = without_secrets(one.problem, options)
-            one.hint = one.hint and without_secrets(one.hint, options)
+            one.problem = without_secrets(one.problem, options, secret)
+            one.hint = one.hint and without_secrets(one.hint, options, secret)
             one.args = (one.problem,)
-        if _repeats_secret(error, options):  # a traceback would print the message of the cause
+        if _repeats_secret(error, options, secret):  # a traceback would print the cause's message
             error.__cause__ = error.__context__ = None
         if isinstance(error, ExternalError):
             raise
-        shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options).items())
+        shown = ", ".join(f"'{key}'='{value}'" for key, value in masked(options, secret).items())
         error.hint = error.hint or f"the table's options are {shown}"
         raise
 
 
-def _repeats_secret(error: BaseException, options: Mapping[str, str]) -> bool:
+def _repeats_secret(
+    error: BaseException, options: Mapping[str, str], secret: AbstractSet[str]
+) -> bool:
     """Whether an error that led to this one repeats a secret of the options."""
     seen: list[BaseException | None] = [error.__cause__, error.__context__]
     while seen:
         if (cause := seen.pop()) is None:
             continue
         message = str(cause)
-        if without_secrets(message, options) != message:
+        if without_secrets(message, options, secret) != message:
             return True
         seen += [cause.__cause__, cause.__context__]
     return False

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from schema_core.environment.option_values import boolean, choice, duration, integer
 from schema_core.errors import SchemaError, at, similar
-from schema_core.secrets import declare_secret, has_credentials, is_secret, mask
+from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
 
 Value = TypeVar("Value")
 
@@ -21,7 +22,7 @@ class ConfigOption(Generic[Value]):
 
     `fallback` keys are understood as well, and so are `former` ones, which are deprecated: whoever
     uses one is told the key of today. `is_map` says that ``key.*`` belongs to it as well. The value
-    of a `secret` option is masked wherever options are shown; it is never named in an error.
+    of a `secret` option is masked where an environment shows the options, and in errors.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -37,10 +38,6 @@ class ConfigOption(Generic[Value]):
     is_map: bool = False
     fallback: tuple[str, ...] = ()
     secret: bool = False
-
-    def __post_init__(self) -> None:
-        if self.secret:
-            declare_secret(*self.keys())
 
     def keys(self) -> tuple[str, ...]:
         """All keys that are understood, that of today first."""
@@ -67,13 +64,13 @@ class ConfigOption(Generic[Value]):
             raise SchemaError("the value cannot be read", code=error.code) from None
 
 
-def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """The options as they may be shown: sorted, secrets as asterisks.
+def masked(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:
+    """Return the options sorted by key, their secrets masked; `declared` as in `is_secret`.
 
     >>> masked({"password": "p", "connector": "x"})
     {'connector': 'x', 'password': '******'}
     """
-    return mask({key: options[key] for key in sorted(options)})
+    return mask({key: options[key] for key in sorted(options)}, declared)
 
 
 def time_zone(text: str) -> str:

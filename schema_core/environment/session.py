@@ -38,7 +38,7 @@ from schema_core.catalog.storable import require_storable, require_storable_mode
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
-from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.definition import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import (
@@ -333,7 +333,8 @@ class Session:
         executable = self.executable(relation)
         text = self.planner.explain(executable)
         for identifier in tables_in(executable):
-            text = without_secrets(text, self.tables.get(identifier).table.get_options())
+            options = self.tables.get(identifier).table.get_options()
+            text = without_secrets(text, options, secret_keys(options))
         return mask_urls(text)
 
     # --- jobs ----------------------------------------------------------------------------------

@@ -374,4 +374,4 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
         Raises:
             NotFoundError: with code `table-not-found`.
         """
-        return create_statement(self._session, self._identifier(path), dict, str)
+        return create_statement(self._session, self._identifier(path), with_secrets=True)

@@ -9,20 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaCoreError
-from schema_core.secrets import HIDDEN, mask_text, masked_value
+from schema_core.secrets import HIDDEN, NO_KEYS, mask_text, masked_value
 from schema_core.sql.tokens import tokenize
 from schema_core.text import quote_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from schema_core.text import Token
 
 
-def mask_query(text: str) -> str:
-    """The text of a query without the secret values of its hints.
+def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
+    """Return a query with the secret values of its hints masked; `declared` as in `is_secret`.
 
-    A text that cannot be cut into tokens is masked as an excerpt of an error is.
+    A query that cannot be split into tokens is masked as an excerpt of an error is.
 
     >>> print(mask_query("SELECT 1 FROM t /*+ OPTIONS('password' = 'x', 'path' = 'y') */"))
     SELECT 1 FROM t /*+ OPTIONS('password' = '******', 'path' = 'y') */
@@ -36,13 +37,13 @@ def mask_query(text: str) -> str:
     if any(token.kind == "bad" for token in tokens):
         return mask_text(text)
     shown, end = [], 0
-    for token, masked in _masked_tokens(tokens):
+    for token, masked in _masked_tokens(tokens, declared):
         shown += [text[end : token.start], quote_string(masked)]
         end = token.stop
     return "".join([*shown, text[end:]])
 
 
-def _masked_tokens(tokens: list[Token]) -> Iterator[tuple[Token, str]]:
+def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[tuple[Token, str]]:
     """The strings within hints that are not shown as they are, and what is shown instead."""
     is_hint = False
     for place, token in enumerate(tokens):
@@ -52,7 +53,7 @@ def _masked_tokens(tokens: list[Token]) -> Iterator[tuple[Token, str]]:
             key = tokens[place - 2].value if tokens[place - 1].key == "=" else ""
             # A string without a key of its own may continue the one before it.
             continues = not key and tokens[place - 1].kind == "string"
-            masked = HIDDEN if continues else masked_value(key, token.value)
+            masked = HIDDEN if continues else masked_value(key, token.value, declared)
             if masked != token.value:
                 yield token, masked
 

@@ -10,10 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.cli.main import GOOD, application
+from schema_core.environment.connector import using
 from schema_core.environment.discovery import GROUPS, discover
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 
 ENTRY_POINTS = """
 [schema_core.catalogs]
@@ -147,6 +148,50 @@ def test_what_a_connector_declares_secret_is_masked(environment: TableEnvironmen
 
     assert "'combination' = '******'" in (shown or "")
     assert "'combination' = '1234'" in environment.get_create_statement("t")
+
+    found = environment.find_table("t")
+    assert found is not None
+    with (
+        pytest.raises(SchemaError) as caught,
+        using(found.identifier, found.table.get_options(), "read"),
+    ):
+        raise SchemaError("1234 does not open it")
+    assert "1234" not in str(caught.value)
+    assert "'combination'='******'" in (caught.value.hint or "")
+
+
+def test_what_a_connector_declares_secret_is_masked_in_hints(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'toy')")
+    environment.execute_sql(
+        "CREATE VIEW v AS SELECT * FROM t /*+ OPTIONS('combination' = '1234', 'number' = '5') */"
+    )
+    ((shown,),) = environment.execute_sql("SHOW CREATE VIEW v").shown()
+
+    assert "'combination' = '******'" in (shown or "")
+    assert "'number' = '5'" in (shown or "")
+
+
+def test_what_a_catalog_declares_secret_is_masked(environment: TableEnvironment) -> None:
+    environment.execute_sql("CREATE CATALOG box WITH ('type' = 'toy', 'vault-number' = '1234')")
+    for statement in ("SHOW CREATE CATALOG box", "DESCRIBE CATALOG EXTENDED box"):
+        shown = str(list(environment.execute_sql(statement).shown()))
+
+        assert "******" in shown, statement
+        assert "1234" not in shown, statement
+
+
+def test_what_one_connector_declares_secret_is_shown_of_others(
+    environment: TableEnvironment,
+) -> None:
+    for name, connector in (("t", "toy"), ("u", "filesystem")):
+        environment.execute_sql(
+            f"CREATE TABLE {name} (id INT) WITH ('connector' = '{connector}', 'combination' = '12')"
+        )
+    shown = [
+        str(list(environment.execute_sql(f"SHOW CREATE TABLE {name}").shown())) for name in "tu"
+    ]
+
+    assert ["12" in one for one in shown] == [False, True]
 
 
 def test_a_connector_that_cannot_be_loaded(environment: TableEnvironment) -> None:

@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from schema_core.catalog.functions import FoundFunction, FunctionClass, Place
 from schema_core.catalog.objects import CatalogBaseTable, CatalogFunction
+from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
@@ -15,7 +16,6 @@ from schema_core.expressions.signatures import Function
 from schema_core.paths import UnresolvedPath
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
 from schema_core.schema.unresolved_parts import UnresolvedColumn, UnresolvedComputedColumn
-from schema_core.secrets import mask
 from schema_core.sql.statement_syntax import Describe, ObjectKind
 from schema_core.types import DataType, DataTypes, parse_type
 
@@ -127,7 +127,7 @@ def _row(schema: ResolvedSchema, column: AnyColumn) -> tuple[Any, ...]:
 
 def _catalog(session: Session, statement: Describe) -> TableResult:
     descriptor = session.registry.descriptor(statement.path.parts[-1])
-    options = mask(descriptor.configuration)
+    options = masked_configuration(descriptor)
     rows = [
         ("name", descriptor.catalog_name),
         ("type", options.get("type")),

@@ -6,7 +6,9 @@ Flink shows them. Whoever needs the statement itself asks `TableEnvironment.get_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, assert_never
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import assert_never
 
 from schema_core.catalog.manager import FoundTable
 from schema_core.catalog.materialized import (
@@ -22,10 +24,11 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.environment.connector import learn_secrets
+from schema_core.catalog.registry import masked_configuration
+from schema_core.environment.connector import secret_keys
 from schema_core.environment.result import TableResult, texts
 from schema_core.environment.session import Session, placed
-from schema_core.environment.views import QueryView
+from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.expression import ResolvedExpression
@@ -39,15 +42,32 @@ from schema_core.schema.unresolved_parts import (
 )
 from schema_core.secrets import mask
 from schema_core.sql.masking import mask_query
+from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string
 from schema_core.types import DataType
 
-#: How options are shown: `mask`, or `dict` for programs.
-Shown: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, str]]
 
-#: How the text of a query is shown: `mask_query`, or `str` for programs.
-ShownQuery: TypeAlias = Callable[[str], str]
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """How a statement shows secrets: masked for people, in full for programs.
+
+    `declared` are keys that connectors declare secret, beside those that contain a secret word.
+    """
+
+    declared: frozenset[str] = frozenset()
+    enabled: bool = True
+
+    def options(self, options: Mapping[str, str]) -> Mapping[str, str]:
+        """The options of a table."""
+        return mask(options, self.declared) if self.enabled else options
+
+    def query(self, text: str) -> str:
+        """The query of a view."""
+        return mask_query(text, self.declared) if self.enabled else text
+
+
+IN_FULL = Masking(enabled=False)
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
@@ -96,11 +116,17 @@ def _table(session: Session, statement: ShowCreate) -> str:
 def create_statement(
     session: Session,
     identifier: ObjectIdentifier,
-    shown: Shown = mask,
-    shown_query: ShownQuery = mask_query,
+    *,
+    with_secrets: bool = False,
     require_kind: Callable[[TableKind], None] = lambda kind: None,
 ) -> str:
     """Return the statement of a table or view, from its stored text where it no longer resolves.
+
+    Args:
+        session: The session.
+        identifier: The path of the object.
+        with_secrets: Whether secrets are shown: for programs, not for people.
+        require_kind: Called with the kind of the object; raises for one that is not wanted.
 
     Raises:
         NotFoundError: with code `table-not-found`.
@@ -114,14 +140,24 @@ def create_statement(
         if stored is None:
             raise
         require_kind(stored.get_table_kind())
-        return stored_statement(identifier, stored, shown, shown_query)
+        masking = IN_FULL if with_secrets else _masking(session, stored)
+        return stored_statement(identifier, stored, masking)
     require_kind(found.kind)
-    return table_statement(found, shown, shown_query)
+    return table_statement(found, IN_FULL if with_secrets else _masking(session, found.table))
 
 
-def table_statement(
-    found: FoundTable, shown: Shown = mask, shown_query: ShownQuery = mask_query
-) -> str:
+def _masking(session: Session, table: CatalogBaseTable) -> Masking:
+    """Mask what the connectors of a table, and of the tables that its query hints at, declare."""
+    declared = secret_keys(table.get_options())
+    query = getattr(table, "expanded_query", "")
+    if "/*+" in query:
+        with suppress(SchemaCoreError):  # the query may no longer resolve
+            for identifier in tables_in(session.query(parse_query(query), query)):
+                declared |= secret_keys(session.tables.get(identifier).table.get_options())
+    return Masking(declared)
+
+
+def table_statement(found: FoundTable, masking: Masking) -> str:
     """The statement that makes a table, a view or a materialized table.
 
     Flink's SQL has no syntax for indexes and immutable columns. What people see names them in a
@@ -131,13 +167,12 @@ def table_statement(
         UnsupportedError: with code `not-in-sql` where they would be lost (unless options are
             masked), `query-not-in-sql` for a temporary view that has no text.
     """
-    learn_secrets(found.table.get_options())
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
     match found.table:
         case ResolvedCatalogTable() as table:
             head = f"CREATE {temporary}TABLE {path} "
-            clauses = _table_clauses(table, shown)
+            clauses = _table_clauses(table, masking)
         case QueryView(expanded_query=""):
             raise UnsupportedError(
                 f"{found.identifier.as_summary_string()} was created from a Table that has no text "
@@ -148,13 +183,13 @@ def table_statement(
         case ResolvedCatalogView() as view:
             head = f"CREATE {temporary}VIEW {path} "
             names = [quote_identifier(name) for name in view.resolved_schema.get_column_names()]
-            query = shown_query(view.expanded_query)
+            query = masking.query(view.expanded_query)
             clauses = [block(names), *_comment(view.comment), f"AS {query}"]
         case ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
-                *_materialized_clauses(materialized, shown),
-                f"AS {shown_query(materialized.expanded_query)}",
+                *_materialized_clauses(materialized, masking),
+                f"AS {masking.query(materialized.expanded_query)}",
             ]
         case _:
             assert_never(found.table)
@@ -172,30 +207,30 @@ def block(lines: Iterable[str]) -> str:
     return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
 
 
-def _table_clauses(table: ResolvedCatalogTable, shown: Shown) -> list[str]:
+def _table_clauses(table: ResolvedCatalogTable, masking: Masking) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
-        *_beyond_sql(table.resolved_schema, shown),
-        *_table_parts(table, shown),
+        *_beyond_sql(table.resolved_schema, masking),
+        *_table_parts(table, masking),
     ]
 
 
-def _table_parts(table: CatalogTable | CatalogMaterializedTable, shown: Shown) -> list[str]:
+def _table_parts(table: CatalogTable | CatalogMaterializedTable, masking: Masking) -> list[str]:
     """The clauses that follow the columns, as they are stored."""
     return [
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
         *_partitioned(table.partition_keys),
-        *_with(shown(table.options)),
+        *_with(masking.options(table.options)),
     ]
 
 
-def _beyond_sql(schema: ResolvedSchema | Schema, shown: Shown) -> list[str]:
+def _beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
     """Comments that name the members of a schema for which Flink's SQL has no syntax."""
     members: list[object] = [*schema.indexes]
     if schema.immutable_columns is not None:
         members.append(schema.immutable_columns)
-    if members and shown is dict:
+    if members and not masking.enabled:
         raise UnsupportedError(
             f"SQL has no syntax for {', '.join(map(str, members))}",
             code="not-in-sql",
@@ -204,17 +239,17 @@ def _beyond_sql(schema: ResolvedSchema | Schema, shown: Shown) -> list[str]:
     return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
 
 
-def _materialized_clauses(table: ResolvedCatalogMaterializedTable, shown: Shown) -> list[str]:
+def _materialized_clauses(table: ResolvedCatalogMaterializedTable, masking: Masking) -> list[str]:
     return [
         block(schema_lines(table.resolved_schema)),
-        *_beyond_sql(table.resolved_schema, shown),
-        *_materialized_parts(table, shown),
+        *_beyond_sql(table.resolved_schema, masking),
+        *_materialized_parts(table, masking),
     ]
 
 
-def _materialized_parts(table: CatalogMaterializedTable, shown: Shown) -> list[str]:
+def _materialized_parts(table: CatalogMaterializedTable, masking: Masking) -> list[str]:
     return [
-        *_table_parts(table, shown),
+        *_table_parts(table, masking),
         *([f"START_MODE = {table.start_mode.value}"] if table.start_mode else []),
         *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
         *([f"REFRESH_MODE = {table.refresh_mode.value}"] if table.refresh_mode else []),
@@ -222,30 +257,29 @@ def _materialized_parts(table: CatalogMaterializedTable, shown: Shown) -> list[s
 
 
 def stored_statement(
-    identifier: ObjectIdentifier, stored: CatalogBaseTable, shown: Shown, shown_query: ShownQuery
+    identifier: ObjectIdentifier, stored: CatalogBaseTable, masking: Masking
 ) -> str:
     """Return the statement of a permanent table or view whose functions or types are missing.
 
     Raises:
         UnsupportedError: as `table_statement`.
     """
-    learn_secrets(stored.get_options())
     path = identifier.as_serializable_string()
     match stored:
         case CatalogTable():
             head = f"CREATE TABLE {path} "
-            clauses = [*_stored_columns(stored.schema, shown), *_table_parts(stored, shown)]
+            clauses = [*_stored_columns(stored.schema, masking), *_table_parts(stored, masking)]
         case CatalogView():
             head = f"CREATE VIEW {path} "
             names = [quote_identifier(column.name) for column in stored.schema.columns]
-            query = shown_query(stored.expanded_query)
+            query = masking.query(stored.expanded_query)
             clauses = [block(names), *_comment(stored.comment), f"AS {query}"]
         case CatalogMaterializedTable():
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
-                *_stored_columns(stored.schema, shown),
-                *_materialized_parts(stored, shown),
-                f"AS {shown_query(stored.expanded_query)}",
+                *_stored_columns(stored.schema, masking),
+                *_materialized_parts(stored, masking),
+                f"AS {masking.query(stored.expanded_query)}",
             ]
         case _:
             raise UnsupportedError(
@@ -254,7 +288,7 @@ def stored_statement(
     return head + "\n".join(clauses) + "\n"
 
 
-def _stored_columns(schema: Schema, shown: Shown) -> list[str]:
+def _stored_columns(schema: Schema, masking: Masking) -> list[str]:
     """The columns, watermarks and key as they are stored."""
     key = schema.primary_key
     lines = [
@@ -266,7 +300,7 @@ def _stored_columns(schema: Schema, shown: Shown) -> list[str]:
         ),
         *([str(key)] if key is not None else []),
     ]
-    return [block(lines), *_beyond_sql(schema, shown)]
+    return [block(lines), *_beyond_sql(schema, masking)]
 
 
 def _stored_line(column: UnresolvedColumn) -> str:
@@ -349,7 +383,7 @@ def catalog_statement(session: Session, name: str) -> str:
     descriptor = session.registry.descriptor(name)
     comment = descriptor.comment
     noted = [] if comment is None else [f"COMMENT {quote_string(comment)}"]
-    clauses = [*noted, *_with(mask(descriptor.configuration))]
+    clauses = [*noted, *_with(masked_configuration(descriptor))]
     return "\n".join([f"CREATE CATALOG {quote_identifier(name)}", *clauses]) + "\n"
 
 

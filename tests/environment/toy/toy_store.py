@@ -16,7 +16,8 @@ from schema_core.query.relation import Relation, result_columns
 from schema_core.types import DataType
 
 HOME = ConfigOption("home", str, "toys")
-CATALOG = CatalogFactory((HOME,), lambda name, options: InMemoryCatalog(name, "toys"))
+VAULT = ConfigOption("vault-number", str, secret=True)
+CATALOG = CatalogFactory((HOME, VAULT), lambda name, options: InMemoryCatalog(name, "toys"))
 
 #: What the factory was told of tables, for whoever wants to look.
 SEEN: list[Context] = []
