@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.schema.explanation import Cause, name_of
+from schema_core.schema.columns import UnresolvedComputedColumn
+from schema_core.schema.explain import Cause, name_of
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import UnresolvedComputedColumn
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Name

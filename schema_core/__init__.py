@@ -109,8 +109,6 @@ if TYPE_CHECKING:
         ComputedColumn,
         MetadataColumn,
         PhysicalColumn,
-    )
-    from schema_core.schema.constraints import (
         UniqueConstraint,
         WatermarkSpec,
     )
@@ -150,8 +148,8 @@ _HOMES = {
     "schema.unresolved": "Schema",
     "schema.resolve": "SchemaResolver",
     "schema.resolved": "ResolvedSchema",
-    "schema.columns": "Column ComputedColumn MetadataColumn PhysicalColumn",
-    "schema.constraints": "UniqueConstraint WatermarkSpec",
+    "schema.columns": "Column ComputedColumn MetadataColumn PhysicalColumn UniqueConstraint "
+    "WatermarkSpec",
     "catalog.api": "Capability Catalog",
     "catalog.file_store": "FileCatalogStore",
     "catalogs.sql.catalog": "SqlCatalog",

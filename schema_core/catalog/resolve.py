@@ -33,8 +33,9 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import Gathering, SchemaCoreError, SchemaError, at, similar
+from schema_core.schema.columns import plain
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema, plain
+from schema_core.schema.resolved import AnyColumn, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedComputedColumn,

@@ -21,10 +21,16 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import QueryColumns
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
-from schema_core.schema.columns import AnyColumn, ComputedColumn, PhysicalColumn
-from schema_core.schema.expression import ResolvedExpression, SqlExpression
+from schema_core.schema.columns import (
+    AnyColumn,
+    ComputedColumn,
+    PhysicalColumn,
+    ResolvedExpression,
+    SqlExpression,
+    plain,
+)
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.schema.resolved import ResolvedSchema, plain
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedColumn,

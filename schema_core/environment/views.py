@@ -23,7 +23,8 @@ from schema_core.expressions.signatures import Function, declare
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
-from schema_core.schema.resolved import ResolvedSchema, plain
+from schema_core.schema.columns import plain
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import Call, Literal, LiteralKind
 from schema_core.text import Span

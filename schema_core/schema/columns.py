@@ -1,19 +1,297 @@
-"""Columns whose type is known: physical, computed, metadata. Frozen; changes give new columns."""
+"""Columns, watermarks, keys and indexes of a schema: as written, and resolved."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from types import NoneType
 from typing import Self, TypeAlias
 
-from schema_core.arguments import require_instance
+from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
-from schema_core.schema import formatting
-from schema_core.schema.expression import ResolvedExpression
-from schema_core.schema.unresolved_parts import UnresolvedColumn
-from schema_core.text import quote_identifier, show
-from schema_core.types import DataType
+from schema_core.expressions.typed import Typed
+from schema_core.sql import syntax
+from schema_core.text import Span, quote_identifier, quote_string, show
+from schema_core.types import AnyTimestampType, DataType, TimestampKind, UnresolvedDataType
+
+
+@dataclass(frozen=True, slots=True)
+class SqlExpression:
+    """SQL text that nobody has looked into yet; equal when spelled equally.
+
+    What came out of a statement brings its `syntax` along, whose spans point into `source`, the
+    text of the statement.
+
+    >>> print(SqlExpression("price * 2"))
+    [price * 2]
+    """
+
+    text: str
+    syntax: syntax.Expression | None = field(default=None, compare=False, repr=False)
+    source: str | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"[{self.text}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedExpression:
+    """An expression whose type is known; equal when it means the same, however it was written."""
+
+    typed: Typed
+    written: SqlExpression = field(compare=False)
+
+    @property
+    def type(self) -> DataType:
+        """The type of its value."""
+        return self.typed.type
+
+    def get_output_data_type(self) -> DataType:
+        return self.typed.type
+
+    def as_summary_string(self) -> str:
+        """As it was written: what listings show."""
+        return self.written.text
+
+    def as_serializable_string(self) -> str:
+        """SQL that means the same everywhere: what a catalog keeps.
+
+        Raises:
+            UnsupportedError: for a part that has no SQL of its own, such as an unregistered
+                function.
+        """
+        from schema_core.expressions.to_sql import to_sql
+
+        return to_sql(self.typed)
+
+    def __str__(self) -> str:
+        return self.as_summary_string()
+
+
+def format_members(members: Iterable[object]) -> str:
+    """One indented line a member.
+
+    >>> print(format_members(["`a` INT", "`b` INT"]))
+    (
+      `a` INT,
+      `b` INT
+    )
+    """
+    return "(\n" + ",\n".join(f"  {member}" for member in members) + "\n)"
+
+
+def _format_names(columns: Iterable[str]) -> str:
+    """Quoted names in parentheses.
+
+    >>> _format_names(["a", "b c"])
+    '(`a`, `b c`)'
+    """
+    return f"({', '.join(map(quote_identifier, columns))})"
+
+
+def format_metadata(key: str | None, *, virtual: bool) -> str:
+    """What stands behind the type of a metadata column."""
+    source = "" if key is None else f" FROM {quote_string(key)}"
+    return f"METADATA{source}{' VIRTUAL' if virtual else ''}"
+
+
+def _format_comment(comment: str | None) -> str:
+    """The comment as it follows a column, or nothing."""
+    return "" if comment is None else f" COMMENT {quote_string(comment)}"
+
+
+def _format_primary_key(name: str, columns: Iterable[str]) -> str:
+    """A key; Flink knows none that it enforces."""
+    return f"CONSTRAINT {quote_identifier(name)} PRIMARY KEY {_format_names(columns)} NOT ENFORCED"
+
+
+def _format_index(name: str, columns: Iterable[str]) -> str:
+    """An index."""
+    return f"INDEX {quote_identifier(name)} {_format_names(columns)}"
+
+
+def _format_immutable_columns(name: str, columns: Iterable[str]) -> str:
+    """Columns that never change once a row is there."""
+    names = _format_names(columns)
+    return f"CONSTRAINT {quote_identifier(name)} COLUMNS {names} IMMUTABLE NOT ENFORCED"
+
+
+#: An expression as a schema may hold it.
+Written: TypeAlias = SqlExpression | ResolvedExpression
+
+
+#: A type as a schema may hold it.
+WrittenType: TypeAlias = DataType | UnresolvedDataType | str
+
+
+def _shown(data_type: WrittenType) -> str:
+    """Text stands in brackets until it is parsed."""
+    return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
+
+
+class UnresolvedMember:
+    """What columns have in common, under Flink's names."""
+
+    __slots__ = ()
+
+    name: str
+    comment: str | None
+
+    def get_name(self) -> str:
+        return self.name
+
+    def get_comment(self) -> str | None:
+        return self.comment
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedPhysicalColumn(UnresolvedMember):
+    """A column that is stored as it is.
+
+    `declared` is the type that was written, where a primary key made NOT NULL of it.
+    """
+
+    name: str
+    data_type: WrittenType
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    declared: WrittenType | None = field(default=None, compare=False, repr=False)
+
+    def get_data_type(self) -> WrittenType:
+        return self.data_type
+
+    def __str__(self) -> str:
+        type_ = _shown(self.data_type)
+        return f"{quote_identifier(self.name)} {type_}{_format_comment(self.comment)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedComputedColumn(UnresolvedMember):
+    """A column that an expression over the others computes."""
+
+    name: str
+    expression: Written
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_expression(self) -> Written:
+        return self.expression
+
+    def __str__(self) -> str:
+        remark = _format_comment(self.comment)
+        return f"{quote_identifier(self.name)} AS {self.expression}{remark}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedMetadataColumn(UnresolvedMember):
+    """A column that the connector fills; `metadata_key` None means: the key is the name."""
+
+    name: str
+    data_type: WrittenType
+    metadata_key: str | None = None
+    virtual: bool = False
+    comment: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def key(self) -> str:
+        """The key that the connector is asked for: the given one, else the name."""
+        return self.name if self.metadata_key is None else self.metadata_key
+
+    def get_data_type(self) -> WrittenType:
+        return self.data_type
+
+    def get_metadata_key(self) -> str | None:
+        return self.metadata_key
+
+    def is_virtual(self) -> bool:
+        """Whether it is read but never written."""
+        return self.virtual
+
+    def __str__(self) -> str:
+        extras = format_metadata(self.metadata_key, virtual=self.virtual)
+        remark = _format_comment(self.comment)
+        return f"{quote_identifier(self.name)} {_shown(self.data_type)} {extras}{remark}"
+
+
+UnresolvedColumn: TypeAlias = (
+    UnresolvedPhysicalColumn | UnresolvedComputedColumn | UnresolvedMetadataColumn
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedWatermarkSpec:
+    """How far the time in a column has advanced."""
+
+    column_name: str
+    watermark_expression: Written
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_column_name(self) -> str:
+        return self.column_name
+
+    def get_watermark_expression(self) -> Written:
+        return self.watermark_expression
+
+    def __str__(self) -> str:
+        column = quote_identifier(self.column_name)
+        return f"WATERMARK FOR {column} AS {self.watermark_expression}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedPrimaryKey:
+    """The columns that tell rows apart."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_constraint_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
+
+    def __str__(self) -> str:
+        return _format_primary_key(self.name, self.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedIndex:
+    """Columns by which rows are found quickly."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_index_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
+
+    def __str__(self) -> str:
+        return _format_index(self.name, self.column_names)
+
+
+@dataclass(frozen=True, slots=True)
+class UnresolvedImmutableColumns:
+    """Columns that never change once a row is there."""
+
+    name: str
+    column_names: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def get_constraint_name(self) -> str:
+        return self.name
+
+    def get_column_names(self) -> list[str]:
+        return list(self.column_names)
+
+    def __str__(self) -> str:
+        return _format_immutable_columns(self.name, self.column_names)
 
 
 def require_data_type(data_type: DataType) -> DataType:
@@ -29,6 +307,11 @@ def require_data_type(data_type: DataType) -> DataType:
             hint="write DataTypes.INT(), or DataTypes.of('INT') for a string",
         )
     return data_type
+
+
+def plain(type_: DataType) -> DataType:
+    """The type without the mark of a time attribute: as it is kept and as rows have it."""
+    return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +408,7 @@ class Column(ABC):
         """Name, type, extras and comment as a listing shows them."""
         extras = self.explain_extras()
         shown = f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}"
-        return f"{shown}{f' {extras}' if extras else ''}{formatting.remark(self.comment)}"
+        return f"{shown}{f' {extras}' if extras else ''}{_format_comment(self.comment)}"
 
     def __str__(self) -> str:
         return self.as_summary_string()
@@ -190,7 +473,174 @@ class MetadataColumn(Column):
         return not self.virtual
 
     def explain_extras(self) -> str | None:
-        return formatting.metadata(self.metadata_key, virtual=self.virtual)
+        return format_metadata(self.metadata_key, virtual=self.virtual)
 
 
 AnyColumn: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkSpec:
+    """How far the time in `rowtime_attribute` has advanced."""
+
+    rowtime_attribute: str
+    watermark_expression: ResolvedExpression
+
+    @staticmethod
+    def of(rowtime_attribute: str, watermark_expression: ResolvedExpression) -> WatermarkSpec:
+        """A watermark of a column.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for an expression that was not resolved.
+        """
+        require_instance(watermark_expression, ResolvedExpression, "the watermark")
+        return WatermarkSpec(
+            require_instance(rowtime_attribute, str, "the name of a column"), watermark_expression
+        )
+
+    def get_rowtime_attribute(self) -> str:
+        return self.rowtime_attribute
+
+    def get_watermark_expression(self) -> ResolvedExpression:
+        return self.watermark_expression
+
+    def as_summary_string(self) -> str:
+        """Column, type and expression as a listing shows them."""
+        column = quote_identifier(self.rowtime_attribute)
+        expression = self.watermark_expression
+        type_ = expression.type.as_summary_string()
+        return f"WATERMARK FOR {column}: {type_} AS {expression.as_summary_string()}"
+
+    def __str__(self) -> str:
+        return self.as_summary_string()
+
+
+class Constraint(ABC):
+    """A rule about rows under a name. Flink knows none that it enforces."""
+
+    __slots__ = ()
+
+    class ConstraintType(Enum):
+        """What kind of rule it is."""
+
+        PRIMARY_KEY = "PRIMARY KEY"
+        #: Flink names it and has none.
+        UNIQUE_KEY = "UNIQUE KEY"
+        IMMUTABLE_COLUMNS = "IMMUTABLE COLUMNS"
+
+    name: str
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def get_type(self) -> ConstraintType:
+        """What kind of rule it is."""
+
+    @abstractmethod
+    def as_summary_string(self) -> str:
+        """The rule as a listing shows it."""
+
+    def get_name(self) -> str:
+        return self.name
+
+    def get_columns(self) -> list[str]:
+        return list(self.columns)
+
+    def is_enforced(self) -> bool:
+        """Whether rows that break it are refused: never."""
+        return False
+
+    def get_type_string(self) -> str:
+        """The kind of rule in words."""
+        return self.get_type().value
+
+    def __str__(self) -> str:
+        return self.as_summary_string()
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueConstraint(Constraint):
+    """The columns that tell rows apart.
+
+    >>> print(UniqueConstraint.primary_key("pk", ["id", "day"]))
+    CONSTRAINT `pk` PRIMARY KEY (`id`, `day`) NOT ENFORCED
+    """
+
+    name: str
+    columns: tuple[str, ...]
+
+    @staticmethod
+    def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
+        """A primary key of these columns.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts.
+        """
+        what = "the primary key"
+        return UniqueConstraint(
+            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
+        )
+
+    def get_type(self) -> Constraint.ConstraintType:
+        return Constraint.ConstraintType.PRIMARY_KEY
+
+    def as_summary_string(self) -> str:
+        return _format_primary_key(self.name, self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class ImmutableColumns(Constraint):
+    """Columns that never change once a row is there."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    @staticmethod
+    def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
+        """Immutable columns under a name.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts.
+        """
+        what = "the immutable columns"
+        return ImmutableColumns(
+            require_instance(name, str, f"the name of {what}"), require_names(columns, what)
+        )
+
+    def get_type(self) -> Constraint.ConstraintType:
+        return Constraint.ConstraintType.IMMUTABLE_COLUMNS
+
+    def as_summary_string(self) -> str:
+        return _format_immutable_columns(self.name, self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Columns by which rows are found quickly."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    @staticmethod
+    def of(name: str, columns: Iterable[str]) -> Index:
+        """An index of these columns.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for names that are no texts.
+        """
+        return Index(
+            require_instance(name, str, "the name of the index"),
+            require_names(columns, "the index"),
+        )
+
+    def get_name(self) -> str:
+        return self.name
+
+    def get_columns(self) -> list[str]:
+        return list(self.columns)
+
+    def as_summary_string(self) -> str:
+        """The index as a listing shows it."""
+        return _format_index(self.name, self.columns)
+
+    def __str__(self) -> str:
+        return self.as_summary_string()

@@ -16,10 +16,24 @@ from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaErr
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, walk
-from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
-from schema_core.schema.constraints import WatermarkSpec
-from schema_core.schema.expression import ResolvedExpression, SqlExpression
-from schema_core.schema.resolved import ResolvedSchema, plain
+from schema_core.schema.columns import (
+    AnyColumn,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedExpression,
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+    UnresolvedWatermarkSpec,
+    WatermarkSpec,
+    Written,
+    WrittenType,
+    plain,
+)
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.rules import (
     FOLLOWS,
     WRONG,
@@ -37,15 +51,6 @@ from schema_core.schema.rules import (
     resolve_primary_key,
 )
 from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
-    UnresolvedColumn,
-    UnresolvedComputedColumn,
-    UnresolvedMetadataColumn,
-    UnresolvedPhysicalColumn,
-    UnresolvedWatermarkSpec,
-    Written,
-    WrittenType,
-)
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,

@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from schema_core.arguments import require_instance, require_sequence
 from schema_core.errors import SchemaError
-from schema_core.schema import formatting
 from schema_core.schema.columns import (
     AnyColumn,
     Column,
     ComputedColumn,
-    MetadataColumn,
-    PhysicalColumn,
-)
-from schema_core.schema.constraints import (
     Constraint,
     ImmutableColumns,
     Index,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedExpression,
     UniqueConstraint,
     WatermarkSpec,
+    format_members,
+    plain,
 )
-from schema_core.schema.expression import ResolvedExpression
-from schema_core.types import AnyTimestampType, DataType, RowField, RowType, TimestampKind
-
-if TYPE_CHECKING:
-    from schema_core.schema.explanation import Explanation
+from schema_core.schema.explain import Explanation, explain
+from schema_core.schema.rendering import resolved_html
+from schema_core.types import DataType, RowField, RowType
 
 __all__ = [
     "AnyColumn",
@@ -204,20 +202,16 @@ class ResolvedSchema:
         >>> explanation.column("b").leaves
         ('a',)
         """
-        from schema_core.schema.explain import explain
-
         return explain(self)
 
     def _repr_html_(self) -> str:
-        from schema_core.schema.notebook import resolved_html
-
         return resolved_html(self)
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return formatting.listing(members)
+        return format_members(members)
 
 
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
@@ -227,11 +221,6 @@ def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ..
         for one in found:
             require_instance(one, kind, f"a {what}")
     return found
-
-
-def plain(type_: DataType) -> DataType:
-    """The type without the mark of a time attribute: as it is kept and as rows have it."""
-    return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
 def _row(columns: Iterable[Column]) -> RowType:

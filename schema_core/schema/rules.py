@@ -11,9 +11,14 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from schema_core.errors import Gathering, SchemaError, at, similar
-from schema_core.schema.columns import AnyColumn, ComputedColumn, MetadataColumn, PhysicalColumn
-from schema_core.schema.constraints import ImmutableColumns, Index, UniqueConstraint
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    AnyColumn,
+    ComputedColumn,
+    ImmutableColumns,
+    Index,
+    MetadataColumn,
+    PhysicalColumn,
+    UniqueConstraint,
     UnresolvedColumn,
     UnresolvedImmutableColumns,
     UnresolvedIndex,

@@ -15,17 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never, get_args
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
-from schema_core.schema import formatting
-from schema_core.schema.expression import SqlExpression
-from schema_core.schema.foreign import DeclaredElsewhere
-from schema_core.schema.resolved import (
-    AnyColumn,
-    ComputedColumn,
-    MetadataColumn,
-    PhysicalColumn,
-    ResolvedSchema,
-)
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    SqlExpression,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedImmutableColumns,
@@ -36,6 +27,16 @@ from schema_core.schema.unresolved_parts import (
     UnresolvedWatermarkSpec,
     Written,
     WrittenType,
+    format_members,
+)
+from schema_core.schema.foreign import DeclaredElsewhere
+from schema_core.schema.rendering import written_html
+from schema_core.schema.resolved import (
+    AnyColumn,
+    ComputedColumn,
+    MetadataColumn,
+    PhysicalColumn,
+    ResolvedSchema,
 )
 from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call
@@ -425,15 +426,13 @@ class Schema(DeclaredElsewhere):
         return self.immutable_columns
 
     def _repr_html_(self) -> str:
-        from schema_core.schema.notebook import written_html
-
         return written_html(self)
 
     def __str__(self) -> str:
         key = () if self.primary_key is None else (self.primary_key,)
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
-        return formatting.listing(members)
+        return format_members(members)
 
 
 def made_up(prefix: str, columns: Iterable[str]) -> str:

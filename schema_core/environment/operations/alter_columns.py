@@ -8,14 +8,14 @@ from dataclasses import replace
 from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.operations.definitions import column_of, names_in, promoted
 from schema_core.errors import SchemaError, UnsupportedError, at, similar
-from schema_core.schema.expression import SqlExpression
-from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    SqlExpression,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedPhysicalColumn,
     Written,
 )
+from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import PlacedColumn
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Name

@@ -32,13 +32,13 @@ from schema_core.environment.session import Session, placed
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
-from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
 )
+from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import Elements
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import CreateTable

@@ -12,10 +12,8 @@ from typing import Any
 
 from schema_core.catalog.objects import DistributionKind, TableDistribution
 from schema_core.errors import Gathering, ParseError, SchemaError, at, similar
-from schema_core.schema.expression import SqlExpression
-from schema_core.schema.rules import WRONG
-from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    SqlExpression,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -23,6 +21,8 @@ from schema_core.schema.unresolved_parts import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
+from schema_core.schema.rules import WRONG
+from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
 from schema_core.sql.definition_syntax import (
     Column,

@@ -14,8 +14,8 @@ from schema_core.environment.session import Session, placed
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.expressions.signatures import Function
 from schema_core.paths import UnresolvedPath
+from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.schema.resolved import AnyColumn, ResolvedSchema
-from schema_core.schema.unresolved_parts import UnresolvedColumn, UnresolvedComputedColumn
 from schema_core.sql.statement_syntax import Describe, ObjectKind
 from schema_core.types import DataType, DataTypes, parse_type
 

@@ -21,8 +21,7 @@ from schema_core.environment.operations.definitions import (
 )
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError, at
-from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -30,6 +29,7 @@ from schema_core.schema.unresolved_parts import (
     UnresolvedPrimaryKey,
     UnresolvedWatermarkSpec,
 )
+from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import Like
 from schema_core.sql.statement_syntax import CreateTable
 

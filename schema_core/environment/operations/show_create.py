@@ -31,15 +31,15 @@ from schema_core.environment.session import Session, placed
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
-from schema_core.schema.expression import ResolvedExpression
-from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
-from schema_core.schema.unresolved import Schema
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    ResolvedExpression,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     Written,
 )
+from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
 from schema_core.sql.masking import mask_query
 from schema_core.sql.parser import parse_query

@@ -12,7 +12,7 @@ from schema_core.expressions.type_checker import infer
 from schema_core.formats.dialects.types import Foreign, Losses, lost, read_part, write_type
 from schema_core.formats.dialects.writing import split_note
 from schema_core.formats.loss import Loss
-from schema_core.schema.expression import SqlExpression
+from schema_core.schema.columns import SqlExpression
 from schema_core.schema.unresolved import (
     Schema,
     UnresolvedColumn,

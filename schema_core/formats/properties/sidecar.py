@@ -24,8 +24,7 @@ from schema_core.formats.properties.keys import (
     require_texts,
     split_names,
 )
-from schema_core.schema.columns import AnyColumn, MetadataColumn
-from schema_core.schema.constraints import Constraint, Index, WatermarkSpec
+from schema_core.schema.columns import AnyColumn, Constraint, Index, MetadataColumn, WatermarkSpec
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import (
     Schema,

@@ -1,22 +1,22 @@
-"""Schemas and their explanations as notebooks show them: tables of HTML, everything escaped."""
+"""Schemas and their explanations as HTML tables for notebooks, and as Mermaid flowcharts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, assert_never
 
 from schema_core.markup import code, items, table, text
-from schema_core.schema import formatting
-from schema_core.schema.columns import AnyColumn
-from schema_core.schema.explanation import ColumnExplanation, Explanation, WatermarkExplanation
-from schema_core.schema.unresolved_parts import (
+from schema_core.schema.columns import (
+    AnyColumn,
     UnresolvedColumn,
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
+    format_metadata,
 )
 
 if TYPE_CHECKING:
+    from schema_core.schema.explain import ColumnExplanation, Explanation, WatermarkExplanation
     from schema_core.schema.resolved import ResolvedSchema
     from schema_core.schema.unresolved import Schema
 
@@ -36,7 +36,7 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
         case UnresolvedComputedColumn(expression=expression):
             return "", code(f"AS {expression}")
         case UnresolvedMetadataColumn(data_type=type_, metadata_key=key, virtual=virtual):
-            return code(type_), code(formatting.metadata(key, virtual=virtual))
+            return code(type_), code(format_metadata(key, virtual=virtual))
         case _:
             assert_never(column)
 
@@ -96,3 +96,74 @@ def _watermark(watermark: WatermarkExplanation) -> tuple[str, ...]:
 def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
     reads = "<br>".join(code(".".join((read.column, *read.fields))) for read in one.reads)
     return reads, "<br>".join(map(code, one.leaves))
+
+
+#: Kind of column -> what stands around its label: the shape of the node.
+SHAPES: dict[str, tuple[str, str]] = {
+    "physical": ("[", "]"),
+    "metadata": ("[/", "/]"),
+    "computed": ("(", ")"),
+    "watermark": ("{{", "}}"),
+    "key": ("[(", ")]"),
+}
+
+#: Signs that mean nothing within a quoted label, alone or together.
+PLAIN = frozenset(" _.,+")
+
+#: So much of an expression is shown in a label.
+MAX_LABEL = 200
+
+
+def label(text: str) -> str:
+    """A text as a quoted label.
+
+    >>> label('a"] --> b')
+    '"a#34;#93; #45;#45;#62; b"'
+    """
+    cut = text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
+    return f'"{"".join(map(_sign, cut))}"'
+
+
+def _sign(sign: str) -> str:
+    plain = sign in PLAIN or (sign.isalnum() and sign.isprintable())
+    return sign if plain else f"#{ord(sign)};"
+
+
+def flowchart(explanation: Explanation) -> str:
+    """Columns and watermarks as nodes, and an arrow from each to what reads it."""
+    return "\n".join(("flowchart LR", *(f"    {line}" for line in _lines(explanation))))
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    nodes: dict[str, str] = {}
+    for number, column in enumerate(explanation.columns):
+        nodes.setdefault(column.name, f"c{number}")
+        yield _node(f"c{number}", column.kind, _of_column(column))
+    for number, watermark in enumerate(explanation.watermarks):
+        yield _node(f"w{number}", "watermark", f"watermark AS {watermark.expression}")
+    promoted = [one.name for one in explanation.columns if one.is_promoted()]
+    if promoted:
+        yield _node("key", "key", "primary key")
+    for number, column in enumerate(explanation.columns):
+        yield from _arrows((one.column for one in column.reads), nodes, f"c{number}")
+    for number, watermark in enumerate(explanation.watermarks):
+        yield from _arrows((one.column for one in watermark.reads), nodes, f"w{number}")
+        if watermark.column in nodes:
+            yield f"w{number} -.-> {nodes[watermark.column]}"
+    yield from (f"key -.-> {nodes[name]}" for name in promoted)
+
+
+def _node(name: str, kind: str, text: str) -> str:
+    before, behind = SHAPES[kind]
+    return f"{name}{before}{label(text)}{behind}"
+
+
+def _of_column(column: ColumnExplanation) -> str:
+    text = f"{column.name} {column.data_type.as_summary_string()}"
+    return text if column.expression is None else f"{text} AS {column.expression}"
+
+
+def _arrows(names: Iterable[str], nodes: dict[str, str], target: str) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        if name in nodes:
+            yield f"{nodes[name]} --> {target}"
