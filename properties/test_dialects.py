@@ -172,6 +172,7 @@ def test_any_text_is_a_table_or_an_error(text: str, dialect: str) -> None:
 
 
 @given(texts, dialects)
+@example("MAP(0)", "spark")
 @example("0?0", "clickhouse")
 @example("a > 0 ? 1 : 2", "clickhouse")
 def test_any_expression_is_read_or_becomes_an_ordinary_column(text: str, dialect: str) -> None:

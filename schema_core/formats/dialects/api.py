@@ -300,11 +300,14 @@ def _expression(text: str, dialect: Engine) -> str:
         raise UnsupportedError("a very long expression", code="expression-not-portable")
     try:
         tree: Any = parse_one(text, read=dialect.name)
-        return read_expression(tree, dialect)
     except SqlglotError as error:
         raise _refused(text, error) from None
     except RecursionError:
         raise ParseError("nested too deeply", code="too-deep", span=Span(0, 1), text=text) from None
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # for `MAP(0)`, say
+        problem = "sqlglot fails to parse the expression"
+        raise ParseError(problem, span=Span(0, len(text)), text=text) from error
+    return read_expression(tree, dialect)
 
 
 def _refused(text: str, error: Any) -> ParseError:
