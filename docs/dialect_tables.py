@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.dialects.type_rows import Row
+from schema_core.formats.dialects.type_rows import TypeRow
 
 #: Whether a row is read, and whether it is written -> the arrow in between.
 ARROWS = {(True, True): "↔", (True, False): "→", (False, True): "←"}
@@ -13,7 +13,7 @@ def cell(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
 
 
-def line(row: Row) -> str:
+def line(row: TypeRow) -> str:
     spellings = [one or "(no type)" for one in row.foreign.split(" | ")]
     bounds = ", ".join(f"{name} ≤ {most:,}" for name, most in row.most.items())
     cells = (", ".join(map(cell, spellings)), ARROWS[row.reads, row.writes], cell(row.flink))

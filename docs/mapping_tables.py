@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schema_core.formats.arrow.physical import KINDS, build
+from schema_core.formats.arrow.physical import ARROW_KINDS, from_layout
 from schema_core.formats.arrow.types import from_arrow, to_arrow
 from schema_core.formats.loss import TARGETS, LossKind, losses
-from schema_core.formats.spark.ddl import SQL_WORDS
+from schema_core.formats.spark.ddl import SQL_KEYWORDS
 from schema_core.formats.spark.pyspark_types import to_spark
-from schema_core.formats.spark.types import PARAMETERIZED, WORDS
+from schema_core.formats.spark.types import ATOMIC, PARAMETERIZED
 from schema_core.types import parse_type
 
 #: One type of every kind, with parameters that show what is carried and what is not.
@@ -71,7 +71,7 @@ def kinds_of_loss() -> str:
 
 def from_arrow_types() -> str:
     """Every kind of Arrow's types and the type it is read as."""
-    samples = [(kind, build([kind.word, *kind.sample])) for kind in KINDS]
+    samples = [(kind, from_layout([kind.word, *kind.sample])) for kind in ARROW_KINDS]
     return table(
         ("Arrow", "for example", "Flink"),
         (
@@ -84,8 +84,8 @@ def from_arrow_types() -> str:
 def from_spark_types() -> str:
     """Every word of Spark's types and the type it is read as."""
     rows = [
-        (code(word), code(SQL_WORDS.get(word, word.upper())), code(type_.as_summary_string()))
-        for word, type_ in WORDS.items()
+        (code(word), code(SQL_KEYWORDS.get(word, word.upper())), code(type_.as_summary_string()))
+        for word, type_ in ATOMIC.items()
     ]
     samples = {"decimal": (12, 2)}
     for word, build_type in PARAMETERIZED.items():

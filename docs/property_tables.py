@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from schema_core.formats.properties import parts
-from schema_core.formats.properties import sidecar as carry
+from schema_core.formats.properties import parts, sidecar
 from schema_core.formats.properties.legacy import FEATURES
-from schema_core.formats.properties.limits import NO_LIMIT, STORES, Store
+from schema_core.formats.properties.limits import NO_LIMIT, STORES, StoreLimits
 
 #: Our own keys, in the order of the page -> what stands there.
 OWN = {
-    carry.own_key(carry.PRIMARY_KEY): "name and columns of a primary key that commas would change",
-    carry.own_key(carry.IMMUTABLE): "the same of immutable columns",
-    carry.own_key(carry.INDEXES): "all indexes, if commas would change one of them",
-    carry.own_key(carry.METADATA_KEYS): "metadata columns whose key was given and is their name",
-    carry.own_key(carry.WATERMARKS, "input-schema"): "what a model's schema has besides columns "
-    "(the keys above too; `output-schema` alike)",
-    carry.own_key(carry.OPTIONS): "options that the map needs the keys of, or takes out",
-    carry.own_key(carry.COMMENT): "the empty comment",
-    carry.own_key(carry.HANDLER): "the empty refresh handler",
+    sidecar.sidecar_key(
+        sidecar.PRIMARY_KEY
+    ): "name and columns of a primary key that commas would change",
+    sidecar.sidecar_key(sidecar.IMMUTABLE): "the same of immutable columns",
+    sidecar.sidecar_key(sidecar.INDEXES): "all indexes, if commas would change one of them",
+    sidecar.sidecar_key(
+        sidecar.METADATA_KEYS
+    ): "metadata columns whose key was given and is their name",
+    sidecar.sidecar_key(
+        sidecar.WATERMARKS, "input-schema"
+    ): "what a model's schema has besides columns (the keys above too; `output-schema` alike)",
+    sidecar.sidecar_key(sidecar.OPTIONS): "options that the map needs the keys of, or takes out",
+    sidecar.sidecar_key(sidecar.COMMENT): "the empty comment",
+    sidecar.sidecar_key(sidecar.HANDLER): "the empty refresh handler",
     parts.COUNT: "how many parts there are",
     parts.CHECKSUM: "SHA-256 of the text that the parts make",
     f"{parts.PART}0": "CRC-32 of number and text, a blank, the text (JSON of keys and values)",
@@ -64,14 +68,16 @@ def _stores() -> list[str]:
     return lines + [_store(name, store) for name, store in STORES.items()]
 
 
-def _store(name: str, store: Store) -> str:
+def _store(name: str, store: StoreLimits) -> str:
     limits = [getattr(store, limit) for limit in LIMITS]
     cells = [
         f"`{name}`",
         *("" if limit == NO_LIMIT else f"{limit:,}" for limit in limits),
-        "" if store == Store() else store.unit,
-        "kept" if store.keeps_empty else "lost",
-        "; in keys ".join(f"`{one}`" for one in (store.refused, store.refused_in_keys) if one),
+        "" if store == StoreLimits() else store.unit,
+        "kept" if store.stores_empty else "lost",
+        "; in keys ".join(
+            f"`{one}`" for one in (store.unsupported, store.unsupported_in_keys) if one
+        ),
         f"`{store.prefix}`" if store.prefix else "",
     ]
     return f"| {' | '.join(cells)} |"

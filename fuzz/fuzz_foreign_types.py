@@ -8,8 +8,8 @@ from contextlib import suppress
 from fuzz import driver
 from schema_core.catalogs.hive.types import from_hive, to_hive
 from schema_core.errors import SchemaCoreError
-from schema_core.formats.arrow.physical import build, read_layout
-from schema_core.formats.exact_types import read_note
+from schema_core.formats.arrow.physical import from_layout, read_layout
+from schema_core.formats.exact_types import parse_exact_type
 from schema_core.formats.spark import schemas
 from schema_core.formats.spark.ddl import parse_ddl, parse_spark_type
 from schema_core.formats.spark.types import from_tree
@@ -27,7 +27,7 @@ def hive(text: str) -> None:
 
 def layout(text: str) -> None:
     """A layout of Arrow's that is read builds a type or is refused."""
-    build(read_layout(text))
+    from_layout(read_layout(text))
 
 
 READERS: tuple[Callable[[str], object], ...] = (
@@ -39,8 +39,8 @@ READERS: tuple[Callable[[str], object], ...] = (
     schemas.from_json,
     DataTypes.of,
     lambda text: since(read_information(text)),
-    read_note,
-    lambda text: read_note("ROW<a INT>", text),
+    parse_exact_type,
+    lambda text: parse_exact_type("ROW<a INT>", text),
 )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from fuzz import driver
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.keys import Properties
-from schema_core.formats.properties.legacy import BARE
+from schema_core.formats.properties.legacy import FLINK_KEY_PREFIXES
 from schema_core.formats.properties.limits import STORES
-from schema_core.formats.properties.parts import is_cut, pack, unpack
+from schema_core.formats.properties.parts import has_parts, pack, unpack
 from schema_core.formats.properties.stored import MapKind, StoredMap, read_map, upgrade
 from schema_core.formats.properties.verify import verify
 
@@ -44,7 +44,7 @@ def read(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap | 
 
 def survives_its_store(stored: Properties, name: str) -> None:
     """What was packed for a store is unpacked as it was."""
-    if not is_cut(stored):
+    if not has_parts(stored):
         assert stored == unpack(pack(stored, STORES[name]), STORES[name]), name
 
 
@@ -54,7 +54,7 @@ def upgraded_once(stored: Properties, kind: MapKind) -> Properties | None:
         upgraded = upgrade(stored, kind=kind).properties
     except SchemaCoreError:
         return None
-    if any(key.startswith(BARE) for key in upgraded):
+    if any(key.startswith(FLINK_KEY_PREFIXES) for key in upgraded):
         assert upgraded == upgrade(upgraded, kind=kind).properties, "upgraded twice"
     return upgraded
 

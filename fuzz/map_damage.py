@@ -34,7 +34,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.keys import Properties
 from schema_core.formats.properties.limits import STORES
 from schema_core.formats.properties.parts import pack
-from schema_core.formats.properties.stored import SHAPES, Kept, MapKind, read_map
+from schema_core.formats.properties.stored import MAP_FORMATS, MapKind, StoredObject, read_map
 from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 
@@ -84,7 +84,7 @@ def model(question: Question) -> CatalogModel:
 
 
 #: Kind of map -> what is made of the question about a table.
-OBJECTS: dict[MapKind, Callable[[Question], Kept]] = {
+OBJECTS: dict[MapKind, Callable[[Question], StoredObject]] = {
     MapKind.TABLE: table,
     MapKind.VIEW: view,
     MapKind.MATERIALIZED_TABLE: materialized_table,
@@ -97,8 +97,8 @@ def maps(drawing: MapDrawing) -> Iterator[tuple[MapKind, Properties]]:
     while True:
         for kind, made in OBJECTS.items():
             try:
-                resolved = SHAPES[kind].resolve(made(drawing.table()), RESOLVER)
-                properties = SHAPES[kind].encode(resolved, "carry")
+                resolved = MAP_FORMATS[kind].resolve(made(drawing.table()), RESOLVER)
+                properties = MAP_FORMATS[kind].encode(resolved, "carry")
             except SchemaCoreError:
                 continue
             if properties and not verify(properties, kind=kind):
@@ -118,7 +118,7 @@ def harms(draw: random.Random, stored: Properties) -> Iterator[tuple[str, Proper
                 yield key, other
 
 
-def outcome(harmed: Properties, kind: MapKind, before: Kept) -> str:
+def outcome(harmed: Properties, kind: MapKind, before: StoredObject) -> str:
     """What came of a harm; "same" is what must not be."""
     if verify(harmed, kind=kind):
         return "told"

@@ -12,10 +12,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow.physical import KINDS, build
+from schema_core.formats.arrow.physical import ARROW_KINDS, from_layout
 from schema_core.formats.arrow.types import from_field, layout_of, read_schema, to_field
-from schema_core.formats.exact_types import COMMENT, DEFINITIONS, LAYOUT, NOTE, notes_of
-from schema_core.formats.loss import LossKind, carried, losses
+from schema_core.formats.exact_types import (
+    COMMENT_KEY,
+    DEFINITIONS_KEY,
+    LAYOUT_KEY,
+    TYPE_KEY,
+    type_metadata,
+)
+from schema_core.formats.loss import LossKind, losses, physical_equivalent
 from schema_core.testing.strategies import atomic_types, comments, names, types, user_defined_types
 from schema_core.testing.strategies import nested as nested_types
 from schema_core.types import DataType, IntType, RowField, RowType, supports_implicit_cast
@@ -23,7 +29,7 @@ from schema_core.types import DataType, IntType, RowField, RowType, supports_imp
 
 def held(type_: DataType) -> bool:
     """Whether Arrow has a type for it; what it refuses is reported, which is a law of its own."""
-    return carried(type_, "arrow") is not None
+    return physical_equivalent(type_, "arrow") is not None
 
 
 arrow_types_of_ours = types().filter(held)
@@ -34,7 +40,7 @@ def stripped(field: pa.Field) -> pa.Field:
     kept = {
         key: one
         for key, one in (field.metadata or {}).items()
-        if key not in (NOTE.encode(), DEFINITIONS.encode(), LAYOUT.encode())
+        if key not in (TYPE_KEY.encode(), DEFINITIONS_KEY.encode(), LAYOUT_KEY.encode())
     }
     return pa.field(field.name, stripped_type(field.type), field.nullable, kept or None)
 
@@ -59,17 +65,17 @@ def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str
     assert type_ == from_field(field)
     assert (name, type_.is_nullable) == (field.name, field.nullable)
     assert layout_of(field) is None
-    assert comment == (None if comment is None else field.metadata[COMMENT.encode()].decode())
+    assert comment == (None if comment is None else field.metadata[COMMENT_KEY.encode()].decode())
 
 
 @given(user_defined_types(nested_types(user_defined_types(types(max_leaves=2)))).filter(held))
 def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
     """Whoever reads a file need not have the catalog that its types are kept in."""
-    assume(DEFINITIONS in notes_of(type_))  # a path stands for one type
+    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path stands for one type
     field = to_field("f", type_)
 
     assert type_ == from_field(field)
-    assert carried(type_, "arrow") == from_field(stripped(field))
+    assert physical_equivalent(type_, "arrow") == from_field(stripped(field))
 
 
 @given(arrow_types_of_ours)
@@ -81,8 +87,8 @@ def test_a_stream_keeps_every_type_exactly(type_: DataType) -> None:
 
 @given(arrow_types_of_ours)
 def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
-    assert carried(type_, "arrow") == from_field(stripped(to_field("f", type_)))
-    assert carried(type_, "arrow") == from_field(to_field("f", type_, on_loss="accept"))
+    assert physical_equivalent(type_, "arrow") == from_field(stripped(to_field("f", type_)))
+    assert physical_equivalent(type_, "arrow") == from_field(to_field("f", type_, on_loss="accept"))
 
 
 @given(arrow_types_of_ours)
@@ -110,7 +116,11 @@ def test_the_carried_type_takes_every_value(type_: DataType) -> None:
     assert supports_implicit_cast(type_, bare)
 
 
-@given(st.lists(types().filter(lambda one: carried(one, "parquet") is not None), max_size=3))
+@given(
+    st.lists(
+        types().filter(lambda one: physical_equivalent(one, "parquet") is not None), max_size=3
+    )
+)
 def test_a_parquet_file_without_arrow_in_it_gives_the_carried_types(found: list[DataType]) -> None:
     """`store_schema=False` leaves what every reader of Parquet sees."""
     schema = pa.schema([to_field(f"c{index}", type_) for index, type_ in enumerate(found)])
@@ -119,7 +129,7 @@ def test_a_parquet_file_without_arrow_in_it_gives_the_carried_types(found: list[
         writer.write_table(schema.empty_table())
     back = pyarrow.parquet.read_schema(io.BytesIO(sink.getvalue()))
 
-    assert [without_comments(carried(one, "parquet")) for one in found] == [
+    assert [without_comments(physical_equivalent(one, "parquet")) for one in found] == [
         from_field(field) for field in back
     ]
 
@@ -139,7 +149,7 @@ def without_comments(type_: DataType | None) -> DataType:
 def test_what_arrow_cannot_hold_is_refused_and_reported(type_: DataType) -> None:
     refused = any(loss.kind is LossKind.REFUSED for loss in losses(type_, "arrow"))
 
-    assert refused == (carried(type_, "arrow") is None)
+    assert refused == (physical_equivalent(type_, "arrow") is None)
     if refused:
         with pytest.raises(UnsupportedError) as caught:
             to_field("f", type_)
@@ -152,7 +162,7 @@ def test_what_arrow_cannot_hold_is_refused_and_reported(type_: DataType) -> None
 def test_a_note_never_hides_another_physical_type(noted: DataType, physical: DataType) -> None:
     """The field of one type under the note of another is read as something that it can hold."""
     field = stripped(to_field("f", physical))
-    lying = field.with_metadata({**(field.metadata or {}), NOTE.encode(): str(noted).encode()})
+    lying = field.with_metadata({**(field.metadata or {}), TYPE_KEY.encode(): str(noted).encode()})
     found = from_field(lying)
 
     if found != from_field(field):
@@ -166,7 +176,9 @@ def test_a_note_never_hides_another_physical_type(noted: DataType, physical: Dat
 UNITS = st.sampled_from(("s", "ms", "us", "ns"))
 ZONES = st.none() | st.sampled_from(("UTC", "Europe/Amsterdam", "+05:30"))
 LEAVES = st.one_of(
-    st.sampled_from([kind.word for kind in KINDS if not kind.attributes]).map(lambda word: [word]),
+    st.sampled_from([kind.word for kind in ARROW_KINDS if not kind.attributes]).map(
+        lambda word: [word]
+    ),
     st.tuples(st.just("timestamp"), UNITS, ZONES).map(list),
     st.tuples(st.just("duration"), UNITS).map(list),
     st.tuples(st.just("time32"), st.sampled_from(("s", "ms"))).map(list),
@@ -210,7 +222,7 @@ def nullable_null(field: tuple[str, bool, list[Any]]) -> list[Any]:
 
 @given(st.recursive(LEAVES, nested, max_leaves=6))
 def test_no_arrow_type_is_silently_different(node: list[Any]) -> None:
-    arrow = build(node)
+    arrow = from_layout(node)
     field = pa.field("f", arrow)
     type_, layout = from_field(field), layout_of(field)
 

@@ -17,8 +17,8 @@ from schema_core.catalog.resolve import (
     resolve_table,
 )
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.properties.limits import STORES, misfits
-from schema_core.formats.properties.parts import PART, damage, is_part, pack, unpack
+from schema_core.formats.properties.limits import STORES, limit_violations
+from schema_core.formats.properties.parts import PART, is_part, malformed_parts, pack, unpack
 from schema_core.formats.properties.property_map import (
     decode_materialized_table,
     decode_model,
@@ -121,7 +121,7 @@ def test_any_map_fits_any_store(properties: dict[str, str], store: str, seed: in
     length = len(STORES[store].prefix)
     inner = {key[length:]: one for key, one in packed.items() if key != "is_generic"}
 
-    assert [] == list(misfits(inner, STORES[store]))
+    assert [] == list(limit_violations(inner, STORES[store]))
     assert properties == unpack(shuffled(packed, seed), STORES[store])
 
 
@@ -143,7 +143,7 @@ def test_damaged_part_is_named(properties: dict[str, str], store: str, data: st.
         case _:
             other = data.draw(st.sampled_from([one for one in own if inner[one] != value]))
             inner[key], inner[other] = inner[other], value
-    named = {one.path for one in damage(inner)}
+    named = {one.path for one in malformed_parts(inner)}
 
     assert named
     assert all(place[0] in packed or is_part(place[0]) for place in named)

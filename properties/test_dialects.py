@@ -142,7 +142,7 @@ def test_names_and_comments_stay_what_they_are(
         column.name for column in found.schema.columns
     ]
     if engine.comment is not None or engine.comment_statement:
-        kept = comment if comment or engine.keeps_empty_comments else None
+        kept = comment if comment or engine.stores_empty_comments else None
         assert kept == found.schema.columns[0].comment
 
 

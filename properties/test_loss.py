@@ -14,10 +14,10 @@ from schema_core.formats.loss import (
     Loss,
     LossKind,
     Policy,
-    carried,
+    child_names,
     enforce,
     losses,
-    steps,
+    physical_equivalent,
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
@@ -33,23 +33,23 @@ def test_no_loss_means_the_same_type_and_only_that(type_: DataType, target: str)
     """Values outside a range are the one thing that a type that stays the same may lose."""
     found = {loss.kind for loss in losses(type_, target)} - {LossKind.RANGE}
 
-    assert (not found) == (carried(type_, target) == type_)
+    assert (not found) == (physical_equivalent(type_, target) == type_)
 
 
 @given(types(), targets)
 def test_what_is_carried_is_carried_as_itself(type_: DataType, target: str) -> None:
-    bare = carried(type_, target)
+    bare = physical_equivalent(type_, target)
     assume(bare is not None)
     assert bare is not None
 
-    assert bare == carried(bare, target)
+    assert bare == physical_equivalent(bare, target)
 
 
 @given(types(), targets)
 def test_nothing_holds_a_type_exactly_when_that_is_reported(type_: DataType, target: str) -> None:
     refused = [one for one in losses(type_, target) if one.kind is LossKind.REFUSED]
 
-    assert bool(refused) == (carried(type_, target) is None)
+    assert bool(refused) == (physical_equivalent(type_, target) is None)
     assert all(not one.reversible and not one.target for one in refused)
 
 
@@ -59,7 +59,7 @@ def test_every_place_exists(type_: DataType, target: str) -> None:
         found = type_
         for step in loss.path:
             assert not isinstance(found, DistinctType)
-            found = found.children()[steps(found).index(step)]
+            found = found.children()[child_names(found).index(step)]
 
 
 @given(types(), st.sampled_from(("arrow", "spark:4.3")), st.sampled_from(get_args(Policy)))

@@ -11,8 +11,8 @@ from pyspark.sql.types import StructType
 
 from schema_core.errors import ParseError, SchemaCoreError
 from schema_core.formats.arrow.spark import to_schema, to_struct_type
-from schema_core.formats.exact_types import DEFINITIONS, NOTE, notes_of
-from schema_core.formats.loss import carried, losses
+from schema_core.formats.exact_types import DEFINITIONS_KEY, TYPE_KEY, type_metadata
+from schema_core.formats.loss import losses, physical_equivalent
 from schema_core.formats.spark.ddl import parse_ddl, print_ddl
 from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.formats.spark.schemas import parse_json, print_json
@@ -23,7 +23,7 @@ from schema_core.types import DataType, RowField
 
 def held(target: str) -> st.SearchStrategy[DataType]:
     """Types that the target has a carrier for."""
-    return types().filter(lambda type_: carried(type_, target) is not None)
+    return types().filter(lambda type_: physical_equivalent(type_, target) is not None)
 
 
 @given(names(), held("spark:4.3"), comments())
@@ -37,13 +37,13 @@ def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str
 
 @given(user_defined_types(nested(user_defined_types(types(max_leaves=2)))))
 def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
-    assume(carried(type_, "spark:4.3") is not None)
-    assume(DEFINITIONS in notes_of(type_))  # a path stands for one type
+    assume(physical_equivalent(type_, "spark:4.3") is not None)
+    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path stands for one type
     field = to_struct_field("f", type_, on_loss="note")
     bare = to_struct_field("f", type_, on_loss="accept")
 
     assert type_ == from_struct_field(field)
-    assert carried(type_, "spark:4.3") == from_struct_field(bare)
+    assert physical_equivalent(type_, "spark:4.3") == from_struct_field(bare)
 
 
 @given(held("spark:4.3"))
@@ -76,8 +76,8 @@ def test_notes_outlive_forgotten_not_null(type_: DataType) -> None:
 def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
     tree = to_field_tree(RowField("f", type_), on_loss="accept")
 
-    assert NOTE not in json.dumps(tree)
-    assert carried(type_, "spark:4.3") == from_field_tree(tree).data_type
+    assert TYPE_KEY not in json.dumps(tree)
+    assert physical_equivalent(type_, "spark:4.3") == from_field_tree(tree).data_type
     assert (not losses(type_, "spark:4.3")) == (type_ == from_field_tree(tree).data_type)
 
 
@@ -90,7 +90,7 @@ def test_ddl_gives_the_carried_types(columns: list[tuple[str, DataType, str | No
     assert [(one.name, one.description) for one in fields] == [
         (one.name, one.description) for one in back
     ]
-    assert [carried(one.data_type, "spark-ddl:4.3") for one in fields] == [
+    assert [physical_equivalent(one.data_type, "spark-ddl:4.3") for one in fields] == [
         one.data_type for one in back
     ]
 
@@ -139,7 +139,7 @@ def test_any_json_is_a_struct_or_refused(found: Any) -> None:
 def is_kept_by_both(type_: DataType) -> bool:
     """Whether neither Spark nor Arrow change values of the type."""
     changes = any(loss.changes_values for loss in losses(type_, "spark:4.3"))
-    return not changes and carried(type_, "arrow") is not None
+    return not changes and physical_equivalent(type_, "arrow") is not None
 
 
 @given(st.lists(held("spark:4.3").filter(is_kept_by_both), max_size=3))

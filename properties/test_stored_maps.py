@@ -16,13 +16,13 @@ from fuzz.map_damage import run
 from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.properties.legacy import BARE, VERSIONS
+from schema_core.formats.properties.legacy import FLINK_KEY_PREFIXES, VERSIONS
 from schema_core.formats.properties.limits import STORES
 from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.stored import (
-    SHAPES,
-    Kept,
+    MAP_FORMATS,
     MapKind,
+    StoredObject,
     read_map,
     schemas_of,
     upgrade,
@@ -60,7 +60,7 @@ def test_recorded_map_has_the_columns_that_were_written(file: Path) -> None:
         if "columns" not in record:
             continue
         found = read_map(record["properties"])
-        resolved = SHAPES[found.kind].resolve(found.object, RESOLVER)
+        resolved = MAP_FORMATS[found.kind].resolve(found.object, RESOLVER)
         columns = [
             [column.name, column.data_type.as_serializable_string()]
             for column in schemas_of(resolved)[0][1].columns
@@ -112,22 +112,22 @@ KINDS = {
 }
 
 
-def written(kept: Kept) -> dict[str, str] | None:
+def written(kept: StoredObject) -> dict[str, str] | None:
     """The map of an object, or None for a type without text.
 
     A map that tells neither columns nor anything else of a schema may be of anything.
     """
-    shape = SHAPES[KINDS[type(kept)]]
+    shape = MAP_FORMATS[KINDS[type(kept)]]
     try:
         properties = shape.encode(shape.resolve(kept, RESOLVER), "carry")
     except UnsupportedError:
         return None
-    return properties if any(key.startswith(BARE) for key in properties) else None
+    return properties if any(key.startswith(FLINK_KEY_PREFIXES) for key in properties) else None
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(OBJECTS, st.sampled_from(sorted(STORES)))
-def test_sound_map_has_no_damage_and_needs_no_upgrade(kept: Kept, store: str) -> None:
+def test_sound_map_has_no_damage_and_needs_no_upgrade(kept: StoredObject, store: str) -> None:
     if (properties := written(kept)) is None:
         return
     stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
@@ -153,7 +153,9 @@ def damaged(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(OBJECTS, st.sampled_from(sorted(STORES)), st.data())
-def test_damage_is_told_or_makes_a_difference(kept: Kept, store: str, data: st.DataObject) -> None:
+def test_damage_is_told_or_makes_a_difference(
+    kept: StoredObject, store: str, data: st.DataObject
+) -> None:
     if not (properties := written(kept)):
         return
     stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
@@ -216,5 +218,5 @@ def test_anything_is_read_or_refused_and_verified(stored: dict[str, str]) -> Non
         upgraded = upgrade(stored).properties
     except SchemaCoreError:
         return
-    if any(key.startswith(BARE) for key in upgraded):  # else it may be of anything
+    if any(key.startswith(FLINK_KEY_PREFIXES) for key in upgraded):  # else it may be of anything
         assert upgraded == upgrade(upgraded, kind=found.kind).properties

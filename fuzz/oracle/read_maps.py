@@ -32,7 +32,7 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.keys import Properties, is_reserved
-from schema_core.formats.properties.property_map import decode_table, encode_table, told_of
+from schema_core.formats.properties.property_map import decode_table, encode_table, encoded_parts
 from schema_core.formats.properties.sidecar import VERSION
 from schema_core.formats.properties.stored import MapKind, kind_of, upgrade
 from schema_core.schema.resolve import SchemaResolver
@@ -103,7 +103,7 @@ def expectation(table: ResolvedCatalogTable) -> tuple[Properties, dict[str, Any]
         properties = encode_table(table, on_loss="carry")
     except SchemaCoreError:
         return None
-    told = told_of(table.resolved_schema, table.options, table.comment, "carry")
+    told = encoded_parts(table.resolved_schema, table.options, table.comment, "carry")
     resolved = resolved_answer(told.schema) | {"string": None}
     for column in resolved["columns"]:  # a key that is the name is none in Flink's map
         if column.get("key") == column["name"]:

@@ -20,7 +20,7 @@ from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaError
-from schema_core.formats.properties.keys import Properties, damaged
+from schema_core.formats.properties.keys import Properties, malformed_key
 from schema_core.formats.properties.property_map import (
     decode_materialized_table,
     decode_model,
@@ -82,7 +82,7 @@ def _decode_view(properties: Mapping[str, str]) -> CatalogBaseTable:
     require_instance(properties, Mapping, "properties")
     for key in (ORIGINAL, EXPANDED):
         if key not in properties:
-            raise damaged(key, f"the key {key!r} is missing", "missing-key")
+            raise malformed_key(key, f"the key {key!r} is missing", "missing-key")
     return decode_view(properties, properties[ORIGINAL], properties[EXPANDED])
 
 

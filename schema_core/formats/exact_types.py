@@ -25,39 +25,39 @@ from schema_core.types.unresolved import look_up
 
 #: Keys in the metadata of a field: the exact type and the user-defined types in it, the physical
 #: layout in Arrow, the comment.
-NOTE = "schema_core.type"
-DEFINITIONS = "schema_core.types"
-LAYOUT = "schema_core.layout"
-COMMENT = "comment"
+TYPE_KEY = "schema_core.type"
+DEFINITIONS_KEY = "schema_core.types"
+LAYOUT_KEY = "schema_core.layout"
+COMMENT_KEY = "comment"
 
 #: Where Spark keeps a field's metadata, as JSON, in the metadata of Arrow's fields.
-SPARK_METADATA = "SPARK::metadata::json"
+SPARK_METADATA_KEY = "SPARK::metadata::json"
 
 #: What a class is called in a definition that has none.
-NO_CLASS = "x"
+PLACEHOLDER_CLASS = "x"
 
 
-def notes_of(type_: DataType) -> dict[str, str]:
+def type_metadata(type_: DataType) -> dict[str, str]:
     """The note of a type, and what the paths in it stand for if there are any.
 
-    >>> notes_of(parse_type("CHAR(3)"))
+    >>> type_metadata(parse_type("CHAR(3)"))
     {'schema_core.type': 'CHAR(3)'}
-    >>> notes_of(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
+    >>> type_metadata(DistinctType(("c", "d", "money"), parse_type("INT")))["schema_core.types"]
     '{"`c`.`d`.`money`": {"source": "INT", "description": null}}'
     """
-    return dict(_notes(type_))
+    return dict(_type_metadata(type_))
 
 
 @cached(node_count)
-def _notes(type_: DataType) -> dict[str, str]:
-    found = {NOTE: str(type_)}
+def _type_metadata(type_: DataType) -> dict[str, str]:
+    found = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
     for one in filter(_is_named, type_.walk()):
         told = _definition(one)
         if definitions.setdefault(one.body(), told) != told:
             return found  # a path that stands for two types: whoever reads it gets the physical one
     if definitions:
-        found[DEFINITIONS] = json.dumps(definitions, ensure_ascii=False)
+        found[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)
     return found
 
 
@@ -72,23 +72,23 @@ def _definition(type_: DataType) -> dict[str, str | None]:
         case DistinctType(source_type=source):
             return {"source": str(source.nullable()), "description": type_.description}
         case StructuredType(class_name=name, fields=fields):
-            inline = StructuredType(name or NO_CLASS, fields)
+            inline = StructuredType(name or PLACEHOLDER_CLASS, fields)
             told = {"fields": str(inline), "class": name, "description": type_.description}
             return dict(told)
         case _:
             return {}
 
 
-def noted(told: Mapping[str, Any]) -> DataType | None:
+def exact_type(told: Mapping[str, Any]) -> DataType | None:
     """The type that the notes in a field's metadata tell, or None where they cannot be read.
 
-    >>> noted({NOTE: "CHAR(3)"}), noted({NOTE: "CHAR("}), noted({})
+    >>> exact_type({TYPE_KEY: "CHAR(3)"}), exact_type({TYPE_KEY: "CHAR("}), exact_type({})
     (CharType(3), None, None)
     """
-    note, definitions = told.get(NOTE), told.get(DEFINITIONS)
+    note, definitions = told.get(TYPE_KEY), told.get(DEFINITIONS_KEY)
     if not isinstance(note, str):
         return None
-    return read_note(note, definitions if isinstance(definitions, str) else None)
+    return parse_exact_type(note, definitions if isinstance(definitions, str) else None)
 
 
 def _note_length(note: str, definitions: str | None = None) -> int:
@@ -96,18 +96,18 @@ def _note_length(note: str, definitions: str | None = None) -> int:
 
 
 @cached(_note_length)
-def read_note(note: str, definitions: str | None = None) -> DataType | None:
+def parse_exact_type(note: str, definitions: str | None = None) -> DataType | None:
     """The type that the text of a note tells, or None where it cannot be read."""
     try:
         type_ = parse_type(note)
         if definitions is None:
             return type_
-        return require_resolved(_Defined(definitions).resolved(type_))
+        return require_resolved(_Definitions(definitions).resolved(type_))
     except SchemaCoreError:
         return None
 
 
-class _Defined:
+class _Definitions:
     """The user-defined types that a note tells, by their paths."""
 
     def __init__(self, text: str) -> None:

@@ -11,7 +11,7 @@ from schema_core.schema.unresolved import Schema
 from schema_core.types import RowField
 
 
-class Reading(NamedTuple):
+class ForeignSchema(NamedTuple):
     """What was read of a foreign schema: the columns, those refused, what is now told otherwise."""
 
     schema: Schema
@@ -19,9 +19,9 @@ class Reading(NamedTuple):
     losses: tuple[Loss, ...]
 
 
-def gather(
+def read_fields(
     fields: Iterable[Any], read: Callable[[Any], tuple[RowField, tuple[Loss, ...]]]
-) -> Reading:
+) -> ForeignSchema:
     """Read every field; the refusal of one leaves the others as they are."""
     builder = Schema.new_builder()
     refused: list[Diagnostic] = []
@@ -36,7 +36,7 @@ def gather(
         if found.description is not None:
             builder.with_comment(found.description)
         lost += losses
-    return Reading(builder.build(), tuple(refused), tuple(lost))
+    return ForeignSchema(builder.build(), tuple(refused), tuple(lost))
 
 
 def raise_refused(refused: Iterable[Diagnostic]) -> None:

@@ -84,7 +84,7 @@ class LossKind(Enum):
         self.changes_values = changes_values
 
 
-class Row(NamedTuple):
+class LossRule(NamedTuple):
     """What a kind of type becomes, when, and which loss that is; None: nothing holds it."""
 
     kind: LossKind
@@ -94,14 +94,14 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LossTarget:
     """A foreign format: its rows by class of type, and what is so for all of them.
 
     `notes`: it has room for our notes. `folds_case`: columns that differ in case alone are one.
     """
 
     name: str
-    rows: Mapping[type[DataType], tuple[Row, ...]]
+    rows: Mapping[type[DataType], tuple[LossRule, ...]]
     notes: bool = True
     forgets_not_null: bool = False
     folds_case: bool = False
@@ -126,7 +126,7 @@ def has_fixed_size(length: int) -> bool:
     return 0 < length <= MAX_FIXED_BYTES
 
 
-def _has_no_fixed_size(type_: LengthType) -> bool:
+def _needs_variable_size(type_: LengthType) -> bool:
     return not has_fixed_size(type_.length)
 
 
@@ -134,7 +134,7 @@ def _is(type_: DataType) -> Callable[[DataType], DataType]:
     return lambda _: type_
 
 
-def arrow_digits(precision: int) -> int:
+def arrow_precision(precision: int) -> int:
     """The digits of the coarsest unit that holds them and that Spark reads, too."""
     return MICROSECONDS if precision <= MICROSECONDS else NANOSECONDS
 
@@ -143,37 +143,37 @@ def _timestamp(digits: Callable[[int], int]) -> Callable[[AnyTimestampType], Dat
     return lambda type_: type(type_)(digits(type_.precision))
 
 
-def _spark_digits(precision: int) -> int:
+def _spark_precision(precision: int) -> int:
     return MICROSECONDS
 
 
-def widest_days(digits: int) -> DayTimeIntervalType:
+def widest_day_time(digits: int) -> DayTimeIntervalType:
     """The interval of days and times that holds every other one."""
     return DayTimeIntervalType(DayTimeResolution.DAY_TO_SECOND, 6, digits)
 
 
-WIDEST_YEARS = YearMonthIntervalType(YearMonthResolution.YEAR_TO_MONTH, 4)
+WIDEST_YEAR_MONTH = YearMonthIntervalType(YearMonthResolution.YEAR_TO_MONTH, 4)
 
 
-def _arrow_days(type_: DayTimeIntervalType) -> DataType:
-    return widest_days(arrow_digits(type_.fractional_precision))
+def _arrow_day_time(type_: DayTimeIntervalType) -> DataType:
+    return widest_day_time(arrow_precision(type_.fractional_precision))
 
 
-def without_null(type_: DataType) -> DataType:
+def as_not_null(type_: DataType) -> DataType:
     """NOT NULL, where the type can be: one that is distinct from NULL cannot either."""
     return type_ if is_null(type_) else type_.not_null()
 
 
 def _not_null_key(type_: MapType) -> DataType:
-    return MapType(without_null(type_.key_type), type_.value_type)
+    return MapType(as_not_null(type_.key_type), type_.value_type)
 
 
 def _not_null_element(type_: MultisetType) -> DataType:
-    return MultisetType(without_null(type_.element_type))
+    return MultisetType(as_not_null(type_.element_type))
 
 
-def _counted(type_: MultisetType) -> DataType:
-    return MapType(without_null(type_.element_type), IntType(nullable=False))
+def _element_counts(type_: MultisetType) -> DataType:
+    return MapType(as_not_null(type_.element_type), IntType(nullable=False))
 
 
 def _row(type_: StructuredType) -> DataType:
@@ -186,7 +186,7 @@ def _with_offset(type_: ZonedTimestampType) -> DataType:
     return RowType([RowField("timestamp", instant), RowField("offset_minutes", offset)])
 
 
-def _parts(_: VariantType) -> DataType:
+def _variant_fields(_: VariantType) -> DataType:
     return RowType([RowField(name, BYTES.not_null()) for name in ("metadata", "value")])
 
 
@@ -203,28 +203,31 @@ def is_null(type_: DataType) -> bool:
     return is_null(type_.source_type) if isinstance(type_, DistinctType) else type_ == NullType()
 
 
-def _is_beyond(digits: int) -> Callable[[Any], bool]:
+def _precision_above(digits: int) -> Callable[[Any], bool]:
     return lambda type_: type_.precision > digits
 
 
-_REFUSED = (Row(LossKind.REFUSED, None),)
-_ROW_OF_CLASS = (Row(LossKind.TYPE, _row),)
-_IN_64_BITS = Row(
-    LossKind.RANGE, lambda type_: type_, _is_beyond(MICROSECONDS), " of the years 1677 to 2262"
+_REFUSED = (LossRule(LossKind.REFUSED, None),)
+_ROW_OF_CLASS = (LossRule(LossKind.TYPE, _row),)
+_IN_64_BITS = LossRule(
+    LossKind.RANGE,
+    lambda type_: type_,
+    _precision_above(MICROSECONDS),
+    " of the years 1677 to 2262",
 )
 
 #: What every target does alike: types of Flink alone, whose values have a plain form.
-COMMON: dict[type[DataType], tuple[Row, ...]] = {
-    CharType:       (Row(LossKind.LENGTH, _is(STRING)),),
-    VarCharType:    (Row(LossKind.LENGTH, _is(STRING), _bounded),),
-    VarBinaryType:  (Row(LossKind.LENGTH, _is(BYTES), _bounded),),
-    MapType:        (Row(LossKind.NULL_KEYS, _not_null_key, _has_null_keys),),
-    MultisetType:   (Row(LossKind.NULL_KEYS, _not_null_element, _has_null_elements),
-                     Row(LossKind.TYPE, _counted)),
+COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
+    CharType:       (LossRule(LossKind.LENGTH, _is(STRING)),),
+    VarCharType:    (LossRule(LossKind.LENGTH, _is(STRING), _bounded),),
+    VarBinaryType:  (LossRule(LossKind.LENGTH, _is(BYTES), _bounded),),
+    MapType:        (LossRule(LossKind.NULL_KEYS, _not_null_key, _has_null_keys),),
+    MultisetType:   (LossRule(LossKind.NULL_KEYS, _not_null_element, _has_null_elements),
+                     LossRule(LossKind.TYPE, _element_counts)),
     StructuredType: _ROW_OF_CLASS,
-    DistinctType:   (Row(LossKind.TYPE, lambda type_: type_.source_type),),
-    RawType:        (Row(LossKind.TYPE, _is(BYTES)),),
-    BitmapType:     (Row(LossKind.TYPE, _is(BYTES)),),
+    DistinctType:   (LossRule(LossKind.TYPE, lambda type_: type_.source_type),),
+    RawType:        (LossRule(LossKind.TYPE, _is(BYTES)),),
+    BitmapType:     (LossRule(LossKind.TYPE, _is(BYTES)),),
     SymbolType:     _REFUSED,
     DescriptorType: _REFUSED,
     LegacyType:     _REFUSED,
@@ -232,89 +235,101 @@ COMMON: dict[type[DataType], tuple[Row, ...]] = {
 }  # fmt: skip
 
 _ARROW_TIMESTAMP = (
-    Row(
+    LossRule(
         LossKind.PRECISION,
-        _timestamp(arrow_digits),
+        _timestamp(arrow_precision),
         lambda type_: type_.precision not in (MICROSECONDS, NANOSECONDS),
     ),
     _IN_64_BITS,
 )
 
 #: Arrow in memory, IPC and Feather: nanoseconds at most, 64 bits of them; keys are never NULL.
-ARROW: dict[type[DataType], tuple[Row, ...]] = {
+ARROW: dict[type[DataType], tuple[LossRule, ...]] = {
     **COMMON,
-    BinaryType: (Row(LossKind.LENGTH, _is(BYTES), _has_no_fixed_size),),
+    BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES), _needs_variable_size),),
     TimeType: (
-        Row(
+        LossRule(
             LossKind.PRECISION,
-            lambda type_: TimeType(arrow_digits(type_.precision)),
+            lambda type_: TimeType(arrow_precision(type_.precision)),
             lambda type_: type_.precision not in (MICROSECONDS, NANOSECONDS),
         ),
     ),
     TimestampType: _ARROW_TIMESTAMP,
     LocalZonedTimestampType: _ARROW_TIMESTAMP,
     ZonedTimestampType: _ARROW_TIMESTAMP,
-    YearMonthIntervalType: (Row(LossKind.TYPE, _is(IntType())),),
+    YearMonthIntervalType: (LossRule(LossKind.TYPE, _is(IntType())),),
     DayTimeIntervalType: (
-        Row(LossKind.PRECISION, _arrow_days, lambda type_: _arrow_days(type_) != type_.nullable()),
+        LossRule(
+            LossKind.PRECISION,
+            _arrow_day_time,
+            lambda type_: _arrow_day_time(type_) != type_.nullable(),
+        ),
     ),
-    MapType: (Row(LossKind.REFUSED, None, lambda type_: is_null(type_.key_type)),
+    MapType: (LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.key_type)),
               *COMMON[MapType]),
-    MultisetType: (Row(LossKind.REFUSED, None, lambda type_: is_null(type_.element_type)),
+    MultisetType: (LossRule(LossKind.REFUSED, None, lambda type_: is_null(type_.element_type)),
                    *COMMON[MultisetType]),
 }  # fmt: skip
 
 #: A Parquet file for readers that know Parquet's types alone.
-PARQUET: dict[type[DataType], tuple[Row, ...]] = {
+PARQUET: dict[type[DataType], tuple[LossRule, ...]] = {
     **ARROW,
-    ZonedTimestampType: (*_ARROW_TIMESTAMP, Row(LossKind.TYPE, _with_offset)),
-    VariantType: (Row(LossKind.TYPE, _parts),),
-    DayTimeIntervalType: (Row(LossKind.TYPE, _is(BigIntType())),),
-    RowType: (Row(LossKind.REFUSED, None, lambda type_: not type_.fields),),
-    StructuredType: (Row(LossKind.REFUSED, None, lambda type_: not type_.fields), *_ROW_OF_CLASS),
+    ZonedTimestampType: (*_ARROW_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
+    VariantType: (LossRule(LossKind.TYPE, _variant_fields),),
+    DayTimeIntervalType: (LossRule(LossKind.TYPE, _is(BigIntType())),),
+    RowType: (LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields),),
+    StructuredType: (
+        LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields), *_ROW_OF_CLASS
+    ),
 }  # fmt: skip
 
 _SPARK_TIMESTAMP = (
-    Row(LossKind.DIGITS, _timestamp(_spark_digits), _is_beyond(MICROSECONDS)),
-    Row(
+    LossRule(LossKind.DIGITS, _timestamp(_spark_precision), _precision_above(MICROSECONDS)),
+    LossRule(
         LossKind.PRECISION,
-        _timestamp(_spark_digits),
+        _timestamp(_spark_precision),
         lambda type_: type_.precision < MICROSECONDS,
     ),
 )
 
 
-def _spark_days(_: DataType) -> DataType:
-    return widest_days(MICROSECONDS)
+def _spark_day_time(_: DataType) -> DataType:
+    return widest_day_time(MICROSECONDS)
 
 
 #: Spark's types in memory and in StructType JSON: microseconds; no lengths of strings.
-SPARK: dict[type[DataType], tuple[Row, ...]] = {
+SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
     **COMMON,
-    BinaryType: (Row(LossKind.LENGTH, _is(BYTES)),),
+    BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES)),),
     TimestampType: _SPARK_TIMESTAMP,
     LocalZonedTimestampType: _SPARK_TIMESTAMP,
-    ZonedTimestampType: (*_SPARK_TIMESTAMP, Row(LossKind.TYPE, _with_offset)),
+    ZonedTimestampType: (*_SPARK_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
     YearMonthIntervalType: (
-        Row(LossKind.PRECISION, _is(WIDEST_YEARS), lambda one: one.nullable() != WIDEST_YEARS),
+        LossRule(
+            LossKind.PRECISION,
+            _is(WIDEST_YEAR_MONTH),
+            lambda one: one.nullable() != WIDEST_YEAR_MONTH,
+        ),
     ),
     DayTimeIntervalType: (
-        Row(LossKind.DIGITS, _spark_days, lambda one: one.fractional_precision > MICROSECONDS),
-        Row(
+        LossRule(
+            LossKind.DIGITS, _spark_day_time, lambda one: one.fractional_precision > MICROSECONDS
+        ),
+        LossRule(
             LossKind.PRECISION,
-            _spark_days,
+            _spark_day_time,
             lambda one: (
-                one.fractional_precision <= MICROSECONDS and one.nullable() != _spark_days(one)
+                one.fractional_precision <= MICROSECONDS and one.nullable() != _spark_day_time(one)
             ),
         ),
     ),
 }
 
 #: Spark's DDL text says NOT NULL of columns and fields alone, and has no room for notes.
-SPARK_DDL: dict[type[DataType], tuple[Row, ...]] = {
+SPARK_DDL: dict[type[DataType], tuple[LossRule, ...]] = {
     **SPARK,
     ArrayType: (
-        Row(
+        LossRule(
             LossKind.NULLABILITY,
             lambda type_: ArrayType(type_.element_type.nullable()),
             lambda type_: not type_.element_type.is_nullable,
@@ -322,7 +337,7 @@ SPARK_DDL: dict[type[DataType], tuple[Row, ...]] = {
     ),
     MapType: (
         *SPARK[MapType],
-        Row(
+        LossRule(
             LossKind.NULLABILITY,
             lambda type_: MapType(type_.key_type, type_.value_type.nullable()),
             lambda type_: not type_.value_type.is_nullable,
@@ -330,12 +345,12 @@ SPARK_DDL: dict[type[DataType], tuple[Row, ...]] = {
     ),
     MultisetType: (
         *SPARK[MultisetType],
-        Row(LossKind.NULLABILITY, lambda counted: MapType(counted.key_type, IntType())),
+        LossRule(LossKind.NULLABILITY, lambda counted: MapType(counted.key_type, IntType())),
     ),
 }
 
 #: What a name within a type is made of in Hive, beside the letters and digits of Java: ``_ .$``.
-_OF_A_NAME = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
+_HIVE_NAME_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
 
 
 def is_hive_name(name: str) -> bool:
@@ -344,10 +359,13 @@ def is_hive_name(name: str) -> bool:
     >>> is_hive_name("Größe 1"), is_hive_name("a-b"), is_hive_name("m²")
     (True, False, False)
     """
-    return all(one in "_ .$" or (category(one) in _OF_A_NAME and one <= "\uffff") for one in name)
+    return all(
+        one in "_ .$" or (category(one) in _HIVE_NAME_CATEGORIES and one <= "\uffff")
+        for one in name
+    )
 
 
-def _has_no_hive_names(type_: RowType | StructuredType) -> bool:
+def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
     """Hive has no field without a fitting name, and takes ``a`` and ``A`` for one."""
     names = [one.name for one in type_.fields]
     return not (
@@ -356,30 +374,30 @@ def _has_no_hive_names(type_: RowType | StructuredType) -> bool:
 
 
 #: A table of Hive's own serde (`STORED AS parquet`) written by Spark.
-HIVE: dict[type[DataType], tuple[Row, ...]] = {
+HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
     **SPARK,
     **dict.fromkeys(
         (TimeType, TimestampType, VariantType, NullType, YearMonthIntervalType,
          DayTimeIntervalType),
         _REFUSED,
     ),
-    RowType: (Row(LossKind.REFUSED, None, _has_no_hive_names),),
-    StructuredType: (Row(LossKind.REFUSED, None, _has_no_hive_names), *_ROW_OF_CLASS),
+    RowType: (LossRule(LossKind.REFUSED, None, _has_invalid_hive_names),),
+    StructuredType: (LossRule(LossKind.REFUSED, None, _has_invalid_hive_names), *_ROW_OF_CLASS),
 }  # fmt: skip
 
-TARGETS: dict[str, Target] = {
+TARGETS: dict[str, LossTarget] = {
     one.name: one
     for one in (
-        Target("arrow", ARROW),
-        Target("parquet", PARQUET),
-        Target("spark:4.3", SPARK),
-        Target("spark-ddl:4.3", SPARK_DDL, notes=False),
-        Target("hive", HIVE, forgets_not_null=True, folds_case=True),
+        LossTarget("arrow", ARROW),
+        LossTarget("parquet", PARQUET),
+        LossTarget("spark:4.3", SPARK),
+        LossTarget("spark-ddl:4.3", SPARK_DDL, notes=False),
+        LossTarget("hive", HIVE, forgets_not_null=True, folds_case=True),
     )
 }
 
 
-def steps(type_: DataType) -> tuple[str, ...]:
+def child_names(type_: DataType) -> tuple[str, ...]:
     """The names of a type's children, as a path says them."""
     match type_:
         case RowType() | StructuredType():
@@ -390,7 +408,16 @@ def steps(type_: DataType) -> tuple[str, ...]:
             return ("element",) * len(type_.children())
 
 
-__all__ = ["Loss", "LossKind", "Policy", "carried", "enforce", "losses", "plain", "refuse"]
+__all__ = [
+    "Loss",
+    "LossKind",
+    "Policy",
+    "enforce",
+    "losses",
+    "matches_physical",
+    "physical_equivalent",
+    "refuse",
+]
 
 #: What to do about losses. `error`: refuse where values would change without anybody noticing, and
 #: keep the exact type as a note. `note`: convert in any case, with the note. `accept`: convert in
@@ -437,27 +464,27 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     code: CHAR(3) becomes STRING (the length of a string is forgotten)
     at: TIMESTAMP(9) becomes TIMESTAMP(6) (values lose the last digits of a second)
     """
-    _target(target)
+    _target_named(target)
     require_instance(what, (ResolvedSchema, DataType), "what")
     if isinstance(what, DataType):
-        return _of_type(what, target)
+        return _type_losses(what, target)
     found = [
         Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
         for column in what.columns
         for loss in losses(column.data_type, target)
     ]
-    return (*found, *_of_names(what, _target(target)), *_of_members(what))
+    return (*found, *_name_losses(what, _target_named(target)), *_member_losses(what))
 
 
-def carried(type_: DataType, target: str) -> DataType | None:
+def physical_equivalent(type_: DataType, target: str) -> DataType | None:
     """What a reader who knows nothing of our notes gets for a type; None: nothing holds it.
 
     >>> from schema_core.types import parse_type
-    >>> print(carried(parse_type("MULTISET<CHAR(3)>"), "arrow"))
+    >>> print(physical_equivalent(parse_type("MULTISET<CHAR(3)>"), "arrow"))
     MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>
     """
     require_instance(type_, DataType, "type_")
-    return _carried(type_, _target(target).name, None)
+    return _physical_equivalent(type_, _target_named(target).name, None)
 
 
 def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
@@ -517,7 +544,7 @@ def too_deep() -> UnsupportedError:
 # --- from the rows -------------------------------------------------------------------------------
 
 
-def _target(name: str) -> Target:
+def _target_named(name: str) -> LossTarget:
     require_instance(name, str, "target")
     if name not in TARGETS:
         hint = similar(name, TARGETS) or f"there are {', '.join(TARGETS)}"
@@ -526,15 +553,15 @@ def _target(name: str) -> Target:
 
 
 @cached(node_count)
-def _of_type(type_: DataType, target: str) -> tuple[Loss, ...]:
+def _type_losses(type_: DataType, target: str) -> tuple[Loss, ...]:
     return tuple(_walk(type_, TARGETS[target], (), is_key=False))
 
 
 def _walk(
-    type_: DataType, target: Target, path: tuple[str, ...], *, is_key: bool
+    type_: DataType, target: LossTarget, path: tuple[str, ...], *, is_key: bool
 ) -> Iterator[Loss]:
     """The losses of a type itself, then those of its children."""
-    reversible = target.notes and _has_text(type_)
+    reversible = target.notes and _is_serializable(type_)
     so_far = type_
     for row in _rows(type_, target):
         source = so_far.as_summary_string()
@@ -547,25 +574,27 @@ def _walk(
     if target.forgets_not_null and not type_.is_nullable and not is_key:
         source, becomes = so_far.as_summary_string(), so_far.summary_body()
         yield Loss(path, LossKind.NULLABILITY, source, becomes, reversible)
-    for step, child in zip(steps(type_), type_.children(), strict=True):
+    for step, child in zip(child_names(type_), type_.children(), strict=True):
         inner = path if isinstance(type_, DistinctType) else (*path, step)
         yield from _walk(child, target, inner, is_key=step == "key")
 
 
-def _rows(type_: DataType, target: Target) -> list[Row]:
+def _rows(type_: DataType, target: LossTarget) -> list[LossRule]:
     return [row for row in target.rows.get(type(type_), ()) if row.when(type_)]
 
 
-def _has_text(type_: DataType) -> bool:
+def _is_serializable(type_: DataType) -> bool:
     """Whether a text says all of the type, so that a note brings it back."""
     return not (isinstance(type_, LengthType) and not type_.length)
 
 
 @cached(node_count)
-def _carried(type_: DataType, target: str, left_out: LossKind | None) -> DataType | None:
+def _physical_equivalent(
+    type_: DataType, target: str, left_out: LossKind | None
+) -> DataType | None:
     """The type after all rows; rows of the kind `left_out` are not applied."""
     found = TARGETS[target]
-    children = [_carried(child, target, left_out) for child in type_.children()]
+    children = [_physical_equivalent(child, target, left_out) for child in type_.children()]
     if any(child is None for child in children):
         return None
     whole = type_.rebuild(tuple(child for child in children if child is not None))
@@ -577,18 +606,18 @@ def _carried(type_: DataType, target: str, left_out: LossKind | None) -> DataTyp
     if isinstance(whole, NullType):
         return whole
     whole = whole.with_nullability(type_.is_nullable)
-    return _without_not_null(whole) if found.forgets_not_null else whole
+    return _all_nullable(whole) if found.forgets_not_null else whole
 
 
-def _without_not_null(type_: DataType) -> DataType:
+def _all_nullable(type_: DataType) -> DataType:
     """The type, nullable at every level but for the keys of maps, which are never NULL."""
-    children = [_without_not_null(child) for child in type_.children()]
+    children = [_all_nullable(child) for child in type_.children()]
     if isinstance(type_, MapType):
-        children[0] = without_null(children[0])
+        children[0] = as_not_null(children[0])
     return type_.rebuild(tuple(children)).nullable()
 
 
-def _of_names(schema: ResolvedSchema, target: Target) -> Iterator[Loss]:
+def _name_losses(schema: ResolvedSchema, target: LossTarget) -> Iterator[Loss]:
     """Columns that another one hides, where case does not count."""
     seen: set[str] = set()
     for column in schema.columns if target.folds_case else ():
@@ -598,7 +627,7 @@ def _of_names(schema: ResolvedSchema, target: Target) -> Iterator[Loss]:
         seen.add(column.name.lower())
 
 
-def _of_members(schema: ResolvedSchema) -> Iterator[Loss]:
+def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
     """What stands beside the columns, and columns that are more than their type."""
 
     def lost(name: str, text: str, becomes: str = "") -> Loss:
@@ -620,30 +649,32 @@ def _of_members(schema: ResolvedSchema) -> Iterator[Loss]:
 # --- whether a note still fits -------------------------------------------------------------------
 
 
-def plain(noted: DataType, physical: DataType, target: str, *, exactly_null: bool) -> bool:
+def matches_physical(
+    noted: DataType, physical: DataType, target: str, *, exactly_null: bool
+) -> bool:
     """Whether `physical`, read without notes, is a carrier of the type that a note tells.
 
     A finer unit of time than needed still fits, since layouts differ in it; a coarser one does not.
     `exactly_null` asks for the same nullability below the top, which files of Spark forget.
     """
-    least = _carried(noted, target, LossKind.PRECISION)
-    return least is not None and _holds(least, physical, exactly_null=exactly_null)
+    least = _physical_equivalent(noted, target, LossKind.PRECISION)
+    return least is not None and _holds_values_of(least, physical, exactly_null=exactly_null)
 
 
-def _holds(least: DataType, physical: DataType, *, exactly_null: bool) -> bool:
+def _holds_values_of(least: DataType, physical: DataType, *, exactly_null: bool) -> bool:
     if isinstance(least, BinaryType) and physical.nullable() == BYTES:
         return True
-    if type(least) is not type(physical) or steps(least) != steps(physical):
+    if type(least) is not type(physical) or child_names(least) != child_names(physical):
         return False
     pairs = list(zip(least.children(), physical.children(), strict=True))
     if exactly_null and any(one.is_nullable != other.is_nullable for one, other in pairs):
         return False
     if pairs or not least.parameters():
-        return all(_holds(one, other, exactly_null=exactly_null) for one, other in pairs)
-    return _is_as_fine(least, physical)
+        return all(_holds_values_of(one, other, exactly_null=exactly_null) for one, other in pairs)
+    return _has_parameters_of(least, physical)
 
 
-def _is_as_fine(least: DataType, physical: DataType) -> bool:
+def _has_parameters_of(least: DataType, physical: DataType) -> bool:
     """Whether the parameters are the same, or, for times, not smaller."""
     match least, physical:
         case TimeType() | AnyTimestampType(), TimeType() | AnyTimestampType():

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from schema_core.formats.arrow.types import to_schema
-from schema_core.formats.exact_types import NOTE
+from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.formats.spark.pyspark_types import to_struct_type
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import parse_type
@@ -39,7 +39,7 @@ IBIS = (
 )  # fmt: skip
 ICEBERG = ("string", "string", "long", "decimal(12, 2)", "timestamp", "timestamptz", "date",
            "binary", "fixed[3]", "uuid")  # fmt: skip
-NOTE_KEY = NOTE.encode()
+NOTE_KEY = TYPE_KEY.encode()
 
 
 def best(work: Callable[[], object], *, seconds: float = 1.0) -> float:
@@ -93,7 +93,7 @@ def spark_by_hand() -> object:
     from pyspark.sql import types as spark
 
     def field(name: str, type_: Any, text: str) -> Any:
-        return spark.StructField(name, type_, not text.endswith("NOT NULL"), {NOTE: text})
+        return spark.StructField(name, type_, not text.endswith("NOT NULL"), {TYPE_KEY: text})
 
     fields = []
     for index in range(0, 100, 10):

@@ -23,7 +23,7 @@ from schema_core.formats.arrow.types import (
     to_field,
     to_schema,
 )
-from schema_core.formats.exact_types import NOTE
+from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.text import MAX_DEPTH
 from schema_core.types import ArrayType, DataType, IntType, parse_type
@@ -266,7 +266,7 @@ def test_an_extension_of_ones_own_comes_back() -> None:
 
 
 def without_notes(field: pa.Field) -> pa.Field:
-    kept = {key: one for key, one in field.metadata.items() if key != NOTE.encode()}
+    kept = {key: one for key, one in field.metadata.items() if key != TYPE_KEY.encode()}
     return field.with_metadata(kept)
 
 
@@ -303,11 +303,11 @@ def test_a_struct_that_gained_a_field_keeps_the_notes_of_the_others() -> None:
 
 def test_a_note_that_cannot_be_read_is_left_aside() -> None:
     for note in (b"\xff", b"CHAR(", b"DESCRIPTOR", b"`db`.`money`"):
-        assert "INT" == shown(pa.field("f", pa.int32(), metadata={NOTE.encode(): note}))
+        assert "INT" == shown(pa.field("f", pa.int32(), metadata={TYPE_KEY.encode(): note}))
 
 
 def test_notes_that_came_through_spark_are_understood() -> None:
-    told = json.dumps({NOTE: "CHAR(3)", "comment": "short"}).encode()
+    told = json.dumps({TYPE_KEY: "CHAR(3)", "comment": "short"}).encode()
     field = pa.field("f", pa.string(), metadata={b"SPARK::metadata::json": told})
 
     assert ["`f` CHAR(3) COMMENT 'short'"] == [

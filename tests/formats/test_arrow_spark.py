@@ -15,7 +15,7 @@ from schema_core.formats.arrow.spark import (
     to_struct_type,
 )
 from schema_core.formats.arrow.types import from_field, to_field
-from schema_core.formats.exact_types import NOTE
+from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.formats.loss import LossKind
 from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.types import parse_type
@@ -75,7 +75,7 @@ def test_metadata_travels_under_both_keys() -> None:
     back = to_schema(struct)[0]
 
     assert 1 == struct["r"].metadata["mine"]
-    assert "CHAR(3) NOT NULL" == struct["r"].dataType["a"].metadata[NOTE]
+    assert "CHAR(3) NOT NULL" == struct["r"].dataType["a"].metadata[TYPE_KEY]
     assert b'"mine": 1' in back.metadata[b"SPARK::metadata::json"]
     inner = back.type.field("a")
     assert b"CHAR(3) NOT NULL" in inner.metadata[b"SPARK::metadata::json"]

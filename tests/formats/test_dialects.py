@@ -242,8 +242,8 @@ def test_two_names_that_are_one_to_the_engine_are_refused() -> None:
         except UnsupportedError as error:
             refused.append((dialect, error.code))
 
-    tells_case = {"postgres", "snowflake", "clickhouse"}
-    assert [(one, "name-collision") for one in DIALECTS if one not in tells_case] == refused
+    case_sensitive = {"postgres", "snowflake", "clickhouse"}
+    assert [(one, "name-collision") for one in DIALECTS if one not in case_sensitive] == refused
 
 
 def test_a_note_brings_the_exact_type_back_while_it_fits() -> None:

@@ -8,11 +8,11 @@ from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.properties.limits import (
     STORES,
     check_names,
-    misfits,
+    limit_violations,
     require_names,
     store_named,
 )
-from schema_core.formats.properties.parts import MOVED, damage, pack, unpack
+from schema_core.formats.properties.parts import PLACEHOLDER, malformed_parts, pack, unpack
 from schema_core.formats.properties.property_map import decode_table
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
@@ -58,7 +58,7 @@ TABLE = {
 def test_what_fits(store: str, key: str, value: str, fits: bool) -> None:
     properties = {key: value}
 
-    assert fits == (not list(misfits(properties, STORES[store])))
+    assert fits == (not list(limit_violations(properties, STORES[store])))
     assert properties == unpack(pack(properties, STORES[store]), STORES[store])
 
 
@@ -101,7 +101,7 @@ def test_flink_refuses_a_map_whose_schema_is_in_the_parts() -> None:
     packed = pack(properties, STORES["hive-mysql"])
     left = {key.removeprefix("flink."): value for key, value in packed.items()}
 
-    assert MOVED == left["schema.0.name"]
+    assert PLACEHOLDER == left["schema.0.name"]
     with pytest.raises(SchemaError) as caught:
         decode_table(left)
     assert "missing-key" == caught.value.code
@@ -167,19 +167,21 @@ PARTS = {number: cut()[f"{OWN}part.{number}"] for number in range(3)}
 )
 def test_damaged_part_is_named(found: list[tuple[str, str]], properties: dict[str, str]) -> None:
     assert [(code, OWN + key) for code, key in found] == [
-        (one.code, *one.path) for one in damage(properties)
+        (one.code, *one.path) for one in malformed_parts(properties)
     ]
 
 
 def test_key_beside_its_part_is_named() -> None:
     properties = cut() | {"long": "y", "schema.1.name": "b", "schema.0.name": "a"}
 
-    assert {"long", "schema.1.name", "schema.0.name"} == {one.path[0] for one in damage(properties)}
-    assert {"duplicate-key"} == {one.code for one in damage(properties)}
+    assert {"long", "schema.1.name", "schema.0.name"} == {
+        one.path[0] for one in malformed_parts(properties)
+    }
+    assert {"duplicate-key"} == {one.code for one in malformed_parts(properties)}
 
 
 def test_count_of_parts_is_never_counted_up_to() -> None:
-    named = [one.path[0] for one in damage(changed(parts="999999999"))]
+    named = [one.path[0] for one in malformed_parts(changed(parts="999999999"))]
 
     assert len(named) < 20
 

@@ -8,7 +8,7 @@ import pytest
 
 from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow.types import from_field, to_field
-from schema_core.formats.exact_types import DEFINITIONS, NOTE, noted, notes_of
+from schema_core.formats.exact_types import DEFINITIONS_KEY, TYPE_KEY, exact_type, type_metadata
 from schema_core.types import (
     DataType,
     DataTypes,
@@ -27,7 +27,7 @@ NESTED = DataTypes.MAP(DataTypes.STRING(), DataTypes.ARRAY(USER.not_null()))
 
 @pytest.mark.parametrize("type_", [MONEY, MONEY.not_null(), USER, NESTED], ids=str)
 def test_a_path_comes_back_with_what_it_stands_for(type_: DataType) -> None:
-    told = noted(notes_of(type_))
+    told = exact_type(type_metadata(type_))
 
     assert type_ == told
     assert type_ == from_field(to_field("f", type_))
@@ -35,7 +35,7 @@ def test_a_path_comes_back_with_what_it_stands_for(type_: DataType) -> None:
 
 def test_a_note_without_definitions_is_not_believed() -> None:
     field = to_field("f", MONEY)
-    told = {NOTE.encode(): field.metadata[NOTE.encode()]}
+    told = {TYPE_KEY.encode(): field.metadata[TYPE_KEY.encode()]}
 
     assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
 
@@ -58,7 +58,7 @@ def test_a_damaged_definition_leaves_the_physical_type(definition: object) -> No
     field = to_field("f", MONEY)
     damaged = json.dumps({"`c`.`d`.`money`": definition})
     for text in (damaged, "{", "[]", "5", "[" * 100_000):
-        told = {**field.metadata, DEFINITIONS.encode(): text.encode()}
+        told = {**field.metadata, DEFINITIONS_KEY.encode(): text.encode()}
 
         assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
 
@@ -74,5 +74,5 @@ def test_a_path_that_stands_for_two_types_is_not_told() -> None:
     other = DistinctType(MONEY.path, parse_type("INT"))
     row = DataTypes.ROW([DataTypes.FIELD("a", MONEY), DataTypes.FIELD("b", other)])
 
-    assert [NOTE] == list(notes_of(row))
+    assert [TYPE_KEY] == list(type_metadata(row))
     assert row == from_field(to_field("f", row))  # the fields within tell theirs

@@ -9,7 +9,7 @@ from pyspark.sql import types as spark
 
 from schema_core.errors import UnsupportedError
 from schema_core.formats.arrow.physical import TO_ARROW
-from schema_core.formats.exact_types import LAYOUT, NOTE
+from schema_core.formats.exact_types import LAYOUT_KEY, TYPE_KEY
 from schema_core.formats.spark.pyspark_types import (
     from_spark,
     from_struct_field,
@@ -52,7 +52,7 @@ def test_physical_type(sql: str, ddl: str, nullable: bool) -> None:
 
     assert ddl == field.dataType.simpleString()
     assert nullable == field.nullable
-    assert str(parse_type(sql)) == field.metadata[NOTE]
+    assert str(parse_type(sql)) == field.metadata[TYPE_KEY]
     assert parse_type(sql) == from_struct_field(field)
 
 
@@ -116,7 +116,7 @@ def test_a_column_that_nothing_stands_for_leaves_the_others(odd: spark.DataType)
 def forgetting(sql: str, physical: spark.DataType, **metadata: Any) -> str:
     """What is read of a nullable field with the note of a type."""
     return from_struct_field(
-        spark.StructField("f", physical, True, {NOTE: sql, **metadata})
+        spark.StructField("f", physical, True, {TYPE_KEY: sql, **metadata})
     ).as_summary_string()
 
 
@@ -211,7 +211,7 @@ def test_a_schema_keeps_comments_and_hints() -> None:
     assert [str(column) for column in resolved.columns] == [
         str(column) for column in from_struct_type(struct).columns
     ]
-    assert "[]" == to_struct_field("a", parse_type("INT"), layout="[]").metadata[LAYOUT]
+    assert "[]" == to_struct_field("a", parse_type("INT"), layout="[]").metadata[LAYOUT_KEY]
 
 
 def test_nesting_is_bounded() -> None:

@@ -20,9 +20,9 @@ from schema_core.formats.properties.verify import verify
 from schema_core.formats.spark.table_properties import (
     PARTS,
     SCHEMA,
+    malformed_properties,
     read_spark_table,
-    schema_text,
-    spark_damage,
+    stored_schema_json,
     write_spark_table,
 )
 from schema_core.schema.resolve import SchemaResolver
@@ -84,7 +84,9 @@ def test_what_spark_wrote_is_written_again(properties: dict[str, str]) -> None:
     lists = [key for key in properties if re.search(r"numPart|partCol|[bB]ucket", key)]
 
     assert () == verify(properties)
-    assert json.loads(schema_text(properties)) == without_notes(json.loads(schema_text(written)))
+    assert json.loads(stored_schema_json(properties)) == without_notes(
+        json.loads(stored_schema_json(written))
+    )
     assert {key: properties[key] for key in lists if not key.endswith("numParts")} == {
         key: written[key] for key in lists if not key.endswith("numParts")
     }
@@ -143,7 +145,7 @@ CUT = write_spark_table(table(60))
 def test_damaged_list_is_named(code: str, key: str, changes: dict[str, str | None]) -> None:
     harmed = {name: value for name, value in (CUT | changes).items() if value is not None}
 
-    assert (code, (key,)) in {(error.code, error.path) for error in spark_damage(harmed)}
+    assert (code, (key,)) in {(error.code, error.path) for error in malformed_properties(harmed)}
     with pytest.raises(SchemaCoreError):
         read_spark_table(harmed)
 
@@ -158,7 +160,7 @@ def test_cut_part_is_no_json() -> None:
 
 
 def test_count_of_parts_is_never_counted_up_to() -> None:
-    assert len(list(spark_damage(CUT | {PARTS: "999999999"}))) < 9
+    assert len(list(malformed_properties(CUT | {PARTS: "999999999"}))) < 9
 
 
 def test_order_within_buckets_is_told_as_dropped() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.exact_types import NOTE
-from schema_core.formats.loss import carried, losses
+from schema_core.formats.exact_types import TYPE_KEY
+from schema_core.formats.loss import losses, physical_equivalent
 from schema_core.formats.spark.pyspark_types import (
     from_struct_field,
     read_struct_type,
@@ -72,7 +72,7 @@ def columns(types: list[str]) -> ResolvedSchema:
 def without_notes(tree: Any) -> Any:
     """The JSON of a Spark type as somebody else would have written it."""
     if isinstance(tree, dict):
-        return {key: without_notes(one) for key, one in tree.items() if key != NOTE}
+        return {key: without_notes(one) for key, one in tree.items() if key != TYPE_KEY}
     return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
 
 
@@ -89,14 +89,16 @@ def test_tables_of_hive_keep_every_type_that_is_not_refused(spark: SparkSession,
     table = saved(spark, schema, form)
 
     assert schema.get_column_data_types() == [from_struct_field(one) for one in table.schema]
-    assert [carried(one, "hive") for one in schema.get_column_data_types()] == bare(table)
+    assert [physical_equivalent(one, "hive") for one in schema.get_column_data_types()] == bare(
+        table
+    )
 
 
 @pytest.mark.parametrize("type_", REFUSED)
 def test_what_is_refused_is_told_before(spark: SparkSession, type_: str) -> None:
     schema = columns([type_])
 
-    assert carried(parse_type(type_), "hive") is None
+    assert physical_equivalent(parse_type(type_), "hive") is None
     assert "refused" in {loss.kind.word for loss in losses(schema, "hive")}
     with pytest.raises(UnsupportedError) as caught:
         to_struct_type(schema, target="hive")

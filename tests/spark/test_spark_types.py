@@ -15,7 +15,7 @@ from schema_core.errors import ParseError
 from schema_core.formats.arrow.spark import for_spark, to_schema
 from schema_core.formats.arrow.spark import to_struct_type as arrow_to_spark
 from schema_core.formats.arrow.types import from_field
-from schema_core.formats.loss import carried
+from schema_core.formats.loss import physical_equivalent
 from schema_core.formats.spark.ddl import parse_ddl, print_ddl
 from schema_core.formats.spark.pyspark_types import (
     from_struct_field,
@@ -228,7 +228,7 @@ def test_texts_that_we_write_are_read_by_spark(spark: SparkSession) -> None:
     assert parse_json(struct.json()) == json.loads(struct.json()) == parse_json(to_json(resolved))
     assert parse_ddl(text) == asked(text)
     assert text == print_ddl(asked(text) or {"fields": []})
-    assert [carried(one, "spark-ddl:4.3") for one in expected(IN_SPARK)] == [
+    assert [physical_equivalent(one, "spark-ddl:4.3") for one in expected(IN_SPARK)] == [
         column.data_type  # type: ignore[union-attr]
         for column in read_struct_type(types.fromDDL(text)).schema.columns
     ]

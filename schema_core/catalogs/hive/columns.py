@@ -15,7 +15,11 @@ from schema_core.catalogs.hive.types import from_hive, to_hive
 from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
 from schema_core.formats.spark import schemas
 from schema_core.formats.spark.ddl import parse_spark_type
-from schema_core.formats.spark.table_properties import PROVIDER, is_of_spark, schema_text
+from schema_core.formats.spark.table_properties import (
+    PROVIDER,
+    has_spark_schema,
+    stored_schema_json,
+)
 from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType
@@ -98,12 +102,12 @@ def is_source_of_spark(table: HiveTable) -> bool:
 def is_told_by_spark(table: HiveTable) -> bool:
     """Whether the columns among the properties are the ones to believe."""
     properties = table.parameters
-    if not is_of_spark(properties):
+    if not has_spark_schema(properties):
         return False
     if is_source_of_spark(table) or table.original_query is not None:
         return True
     try:
-        fields = schemas.parse_json(schema_text(properties))["fields"]
+        fields = schemas.parse_json(stored_schema_json(properties))["fields"]
         listed = [_shape(_field(one)) for one in (*table.columns, *table.partition_columns)]
         told = [_shape(one) for one in fields]
     except (SchemaCoreError, KeyError, ValueError):

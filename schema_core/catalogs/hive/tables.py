@@ -34,7 +34,7 @@ from schema_core.catalogs.hive.metastore import DDL_TIME, EXTERNAL, MANAGED, VIE
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.formats.properties.keys import IS_GENERIC, Properties
 from schema_core.formats.properties.legacy import is_hive_table
-from schema_core.formats.properties.limits import FLINK, NO_LIMIT, Store, misfit
+from schema_core.formats.properties.limits import FLINK, NO_LIMIT, StoreLimits, limit_violation
 from schema_core.formats.properties.parts import pack
 from schema_core.formats.properties.property_map import encode_table, encode_view
 from schema_core.formats.properties.stored import EXPANDED, ORIGINAL, MapKind, read_map
@@ -82,7 +82,7 @@ def visible(parameters: Mapping[str, str]) -> Properties:
 class HiveTables:
     """How tables become what a metastore holds; `store` says how much it holds."""
 
-    store: Store
+    store: StoreLimits
 
     # --- names and texts -----------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class HiveTables:
         found = Gathering()
         for name, text in texts.items():
             with found.catching(), at(f"property {name[:60]!r}"):
-                if (problem := misfit(name, text, store)) is not None:
+                if (problem := limit_violation(name, text, store)) is not None:
                     raise UnsupportedError(problem, code="exceeds-store-limit")
         found.raise_all()
 

@@ -1,9 +1,9 @@
 """Physical Arrow types: the mapping from and to Flink's types, and memory layouts as JSON.
 
-`KINDS` has one row for each kind of Arrow type: its pyarrow factory, its parameters and the Flink
-type it is read as. `TO_ARROW` has one row for each Flink type. Layouts use the words and
-parameters of `KINDS`. Kinds without a row (unions, month-day-nano intervals) have no counterpart
-in Flink. Source: Arrow's columnar format, "Data Types" and "Canonical Extension Types".
+`ARROW_KINDS` has one row for each kind of Arrow type: its pyarrow factory, its parameters and the
+Flink type it is read as. `TO_ARROW` has one row for each Flink type. Layouts use the names and
+parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano intervals) have no
+counterpart in Flink. Source: Arrow's columnar format, "Data Types" and "Canonical Extension Types".
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from schema_core.caching import cached
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.extras import needs
-from schema_core.formats.exact_types import COMMENT, notes_of
+from schema_core.formats.exact_types import COMMENT_KEY, type_metadata
 from schema_core.formats.loss import (
     BYTES,
     STRING,
-    arrow_digits,
+    arrow_precision,
+    as_not_null,
     has_fixed_size,
     is_null,
     too_deep,
-    widest_days,
-    without_null,
+    widest_day_time,
 )
 from schema_core.text import MAX_DEPTH, check_size
 from schema_core.types import (
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 ReadField: TypeAlias = "Callable[[pa.Field], RowField]"
 
 #: Unit of a time -> digits of a second.
-DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 #: Metadata of a field whose extension type this process does not know.
 EXTENSION_NAME = b"ARROW:extension:name"
@@ -81,7 +81,7 @@ EXTENSION_METADATA = b"ARROW:extension:metadata"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArrowKind:
     """A kind of Arrow type.
 
     `word` names it in a layout, `attributes` are the parameters in the order of the `factory`:
@@ -90,7 +90,7 @@ class Kind:
     """
 
     word: str
-    gives: Callable[[Any, ReadField], DataType]
+    read: Callable[[Any, ReadField], DataType]
     attributes: str = ""
     sample: Sequence[Any] = ()
     factory: str = ""
@@ -121,16 +121,16 @@ def _read_fixed_bytes(arrow: Any, read: ReadField) -> DataType:
 
 
 def _read_time(arrow: Any, read: ReadField) -> DataType:
-    return TimeType(DIGITS[arrow.unit])
+    return TimeType(PRECISIONS[arrow.unit])
 
 
 def _read_timestamp(arrow: Any, read: ReadField) -> DataType:
     kind = TimestampType if arrow.tz is None else LocalZonedTimestampType
-    return kind(DIGITS[arrow.unit])
+    return kind(PRECISIONS[arrow.unit])
 
 
 def _read_duration(arrow: Any, read: ReadField) -> DataType:
-    return widest_days(DIGITS[arrow.unit])
+    return widest_day_time(PRECISIONS[arrow.unit])
 
 
 def _read_list(arrow: Any, read: ReadField) -> DataType:
@@ -141,7 +141,7 @@ def _read_map(arrow: Any, read: ReadField) -> DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
     if isinstance(key, NullType):
         raise UnsupportedError("a map whose keys are all NULL", code="type-not-in-flink")
-    return MapType(without_null(key), value)
+    return MapType(as_not_null(key), value)
 
 
 def _read_struct(arrow: Any, read: ReadField) -> DataType:
@@ -158,62 +158,62 @@ def _read_storage(arrow: Any, read: ReadField) -> DataType:
 
 
 #: Word, what it is read as, parameters in the order of pyarrow's factory, a sample, its factory.
-KINDS: tuple[Kind, ...] = (
-    Kind("null",              _is(NullType())),
-    Kind("bool",              _is(BooleanType()),      factory="bool_"),
-    Kind("int8",              _is(TinyIntType())),
-    Kind("int16",             _is(SmallIntType())),
-    Kind("int32",             _is(IntType())),
-    Kind("int64",             _is(BigIntType())),
-    Kind("uint8",             _is(SmallIntType())),
-    Kind("uint16",            _is(IntType())),
-    Kind("uint32",            _is(BigIntType())),
-    Kind("uint64",            _is(DecimalType(20, 0))),
-    Kind("float16",           _is(FloatType())),
-    Kind("float32",           _is(FloatType())),
-    Kind("float64",           _is(DoubleType())),
-    Kind("decimal32",         _read_decimal,           "precision scale", (5, 2)),
-    Kind("decimal64",         _read_decimal,           "precision scale", (5, 2)),
-    Kind("decimal128",        _read_decimal,           "precision scale", (5, 2)),
-    Kind("decimal256",        _read_decimal,           "precision scale", (5, 2)),
-    Kind("string",            _is(STRING)),
-    Kind("large_string",      _is(STRING)),
-    Kind("string_view",       _is(STRING)),
-    Kind("binary",            _is(BYTES)),
-    Kind("large_binary",      _is(BYTES)),
-    Kind("binary_view",       _is(BYTES)),
-    Kind("fixed_size_binary", _read_fixed_bytes,       "byte_width", (1,), "binary"),
-    Kind("date32",            _is(DateType())),
-    Kind("date64",            _is(DateType())),
-    Kind("time32",            _read_time,              "unit", ("s",)),
-    Kind("time64",            _read_time,              "unit", ("us",)),
-    Kind("timestamp",         _read_timestamp,         "unit tz", ("s", None)),
-    Kind("duration",          _read_duration,          "unit", ("s",)),
-    Kind("list",              _read_list,              "value_field", (["item", True, ["null"]],),
+ARROW_KINDS: tuple[ArrowKind, ...] = (
+    ArrowKind("null",              _is(NullType())),
+    ArrowKind("bool",              _is(BooleanType()),  factory="bool_"),
+    ArrowKind("int8",              _is(TinyIntType())),
+    ArrowKind("int16",             _is(SmallIntType())),
+    ArrowKind("int32",             _is(IntType())),
+    ArrowKind("int64",             _is(BigIntType())),
+    ArrowKind("uint8",             _is(SmallIntType())),
+    ArrowKind("uint16",            _is(IntType())),
+    ArrowKind("uint32",            _is(BigIntType())),
+    ArrowKind("uint64",            _is(DecimalType(20, 0))),
+    ArrowKind("float16",           _is(FloatType())),
+    ArrowKind("float32",           _is(FloatType())),
+    ArrowKind("float64",           _is(DoubleType())),
+    ArrowKind("decimal32",         _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal64",         _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal128",        _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal256",        _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("string",            _is(STRING)),
+    ArrowKind("large_string",      _is(STRING)),
+    ArrowKind("string_view",       _is(STRING)),
+    ArrowKind("binary",            _is(BYTES)),
+    ArrowKind("large_binary",      _is(BYTES)),
+    ArrowKind("binary_view",       _is(BYTES)),
+    ArrowKind("fixed_size_binary", _read_fixed_bytes,   "byte_width", (1,), "binary"),
+    ArrowKind("date32",            _is(DateType())),
+    ArrowKind("date64",            _is(DateType())),
+    ArrowKind("time32",            _read_time,          "unit", ("s",)),
+    ArrowKind("time64",            _read_time,          "unit", ("us",)),
+    ArrowKind("timestamp",         _read_timestamp,     "unit tz", ("s", None)),
+    ArrowKind("duration",          _read_duration,      "unit", ("s",)),
+    ArrowKind("list",              _read_list,          "value_field", (["item", True, ["null"]],),
          "list_"),
-    Kind("large_list",        _read_list,              "value_field", (["item", True, ["null"]],)),
-    Kind("list_view",         _read_list,              "value_field", (["item", True, ["null"]],)),
-    Kind("large_list_view",   _read_list,              "value_field", (["item", True, ["null"]],)),
-    Kind("fixed_size_list",   _read_list,              "value_field list_size",
+    ArrowKind("large_list",        _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("list_view",         _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("large_list_view",   _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("fixed_size_list",   _read_list,          "value_field list_size",
          (["item", True, ["null"]], 1), "list_"),
-    Kind("map",               _read_map,               "key_field item_field keys_sorted",
+    ArrowKind("map",               _read_map,           "key_field item_field keys_sorted",
          (["key", False, ["int8"]], ["value", True, ["int8"]], False), "map_"),
-    Kind("struct",            _read_struct,            "fields", ([],)),
-    Kind("dictionary",        _read_values,            "index_type value_type ordered",
+    ArrowKind("struct",            _read_struct,        "fields", ([],)),
+    ArrowKind("dictionary",        _read_values,        "index_type value_type ordered",
          (["int8"], ["int8"], False)),
-    Kind("run_end_encoded",   _read_values,            "run_end_type value_type",
+    ArrowKind("run_end_encoded",   _read_values,        "run_end_type value_type",
          (["int16"], ["int8"])),
-    Kind("arrow.uuid",        _is(BinaryType(16)),     factory="uuid"),
-    Kind("arrow.bool8",       _is(BooleanType()),      factory="bool8"),
-    Kind("arrow.json",        _is(STRING),             "storage_type", (["string"],), "json_"),
-    Kind("arrow.opaque",      _read_storage,           "storage_type type_name vendor_name",
+    ArrowKind("arrow.uuid",        _is(BinaryType(16)), factory="uuid"),
+    ArrowKind("arrow.bool8",       _is(BooleanType()),  factory="bool8"),
+    ArrowKind("arrow.json",        _is(STRING),         "storage_type", (["string"],), "json_"),
+    ArrowKind("arrow.opaque",      _read_storage,       "storage_type type_name vendor_name",
          (["null"], "", ""), "opaque"),
-    Kind("arrow.fixed_shape_tensor", _read_storage,    "value_type shape dim_names permutation",
+    ArrowKind("arrow.fixed_shape_tensor", _read_storage, "value_type shape dim_names permutation",
          (["int8"], [1], None, None), "fixed_shape_tensor"),
 )  # fmt: skip
 
 
-BY_WORD = {kind.word: kind for kind in KINDS}
+KINDS_BY_NAME = {kind.word: kind for kind in ARROW_KINDS}
 
 
 @needs("pyarrow")
@@ -225,7 +225,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     """
     kind = kind_of(arrow)
     if kind is not None:
-        return kind.gives(arrow, read)
+        return kind.read(arrow, read)
     if hasattr(arrow, "storage_type"):
         return _read_storage(arrow, read)
     raise UnsupportedError(
@@ -236,7 +236,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
 
 
 @needs("pyarrow")
-def kind_of(arrow: pa.DataType) -> Kind | None:
+def kind_of(arrow: pa.DataType) -> ArrowKind | None:
     """The row of an Arrow type, if its kind has one."""
     return _by_id().get(_id(arrow))
 
@@ -247,42 +247,42 @@ def _id(arrow: pa.DataType) -> object:
 
 
 @cache
-def _by_id() -> dict[object, Kind]:
+def _by_id() -> dict[object, ArrowKind]:
     """The rows by what `_id` gives; older versions of pyarrow do not have every kind."""
     import pyarrow as pa
 
-    known = [kind for kind in KINDS if hasattr(pa, kind.factory or kind.word)]
-    return {_id(build([kind.word, *kind.sample])): kind for kind in known}
+    known = [kind for kind in ARROW_KINDS if hasattr(pa, kind.factory or kind.word)]
+    return {_id(from_layout([kind.word, *kind.sample])): kind for kind in known}
 
 
 # --- extension types that pyarrow has no class for -----------------------------------------------
 
 #: Name of an extension -> the fields of its storage, and the type its values are.
-TAGGED: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
+STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
     b"arrow.parquet.variant": (
         frozenset({"metadata", "value"}), lambda arrow: VariantType(),
     ),
     b"arrow.timestamp_with_offset": (
         frozenset({"timestamp", "offset_minutes"}),
-        lambda arrow: ZonedTimestampType(DIGITS[arrow.field("timestamp").type.unit]),
+        lambda arrow: ZonedTimestampType(PRECISIONS[arrow.field("timestamp").type.unit]),
     ),
 }  # fmt: skip
 
 
 @needs("pyarrow")
-def read_tagged(name: bytes | None, arrow: pa.DataType) -> DataType | None:
+def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
     """The type of an extension that is known by name alone, if its storage is right."""
     import pyarrow as pa
 
     arrow = getattr(arrow, "storage_type", arrow)
-    if name not in TAGGED or not pa.types.is_struct(arrow):
+    if name not in STRUCT_EXTENSIONS or not pa.types.is_struct(arrow):
         return None
-    names, gives = TAGGED[name]
+    names, read_struct = STRUCT_EXTENSIONS[name]
     if not names <= {field.name for field in arrow.fields}:
         return None
     if "timestamp" in names and not pa.types.is_timestamp(arrow.field("timestamp").type):
         return None
-    return gives(arrow)
+    return read_struct(arrow)
 
 
 # --- budget --------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def _inner(arrow: Any) -> list[pa.DataType]:
 MakeField: TypeAlias = "Callable[[RowField], pa.Field]"
 
 #: Digits of a second -> Arrow's unit.
-UNITS = {digits: unit for unit, digits in DIGITS.items()}
+UNITS = {digits: unit for unit, digits in PRECISIONS.items()}
 
 #: Types whose values are those of a canonical extension that pyarrow has no class for yet.
 EXTENSIONS: dict[type[DataType], bytes] = {
@@ -346,7 +346,7 @@ def extension_of(type_: DataType) -> bytes | None:
 
 
 @needs("pyarrow")
-def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
+def physical_field(field: RowField, *, notes: bool = True) -> pa.Field:
     """The Arrow field of a column or of a field of a row, with or without notes.
 
     Raises:
@@ -356,9 +356,9 @@ def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
     import pyarrow as pa
 
     type_ = field.data_type
-    carrier, metadata = _carrier_and_metadata(type_, notes)
+    carrier, metadata = _physical_and_metadata(type_, notes)
     if field.description is not None:
-        metadata = {**metadata, COMMENT.encode(): field.description.encode()}
+        metadata = {**metadata, COMMENT_KEY.encode(): field.description.encode()}
     try:
         return pa.field(field.name, carrier, type_.is_nullable, metadata)
     except UnicodeEncodeError:
@@ -366,17 +366,17 @@ def field_of(field: RowField, *, notes: bool = True) -> pa.Field:
 
 
 @cached(node_count)
-def _carrier_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, dict[bytes, bytes]]:
+def _physical_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, dict[bytes, bytes]]:
     """What all fields of a type have in common."""
-    return carrier_of(type_, notes), _metadata_of(RowField("", type_), notes)
+    return to_physical(type_, notes), _field_metadata(RowField("", type_), notes)
 
 
-def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
+def _field_metadata(field: RowField, notes: bool) -> dict[bytes, bytes]:
     """The note, the comment, and the name of an extension."""
-    told = notes_of(field.data_type) if notes else {}
+    told = type_metadata(field.data_type) if notes else {}
     metadata = {key.encode(): text.encode() for key, text in told.items()}
     if field.description is not None:
-        metadata[COMMENT.encode()] = field.description.encode()
+        metadata[COMMENT_KEY.encode()] = field.description.encode()
     if (extension := extension_of(field.data_type)) is not None:
         metadata |= {EXTENSION_NAME: extension, EXTENSION_METADATA: b""}
     return metadata
@@ -384,16 +384,16 @@ def _metadata_of(field: RowField, notes: bool) -> dict[bytes, bytes]:
 
 @needs("pyarrow")
 @cached(node_count)
-def carrier_of(type_: DataType, notes: bool) -> pa.DataType:
+def to_physical(type_: DataType, notes: bool) -> pa.DataType:
     """The Arrow type that holds a type, with or without notes in the fields of it.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow`.
     """
-    return _carrier(type_, partial(field_of, notes=notes))
+    return _to_physical(type_, partial(physical_field, notes=notes))
 
 
-def _carrier(type_: DataType, field: MakeField) -> pa.DataType:
+def _to_physical(type_: DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
         raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
@@ -401,18 +401,18 @@ def _carrier(type_: DataType, field: MakeField) -> pa.DataType:
 
 
 @needs("pyarrow")
-def laid_out(field: RowField, node: list[Any], *, notes: bool) -> pa.Field:
+def field_with_layout(field: RowField, node: list[Any], *, notes: bool) -> pa.Field:
     """The field in a layout that holds its type, with notes at every level."""
     import pyarrow as pa
 
-    metadata = _metadata_of(field, notes) | tags(node)
-    type_ = _dressed(node, field.data_type, notes)
+    metadata = _field_metadata(field, notes) | extension_metadata(node)
+    type_ = _build_annotated(node, field.data_type, notes)
     nullable = field.data_type.is_nullable
     found = pa.field(field.name, type_, nullable=nullable, metadata=metadata or None)
-    return _known_extension(found) if EXTENSION in str(node) else found
+    return _with_registered_extension(found) if EXTENSION in str(node) else found
 
 
-def _dressed(node: list[Any], type_: DataType, notes: bool) -> pa.DataType:
+def _build_annotated(node: list[Any], type_: DataType, notes: bool) -> pa.DataType:
     """The type of a layout whose fields say the same as those of the type."""
     import pyarrow as pa
 
@@ -422,13 +422,13 @@ def _dressed(node: list[Any], type_: DataType, notes: bool) -> pa.DataType:
         if position >= len(within):
             return bare
         part, is_key = within[position], bare.name == "key" and not isinstance(type_, RowType)
-        metadata = _metadata_of(part, notes) | (bare.metadata or {})
-        inner = _dressed(_node_at(node, position), part.data_type, notes)
+        metadata = _field_metadata(part, notes) | (bare.metadata or {})
+        inner = _build_annotated(_node_at(node, position), part.data_type, notes)
         nullable = bare.nullable if is_null(part.data_type) else part.data_type.is_nullable
         nullable = nullable and not is_key
         return pa.field(bare.name, inner, nullable=nullable, metadata=metadata or None)
 
-    return build(node, annotate)
+    return from_layout(node, annotate)
 
 
 def _node_at(node: list[Any], position: int) -> list[Any]:
@@ -461,7 +461,7 @@ def _child_fields(type_: DataType) -> tuple[RowField, ...]:
             return ()
 
 
-def _known_extension(field: pa.Field) -> pa.Field:
+def _with_registered_extension(field: pa.Field) -> pa.Field:
     """The field with its extension type, if this process knows it: what a reader of IPC gets."""
     import pyarrow as pa
 
@@ -486,7 +486,7 @@ def _arrow(name: str, *arguments: object) -> Callable[[Any, MakeField], Any]:
 
 
 def _unit(digits: int) -> str:
-    return UNITS[arrow_digits(digits)]
+    return UNITS[arrow_precision(digits)]
 
 
 def _make_decimal(type_: DecimalType, field: MakeField) -> Any:
@@ -561,7 +561,7 @@ def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
 
 
 def _make_source(type_: DistinctType, field: MakeField) -> Any:
-    return _carrier(type_.source_type, field)
+    return _to_physical(type_.source_type, field)
 
 
 #: Class of type -> how its Arrow type is made.
@@ -606,35 +606,35 @@ EXTENSION = "extension"
 
 
 @needs("pyarrow")
-def describe(arrow: pa.DataType) -> Node:
+def to_layout(arrow: pa.DataType) -> Node:
     """An Arrow type as JSON.
 
     >>> import pyarrow as pa
-    >>> describe(pa.large_list(pa.timestamp("ms", "Asia/Tokyo")))
+    >>> to_layout(pa.large_list(pa.timestamp("ms", "Asia/Tokyo")))
     ['large_list', ['item', True, ['timestamp', 'ms', 'Asia/Tokyo']]]
     """
     kind = kind_of(arrow)
     if kind is not None:
-        return [kind.word, *(_described(arrow, name) for name in kind.attributes.split())]
+        return [kind.word, *(_layout_of_attribute(arrow, name) for name in kind.attributes.split())]
     if hasattr(arrow, "__arrow_ext_serialize__"):
         content = arrow.__arrow_ext_serialize__().decode("latin-1")
-        return [EXTENSION, arrow.extension_name, content, describe(arrow.storage_type)]
+        return [EXTENSION, arrow.extension_name, content, to_layout(arrow.storage_type)]
     raise UnsupportedError(f"no layout describes Arrow's {arrow}", code="type-not-in-flink")
 
 
-def _described(arrow: Any, name: str) -> Any:
+def _layout_of_attribute(arrow: Any, name: str) -> Any:
     value = getattr(arrow, name)
     if name == "fields":
-        return [[field.name, field.nullable, describe_field(field)] for field in value]
+        return [[field.name, field.nullable, field_to_layout(field)] for field in value]
     if name.endswith("_field"):
-        return [value.name, value.nullable, describe_field(value)]
-    return describe(value) if name.endswith("_type") else value
+        return [value.name, value.nullable, field_to_layout(value)]
+    return to_layout(value) if name.endswith("_type") else value
 
 
 @needs("pyarrow")
-def describe_field(field: pa.Field) -> Node:
+def field_to_layout(field: pa.Field) -> Node:
     """The type of a field; an extension that is known by name alone stands around it."""
-    node, metadata = describe(field.type), field.metadata or {}
+    node, metadata = to_layout(field.type), field.metadata or {}
     if EXTENSION_NAME not in metadata:
         return node
     told = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
@@ -642,10 +642,10 @@ def describe_field(field: pa.Field) -> Node:
 
 
 @needs("pyarrow")
-def build(node: Node, annotate: Annotate | None = None) -> pa.DataType:
+def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
     """The Arrow type that JSON describes; `annotate` may change the field of a position.
 
-    >>> build(["large_list", ["item", True, ["timestamp", "ms", "Asia/Tokyo"]]])
+    >>> from_layout(["large_list", ["item", True, ["timestamp", "ms", "Asia/Tokyo"]]])
     LargeListType(large_list<item: timestamp[ms, tz=Asia/Tokyo]>)
     """
     import pyarrow as pa
@@ -654,35 +654,35 @@ def build(node: Node, annotate: Annotate | None = None) -> pa.DataType:
         raise SchemaError(f"no layout of Arrow: {node!r}", code="invalid-layout")
     word, *values = node
     if word == EXTENSION:
-        return build(values[-1], annotate)
-    kind = BY_WORD[word]
+        return from_layout(values[-1], annotate)
+    kind = KINDS_BY_NAME[word]
     noted = annotate or (lambda field, position: field)
     pairs = zip(kind.attributes.split(), values, strict=True)
-    arguments = [_built(*pair, position, noted) for position, pair in enumerate(pairs)]
+    arguments = [_build_argument(*pair, position, noted) for position, pair in enumerate(pairs)]
     return getattr(pa, kind.factory or kind.word)(*arguments)
 
 
-def _built(name: str, value: Any, position: int, noted: Annotate) -> Any:
+def _build_argument(name: str, value: Any, position: int, noted: Annotate) -> Any:
     if name == "fields":
-        return [noted(build_field(*one), index) for index, one in enumerate(value)]
+        return [noted(field_from_layout(*one), index) for index, one in enumerate(value)]
     if name.endswith("_field"):
-        return noted(build_field(*value), position)
+        return noted(field_from_layout(*value), position)
     if name == "value_type":
-        return build(value, noted)
-    return build(value) if name.endswith("_type") else value
+        return from_layout(value, noted)
+    return from_layout(value) if name.endswith("_type") else value
 
 
 @needs("pyarrow")
-def build_field(name: str, nullable: bool, node: Node) -> pa.Field:
+def field_from_layout(name: str, nullable: bool, node: Node) -> pa.Field:
     """A field of the type that JSON describes, with the name of its extension if it has one."""
     import pyarrow as pa
 
-    metadata = tags(node)
-    return pa.field(name, build(node), nullable=nullable, metadata=metadata or None)
+    metadata = extension_metadata(node)
+    return pa.field(name, from_layout(node), nullable=nullable, metadata=metadata or None)
 
 
 @needs("pyarrow")
-def tags(node: Node) -> dict[bytes, bytes]:
+def extension_metadata(node: Node) -> dict[bytes, bytes]:
     """The metadata that makes a field one of an extension type."""
     if node[0] != EXTENSION:
         return {}
@@ -693,12 +693,12 @@ def tags(node: Node) -> dict[bytes, bytes]:
 @needs("pyarrow")
 def write_layout(field: pa.Field) -> str:
     """The Arrow type of a field as the text of a layout."""
-    return json.dumps(describe_field(field), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(field_to_layout(field), ensure_ascii=False, separators=(",", ":"))
 
 
 @needs("pyarrow")
 def read_layout(text: str) -> Node:
-    """The Arrow type that the text of a layout describes, as JSON that `build` takes.
+    """The Arrow type that the text of a layout describes, as JSON that `from_layout` takes.
 
     Raises:
         SchemaError: with code `invalid-layout` for a text that describes none.
@@ -710,7 +710,7 @@ def read_layout(text: str) -> Node:
         raise too_deep()
     try:
         node = json.loads(text)
-        build(node)
+        from_layout(node)
     except (
         pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError
     ) as error:  # fmt: skip

@@ -18,14 +18,20 @@ from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.extras import needs
 from schema_core.formats.arrow.physical import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
 from schema_core.formats.arrow.types import (
+    field_metadata,
     from_field,
     layout_losses,
     layout_of,
     spark_metadata,
     to_field,
-    told,
 )
-from schema_core.formats.exact_types import COMMENT, DEFINITIONS, LAYOUT, NOTE, SPARK_METADATA
+from schema_core.formats.exact_types import (
+    COMMENT_KEY,
+    DEFINITIONS_KEY,
+    LAYOUT_KEY,
+    SPARK_METADATA_KEY,
+    TYPE_KEY,
+)
 from schema_core.formats.loss import Loss, Policy, losses
 from schema_core.formats.spark.pyspark_types import from_struct_field, to_struct_field
 from schema_core.types import DataType, TimeType, VariantType
@@ -63,15 +69,15 @@ def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField
     """The Spark field of one of Arrow's, with its type, its layout and what Spark kept in it."""
     type_ = from_field(field)
     layout = layout_of(field) if on_loss != "accept" else None
-    comment = told(field).get(COMMENT)
+    comment = field_metadata(field).get(COMMENT_KEY)
     found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
-    kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA.encode(), b"{}"))
+    kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
     found.metadata = _without_notes(kept) | found.metadata
     return found
 
 
 def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {key: one for key, one in metadata.items() if key not in (NOTE, DEFINITIONS)}
+    return {key: one for key, one in metadata.items() if key not in (TYPE_KEY, DEFINITIONS_KEY)}
 
 
 @needs("pyarrow", "pyspark.sql")
@@ -98,17 +104,17 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
     """The Arrow field of one of Spark's, with all of its metadata under Spark's key as well."""
     import pyarrow as pa
 
-    type_, comment = from_struct_field(field), field.metadata.get(COMMENT)
-    layout = field.metadata.get(LAYOUT) if layouts else None
+    type_, comment = from_struct_field(field), field.metadata.get(COMMENT_KEY)
+    layout = field.metadata.get(LAYOUT_KEY) if layouts else None
     if isinstance(layout, str):
         try:
             return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
         except SchemaCoreError:
             pass  # the type has changed since, so the hint is void
     usual = _usual(type_, layouts)
-    metadata = {**usual.metadata, SPARK_METADATA.encode(): json.dumps(field.metadata).encode()}
+    metadata = {**usual.metadata, SPARK_METADATA_KEY.encode(): json.dumps(field.metadata).encode()}
     if comment is not None:
-        metadata[COMMENT.encode()] = comment.encode()
+        metadata[COMMENT_KEY.encode()] = comment.encode()
     return pa.field(field.name, usual.type, type_.is_nullable, metadata)
 
 
@@ -173,7 +179,7 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
 
 def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
     """The field with metadata as Spark writes it, at every level."""
-    told_spark = {SPARK_METADATA.encode(): json.dumps(metadata).encode()}
+    told_spark = {SPARK_METADATA_KEY.encode(): json.dumps(metadata).encode()}
     type_ = from_field(field)
     if isinstance(type_, TimeType):
         told_spark[SPARK_TIME] = str(type_.precision).encode()
@@ -183,8 +189,10 @@ def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
 
 
 def _tagged_inner(field: pa.Field) -> pa.Field:
-    own = told(field)
-    return _tagged(field, {key: own[key] for key in (NOTE, DEFINITIONS, COMMENT) if key in own})
+    own = field_metadata(field)
+    return _tagged(
+        field, {key: own[key] for key in (TYPE_KEY, DEFINITIONS_KEY, COMMENT_KEY) if key in own}
+    )
 
 
 def _as_spark_has_it(field: pa.Field) -> pa.Field:

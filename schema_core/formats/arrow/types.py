@@ -20,28 +20,28 @@ from schema_core.extras import needs
 from schema_core.formats.arrow.physical import (
     EXTENSION_NAME,
     Node,
-    build,
-    carrier_of,
     check_arrow,
+    extension_metadata,
     extension_of,
-    field_of,
-    laid_out,
+    field_with_layout,
+    from_layout,
+    physical_field,
+    read_extension,
     read_layout,
-    read_tagged,
     read_type,
-    tags,
+    to_physical,
     write_layout,
 )
 from schema_core.formats.exact_types import (
-    COMMENT,
-    DEFINITIONS,
-    LAYOUT,
-    NOTE,
-    SPARK_METADATA,
-    noted,
+    COMMENT_KEY,
+    DEFINITIONS_KEY,
+    LAYOUT_KEY,
+    SPARK_METADATA_KEY,
+    TYPE_KEY,
+    exact_type,
 )
-from schema_core.formats.foreign_schema import Reading, gather, raise_refused
-from schema_core.formats.loss import Loss, LossKind, Policy, enforce, plain
+from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
+from schema_core.formats.loss import Loss, LossKind, Policy, enforce, matches_physical
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, NullType, RowField, VariantType
@@ -83,15 +83,15 @@ def to_field(
     with at(f"field {name!r}"):
         field, notes = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
-            return field_of(field, notes=notes)
-        return laid_out(field, _fitting(layout, field), notes=notes)
+            return physical_field(field, notes=notes)
+        return field_with_layout(field, _checked_layout(layout, field), notes=notes)
 
 
 @needs("pyarrow")
 def to_arrow(type_: DataType) -> pa.DataType:
     """The Arrow type that holds the values of a type; nested fields carry their own notes."""
     require_instance(type_, DataType, "type_")
-    return carrier_of(type_, True)
+    return to_physical(type_, True)
 
 
 @needs("pyarrow")
@@ -105,15 +105,15 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
     )
 
 
-def _fitting(layout: str, field: RowField) -> Node:
+def _checked_layout(layout: str, field: RowField) -> Node:
     """The layout, if it can hold the type of the field."""
     import pyarrow as pa
 
     node = read_layout(layout)
-    bare = pa.field(field.name, build(node), metadata=tags(node) or None)
+    bare = pa.field(field.name, from_layout(node), metadata=extension_metadata(node) or None)
     check_arrow(bare.type)
-    physical = _physical(bare, notes=False)
-    if not plain(field.data_type, physical.data_type, "arrow", exactly_null=False):
+    physical = _read_physical(bare, notes=False)
+    if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
         raise SchemaError(
             f"the layout {layout} cannot hold {field.data_type}", code="invalid-layout"
         )
@@ -138,7 +138,7 @@ def from_field(field: pa.Field) -> DataType:
     require_instance(field, pa.Field, "field", "a pyarrow Field")
     with at(f"field {field.name!r}"):
         check_arrow(field.type)
-        return _read(field).data_type
+        return _read_field(field).data_type
 
 
 @needs("pyarrow")
@@ -153,7 +153,7 @@ def from_arrow(arrow: pa.DataType) -> DataType:
 
     require_instance(arrow, pa.DataType, "arrow", "a pyarrow DataType")
     check_arrow(arrow)
-    return read_type(arrow, _read)
+    return read_type(arrow, _read_field)
 
 
 def type_of(description: object) -> DataType:
@@ -185,7 +185,7 @@ def from_schema(schema: pa.Schema) -> Schema:
 
 
 @needs("pyarrow")
-def read_schema(schema: pa.Schema) -> Reading:
+def read_schema(schema: pa.Schema) -> ForeignSchema:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise.
 
     >>> import pyarrow as pa
@@ -199,13 +199,13 @@ def read_schema(schema: pa.Schema) -> Reading:
     import pyarrow as pa
 
     require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
-    return gather(schema, _read_column)
+    return read_fields(schema, _read_column)
 
 
 def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
     with at(f"field {field.name!r}"):
         check_arrow(field.type)
-        found = _read(field)
+        found = _read_field(field)
     return found, (*layout_losses(field, found.data_type),)
 
 
@@ -213,62 +213,64 @@ def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
 def layout_of(field: pa.Field) -> str | None:
     """How a field lays out its values, where that differs from what `to_field` would do."""
     type_ = from_field(field)
-    return None if _is_usual(field, type_) else write_layout(field)
+    return None if _has_default_layout(field, type_) else write_layout(field)
 
 
 @needs("pyarrow")
 def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
     """That a layout and a time zone are no part of the type, if the field has one."""
-    if _is_usual(field, type_):
+    if _has_default_layout(field, type_):
         return
     zone = getattr(field.type, "tz", None)
     kind = LossKind.LAYOUT if zone in (None, "UTC") else LossKind.ZONE
     yield Loss((field.name,), kind, str(field.type), type_.as_summary_string(), reversible=True)
 
 
-def _is_usual(field: pa.Field, type_: DataType) -> bool:
+def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
     extension = (field.metadata or {}).get(EXTENSION_NAME)
-    return bool(extension == extension_of(type_) and carrier_of(type_, True).equals(field.type))
+    return bool(extension == extension_of(type_) and to_physical(type_, True).equals(field.type))
 
 
-def _read(field: pa.Field) -> RowField:
+def _read_field(field: pa.Field) -> RowField:
     """Name, type and comment of a field at any level."""
-    metadata = told(field)
-    type_ = _believed(field, metadata)
+    metadata = field_metadata(field)
+    type_ = _exact_type(field, metadata)
     if type_ is None:
-        return _physical(field, notes=True)
+        return _read_physical(field, notes=True)
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, metadata.get(COMMENT))
+    return RowField(field.name, type_, metadata.get(COMMENT_KEY))
 
 
-def _believed(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
+def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
     """What the note says, if there is one, it can be read and the field still fits it."""
-    type_ = noted(metadata)
+    type_ = exact_type(metadata)
     if type_ is None:
         return None
     try:
-        if carrier_of(type_, True).equals(field.type):
+        if to_physical(type_, True).equals(field.type):
             return type_
-        physical = _physical(field, notes=False).data_type
+        physical = _read_physical(field, notes=False).data_type
     except SchemaCoreError:
         return None
-    return type_ if plain(type_, physical, "arrow", exactly_null=True) else None
+    return type_ if matches_physical(type_, physical, "arrow", exactly_null=True) else None
 
 
-def _physical(field: pa.Field, *, notes: bool) -> RowField:
+def _read_physical(field: pa.Field, *, notes: bool) -> RowField:
     """What the physical type of a field says, with or without the notes of the fields in it."""
     metadata = field.metadata or {}
     name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
-    type_ = read_tagged(name, field.type) or _variant_of_spark(field.type)
+    type_ = read_extension(name, field.type) or _spark_variant(field.type)
     if type_ is None:
-        type_ = read_type(field.type, _read if notes else partial(_physical, notes=False))
+        type_ = read_type(
+            field.type, _read_field if notes else partial(_read_physical, notes=False)
+        )
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, told(field).get(COMMENT))
+    return RowField(field.name, type_, field_metadata(field).get(COMMENT_KEY))
 
 
-def _variant_of_spark(arrow: Any) -> DataType | None:
+def _spark_variant(arrow: Any) -> DataType | None:
     """Spark marks the struct of a VARIANT in the metadata of its field `metadata`."""
     import pyarrow as pa
 
@@ -279,17 +281,17 @@ def _variant_of_spark(arrow: Any) -> DataType | None:
 
 
 @needs("pyarrow")
-def told(field: pa.Field) -> dict[str, str]:
+def field_metadata(field: pa.Field) -> dict[str, str]:
     """Our note, layout and comment in a field's metadata, or in Spark's share of it."""
     metadata = field.metadata
     if not metadata:
         return {}
     found = {
         key: metadata[key.encode()].decode("utf-8", "replace")
-        for key in (NOTE, DEFINITIONS, LAYOUT, COMMENT)
+        for key in (TYPE_KEY, DEFINITIONS_KEY, LAYOUT_KEY, COMMENT_KEY)
         if key.encode() in metadata
     }
-    if (spark := metadata.get(SPARK_METADATA.encode())) is None:
+    if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
         return found
     return {key: one for key, one in spark_metadata(spark).items() if isinstance(one, str)} | found
 

@@ -17,10 +17,10 @@ from schema_core.extras import needs
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
 from schema_core.formats.dialects.grammar import foreign_type
-from schema_core.formats.dialects.reading import assemble
-from schema_core.formats.dialects.statements import WrittenScript, script, without_data
-from schema_core.formats.dialects.types import Foreign, lost
-from schema_core.formats.dialects.writing import Written, write_schema
+from schema_core.formats.dialects.reading import build_schema
+from schema_core.formats.dialects.statements import ScriptDefinitions, parse_script, without_data
+from schema_core.formats.dialects.types import ForeignType, loss_of
+from schema_core.formats.dialects.writing import DdlStatements, write_schema
 from schema_core.formats.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
@@ -30,7 +30,7 @@ from schema_core.text import MAX_DEPTH, Cursor, Span, Token, check_size
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from schema_core.formats.dialects.statements import WrittenTable
+    from schema_core.formats.dialects.statements import TableDefinition
 
 #: The dialects, by the names that `from_ddl` and `to_ddl` take.
 DIALECTS: tuple[str, ...] = tuple(ENGINES)
@@ -125,16 +125,16 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
         UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all at
             once; with code `missing-columns` for a table that takes its columns from elsewhere.
 
-    >>> script = read_tables(
+    >>> parse_script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
     ...     "CREATE TABLE a (id int, feels mood);"
     ...     "CREATE TABLE b (id int);"
     ...     "COMMENT ON TABLE b IS 'the second';"
     ...     "ALTER TABLE a ADD PRIMARY KEY (id)"
     ... )
-    >>> [(table.path, table.comment) for table in script.tables]
+    >>> [(table.path, table.comment) for table in parse_script.tables]
     [(('a',), None), (('b',), 'the second')]
-    >>> print(script.tables[0].schema)
+    >>> print(parse_script.tables[0].schema)
     (
       `id` INT NOT NULL,
       `feels` STRING,
@@ -153,14 +153,14 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
     return ForeignScript(tuple(tables), _beside(written))
 
 
-def _script(text: str, dialect: Engine) -> WrittenScript:
+def _script(text: str, dialect: Engine) -> ScriptDefinitions:
     check_size(text)
     code = without_data(text, dialect.name)
-    return script(Cursor(text, list(tokens(code, dialect))), dialect)
+    return parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
 
 
-def _table(text: str, written: WrittenScript, table: WrittenTable) -> ForeignTable:
-    schema, losses = assemble(
+def _table(text: str, written: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
+    schema, losses = build_schema(
         table,
         written.types,
         expression=lambda span: _expression(text[span.start : span.stop], written.engine),
@@ -169,8 +169,8 @@ def _table(text: str, written: WrittenScript, table: WrittenTable) -> ForeignTab
     return ForeignTable(table.path, schema, losses, table.comment)
 
 
-def _beside(written: WrittenScript) -> tuple[Loss, ...]:
-    return tuple(lost(("script",), "member", rest, "") for rest in written.beside)
+def _beside(written: ScriptDefinitions) -> tuple[Loss, ...]:
+    return tuple(loss_of(("script",), "member", rest, "") for rest in written.dropped)
 
 
 def to_ddl(
@@ -214,7 +214,7 @@ def ddl_losses(schema: Schema | ResolvedSchema, dialect: str = "postgres") -> tu
 
 def _written(
     schema: Schema | ResolvedSchema, dialect: str, name: str | tuple[str, ...], *, notes: bool
-) -> Written:
+) -> DdlStatements:
     require_instance(schema, (Schema, ResolvedSchema), "schema")
     require_instance(name, (str, tuple), "name")
     resolved = SchemaResolver().resolve(schema) if isinstance(schema, Schema) else schema
@@ -321,6 +321,6 @@ def _refused(text: str, error: Any) -> ParseError:
     return ParseError(problem, span=Span(start, start + max(length, 1)), text=text)
 
 
-def _type(text: str, dialect: Engine) -> Foreign:
+def _type(text: str, dialect: Engine) -> ForeignType:
     """A type of the engine, alone."""
     return foreign_type(Cursor(text, list(tokens(text, dialect))), dialect, lambda: None)

@@ -12,11 +12,11 @@ from schema_core.formats.dialects import type_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from schema_core.formats.dialects.type_rows import Row
+    from schema_core.formats.dialects.type_rows import TypeRow
 
 #: Text to text inside quotes. Line breaks are escaped where a raw one may end a literal.
-DOUBLED = {"'": "''"}
-BACKSLASHED = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+DOUBLED_QUOTES = {"'": "''"}
+BACKSLASH_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
 #: Where a type stands; "column" is the top.
 POSITIONS = frozenset({"column", "element", "key", "value", "field"})
@@ -26,21 +26,21 @@ POSITIONS = frozenset({"column", "element", "key", "value", "field"})
 class Engine:
     """One engine: its types as rows, its grammar as templates.
 
-    `says_not_null` are the places where NOT NULL can be written, `never_null` those where the
-    engine refuses NULL anyway. `folds` says what becomes of a name that is not quoted, and
-    `folds_quoted` of one that is.
+    `not_null_positions` are the places where NOT NULL can be written, `never_null` those where the
+    engine refuses NULL anyway. `unquoted_case` says what becomes of a name that is not quoted, and
+    `quoted_case` of one that is.
     """
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[TypeRow, ...]
 
     quote: str = '"'
     name_escapes: Mapping[str, str] | None = None  # None: the quote is doubled
     refused_in_names: str = ""
-    texts: Mapping[str, str] | None = None  # None: quotes are doubled
-    folds: str | None = None  # "lower", "upper"
-    folds_quoted: str | None = None
-    tells_case: bool = False  # whether `a` and `A` are two columns
+    string_escapes: Mapping[str, str] | None = None  # None: quotes are doubled
+    unquoted_case: str | None = None  # "lower", "upper"
+    quoted_case: str | None = None
+    case_sensitive: bool = False  # whether `a` and `A` are two columns
 
     array: str | None = None
     map: str | None = None
@@ -48,26 +48,26 @@ class Engine:
     field: str = "{name} {type}"
     field_comment: str | None = None
 
-    says_not_null: frozenset[str] = frozenset({"column"})
+    not_null_positions: frozenset[str] = frozenset({"column"})
     never_null: frozenset[str] = frozenset()
     wraps_nullable: bool = False  # Nullable(T): everything else is NOT NULL
     null_arrays: bool = True
     arrays_of_arrays: bool = True
-    flat_arrays: bool = False  # how deep arrays lie in arrays is not kept
+    flattens_arrays: bool = False  # how deep arrays lie in arrays is not kept
 
     comment: str | None = " COMMENT {text}"  # behind a column; None: there is none
     comment_statement: bool = False  # COMMENT ON COLUMN
-    keeps_empty_comments: bool = True
+    stores_empty_comments: bool = True
     key: str | None = "PRIMARY KEY ({columns})"
     no_key: str | None = None  # types, as a pattern, that no column of a key may have
-    names_key: bool = False  # CONSTRAINT name
+    named_keys: bool = False  # CONSTRAINT name
     generated: str | None = None
-    needs_stored: bool = False  # a table has a column that is not generated
+    needs_stored_column: bool = False  # a table has a column that is not generated
     concat: bool = False  # `||` means OR
     tail: str = ""
     key_tail: str = ""
     free_types: bool = False  # any words name a type
-    quotes_paths: bool = False  # `project.dataset.table` is a path of three names
+    quoted_paths: bool = False  # `project.dataset.table` is a path of three names
 
     def quote_name(self, name: str) -> str:
         """The name as this engine quotes it: the one function that puts names into its SQL.
@@ -96,11 +96,11 @@ class Engine:
             raise UnsupportedError(
                 f"{self.name} allows no NUL character in a text", code="string-not-in-dialect"
             )
-        return f"'{_escaped(text, self.texts or DOUBLED)}'"
+        return f"'{_escaped(text, self.string_escapes or DOUBLED_QUOTES)}'"
 
     def folded(self, name: str, *, quoted: bool = True) -> str:
         """The name as the engine keeps it."""
-        match self.folds_quoted if quoted else self.folds:
+        match self.quoted_case if quoted else self.unquoted_case:
             case "lower":
                 return name.lower()
             case "upper":
@@ -117,80 +117,84 @@ _ALL_BUT_KEYS = POSITIONS - {"key"}
 _STRUCTS = "struct<{}>"
 
 _SPARK = Engine(
-    "spark", type_rows.SPARK, quote="`", texts=BACKSLASHED,
+    "spark", type_rows.SPARK, quote="`", string_escapes=BACKSLASH_ESCAPES,
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
-    field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
+    field_comment=" COMMENT {text}", not_null_positions=frozenset({"column", "field"}),
     never_null=frozenset({"key"}), key=None, generated="{type} GENERATED ALWAYS AS ({expression})",
 )  # fmt: skip
 
 _DATABRICKS = Engine(
-    "databricks", type_rows.DATABRICKS, quote="`", texts=BACKSLASHED,
+    "databricks", type_rows.DATABRICKS, quote="`", string_escapes=BACKSLASH_ESCAPES,
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
-    field_comment=" COMMENT {text}", says_not_null=frozenset({"column", "field"}),
-    never_null=frozenset({"key"}), names_key=True,
+    field_comment=" COMMENT {text}", not_null_positions=frozenset({"column", "field"}),
+    never_null=frozenset({"key"}), named_keys=True,
     generated="{type} GENERATED ALWAYS AS ({expression})",
 )  # fmt: skip
 
 _HIVE = Engine(
-    "hive", type_rows.HIVE, quote="`", texts=BACKSLASHED, folds="lower", folds_quoted="lower",
+    "hive", type_rows.HIVE, quote="`", string_escapes=BACKSLASH_ESCAPES, unquoted_case="lower",
+    quoted_case="lower",
     array="array<{}>", map="map<{}, {}>", struct=_STRUCTS, field="{name}: {type}",
     field_comment=" COMMENT {text}", never_null=frozenset({"key"}),
-    key="PRIMARY KEY ({columns}) DISABLE NOVALIDATE", names_key=True,
+    key="PRIMARY KEY ({columns}) DISABLE NOVALIDATE", named_keys=True,
 )  # fmt: skip
 
 _TRINO = Engine(
-    "trino", type_rows.TRINO, folds="lower", folds_quoted="lower",
+    "trino", type_rows.TRINO, unquoted_case="lower", quoted_case="lower",
     array="array({})", map="map({}, {})", struct="row({})", never_null=frozenset({"key"}), key=None,
 )  # fmt: skip
 
 _POSTGRES = Engine(
-    "postgres", type_rows.POSTGRES, folds="lower", tells_case=True, array="{}[]",
-    flat_arrays=True, comment_statement=True, keeps_empty_comments=False, names_key=True,
+    "postgres", type_rows.POSTGRES, unquoted_case="lower", case_sensitive=True, array="{}[]",
+    flattens_arrays=True, comment_statement=True, stores_empty_comments=False, named_keys=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
 )  # fmt: skip
 
 _REDSHIFT = Engine(
-    "redshift", type_rows.REDSHIFT, folds="lower", folds_quoted="lower", texts=BACKSLASHED,
-    comment_statement=True, keeps_empty_comments=False, names_key=True,
+    "redshift", type_rows.REDSHIFT, unquoted_case="lower", quoted_case="lower",
+    string_escapes=BACKSLASH_ESCAPES,
+    comment_statement=True, stores_empty_comments=False, named_keys=True,
 )  # fmt: skip
 
 _MYSQL = Engine(
-    "mysql", type_rows.MYSQL, quote="`", texts=BACKSLASHED, concat=True,
+    "mysql", type_rows.MYSQL, quote="`", string_escapes=BACKSLASH_ESCAPES, concat=True,
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL",
 )  # fmt: skip
 
 _SQLITE = Engine(
-    "sqlite", type_rows.SQLITE, comment=None, names_key=True, free_types=True,
-    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
+    "sqlite", type_rows.SQLITE, comment=None, named_keys=True, free_types=True,
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored_column=True,
 )  # fmt: skip
 
 _DUCKDB = Engine(
     "duckdb", type_rows.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
-    struct="struct({})", never_null=frozenset({"key"}), names_key=True,
+    struct="struct({})", never_null=frozenset({"key"}), named_keys=True,
     no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
-    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored=True,
+    generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored_column=True,
 )  # fmt: skip
 
 _SNOWFLAKE = Engine(
-    "snowflake", type_rows.SNOWFLAKE, texts=BACKSLASHED, folds="upper", tells_case=True,
-    array="array({})", map="map({}, {})", struct="object({})", says_not_null=_ALL_BUT_KEYS,
-    never_null=frozenset({"key"}), names_key=True, generated="{type} AS ({expression})",
+    "snowflake", type_rows.SNOWFLAKE, string_escapes=BACKSLASH_ESCAPES, unquoted_case="upper",
+    case_sensitive=True,
+    array="array({})", map="map({}, {})", struct="object({})", not_null_positions=_ALL_BUT_KEYS,
+    never_null=frozenset({"key"}), named_keys=True, generated="{type} AS ({expression})",
 )  # fmt: skip
 
 _BIGQUERY = Engine(
-    "bigquery", type_rows.BIGQUERY, quote="`", texts=BACKSLASHED,
+    "bigquery", type_rows.BIGQUERY, quote="`", string_escapes=BACKSLASH_ESCAPES,
     refused_in_names='!"$()*,./;?@[\\]^`{}~\n\r', array="array<{}>", struct=_STRUCTS,
     comment=" OPTIONS(description={text})", field_comment=" OPTIONS(description={text})",
-    says_not_null=frozenset({"column", "field"}), never_null=frozenset({"element"}),
+    not_null_positions=frozenset({"column", "field"}), never_null=frozenset({"element"}),
     null_arrays=False, arrays_of_arrays=False, key="PRIMARY KEY ({columns}) NOT ENFORCED",
-    quotes_paths=True,
+    quoted_paths=True,
 )  # fmt: skip
 
 _CLICKHOUSE = Engine(
     "clickhouse", type_rows.CLICKHOUSE, quote="`", name_escapes={"\\": "\\\\", "`": "\\`"},
-    texts=BACKSLASHED, tells_case=True, array="Array({})", map="Map({}, {})", struct="Tuple({})",
+    string_escapes=BACKSLASH_ESCAPES, case_sensitive=True, array="Array({})", map="Map({}, {})",
+    struct="Tuple({})",
     never_null=frozenset({"key"}), wraps_nullable=True, key=None,
-    keeps_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored=True,
+    stores_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored_column=True,
     generated="{type} ALIAS ({expression})", tail=" ENGINE = MergeTree ORDER BY tuple()",
     key_tail=" ENGINE = MergeTree PRIMARY KEY ({columns})",
 )  # fmt: skip

@@ -33,20 +33,20 @@ OPERATORS = {
 FUNCTIONS = {"upper": "UPPER", "lower": "LOWER", "abs": "ABS", "coalesce": "COALESCE"}
 
 COMPARISONS = frozenset({"eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "is"})
-LOOSE = COMPARISONS | {"and", "or", "not"}
+BOOLEAN_NODES = COMPARISONS | {"and", "or", "not"}
 
 #: Operator -> operands that engines group in different ways when no parentheses stand around them.
 AMBIGUOUS = {
-    **dict.fromkeys(("add", "sub", "mul", "neg"), LOOSE | {"dpipe"}),
-    **dict.fromkeys(COMPARISONS, LOOSE),
-    "dpipe": LOOSE | {"add", "sub", "mul", "neg"},
-    "is": LOOSE | {"add", "sub", "mul", "neg", "dpipe"},
+    **dict.fromkeys(("add", "sub", "mul", "neg"), BOOLEAN_NODES | {"dpipe"}),
+    **dict.fromkeys(COMPARISONS, BOOLEAN_NODES),
+    "dpipe": BOOLEAN_NODES | {"add", "sub", "mul", "neg"},
+    "is": BOOLEAN_NODES | {"add", "sub", "mul", "neg", "dpipe"},
 }
 
 _NUMBER = re.compile(r"[0-9]{1,38}(\.[0-9]{1,38})?")
 
 
-def _foreign(what: str) -> UnsupportedError:
+def _not_portable(what: str) -> UnsupportedError:
     return UnsupportedError(
         f"{what} may mean something else in Flink", code="expression-not-portable"
     )
@@ -81,7 +81,7 @@ def _require_known(node: Any, engine: Engine) -> None:
     """Refuse a node, or an argument of it, that is not in the table."""
     known = ARGUMENTS.get(node.key)
     if known is None or any(value and name not in known for name, value in node.args.items()):
-        raise _foreign(f"{node.key.upper()} of {engine.name}")
+        raise _not_portable(f"{node.key.upper()} of {engine.name}")
 
 
 def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
@@ -91,12 +91,12 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         UnsupportedError: with code `expression-not-portable` for a part that may mean something
             else.
     """
-    node = _bare(node)
+    node = _without_parentheses(node)
     _require_known(node, engine)
     if level > MAX_LEVELS:
-        raise _foreign("an expression nested so deeply")
+        raise _not_portable("an expression nested so deeply")
     if node.key in OPERATORS:
-        _require_clear(node, "this", "expression")
+        _require_unambiguous(node, "this", "expression")
         left, right = (_operand(node.args[one], engine, level) for one in ("this", "expression"))
         return f"{left} {OPERATORS[node.key]} {right}"
     if node.key in FUNCTIONS:
@@ -104,16 +104,16 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
         texts = [read_expression(one, engine, level + 1) for one in operands]
         return f"{FUNCTIONS[node.key]}({', '.join(texts)})"
     if node.key not in NODES:  # a part of CASE that is not within one: ClickHouse's `a ? b`
-        raise _foreign(f"{node.key.upper()} of {engine.name}")
+        raise _not_portable(f"{node.key.upper()} of {engine.name}")
     return NODES[node.key](node, engine, level)
 
 
 def _operand(node: Any, engine: Engine, level: int) -> str:
     text = read_expression(node, engine, level + 1)
-    return text if _bare(node).key in ATOMS else f"({text})"
+    return text if _without_parentheses(node).key in ATOMS else f"({text})"
 
 
-def _bare(node: Any) -> Any:
+def _without_parentheses(node: Any) -> Any:
     """The node without the parentheses around it."""
     while node.key == "paren" and node.args.keys() <= {"this"}:
         node = node.this
@@ -124,17 +124,17 @@ def _bare(node: Any) -> Any:
 ATOMS = frozenset({"column", "literal", "null", "boolean", "case", "concat", *FUNCTIONS})
 
 
-def _require_clear(node: Any, *names: str) -> None:
+def _require_unambiguous(node: Any, *names: str) -> None:
     """Refuse operands without parentheses that other engines would group otherwise."""
     for name in names:
         if node.args[name].key in AMBIGUOUS.get(node.key, ()):
-            raise _foreign(f"{node.args[name].key.upper()} without parentheses")
+            raise _not_portable(f"{node.args[name].key.upper()} without parentheses")
 
 
 def _read_column(node: Any, engine: Engine, level: int) -> str:
     _require_known(node.this, engine)
     if node.this.key != "identifier":
-        raise _foreign(node.this.key.upper())
+        raise _not_portable(node.this.key.upper())
     name = str(node.this.this)
     return quote_identifier(engine.folded(name, quoted=bool(node.this.args.get("quoted"))))
 
@@ -144,7 +144,7 @@ def _read_literal(node: Any, engine: Engine, level: int) -> str:
     if node.args.get("is_string"):
         return quote_string(text)
     if not _NUMBER.fullmatch(text):
-        raise _foreign(f"the number {text[:40]}")
+        raise _not_portable(f"the number {text[:40]}")
     return text
 
 
@@ -158,20 +158,20 @@ def _read_not(node: Any, engine: Engine, level: int) -> str:
 
 def _read_is(node: Any, engine: Engine, level: int) -> str:
     if node.expression.key != "null":
-        raise _foreign("IS")
-    _require_clear(node, "this")
+        raise _not_portable("IS")
+    _require_unambiguous(node, "this")
     word = " NOT" if node.args.get("negate") else ""
     return f"{_operand(node.this, engine, level)} IS{word} NULL"
 
 
 def _read_between(node: Any, engine: Engine, level: int) -> str:
-    _require_clear(node, "this", "low", "high")
+    _require_unambiguous(node, "this", "low", "high")
     parts = [_operand(node.args[name], engine, level) for name in ("this", "low", "high")]
     return f"{parts[0]} BETWEEN {parts[1]} AND {parts[2]}"
 
 
 def _read_in(node: Any, engine: Engine, level: int) -> str:
-    _require_clear(node, "this")
+    _require_unambiguous(node, "this")
     items = ", ".join(_operand(one, engine, level) for one in node.expressions)
     return f"{_operand(node.this, engine, level)} IN ({items})"
 
@@ -227,7 +227,7 @@ def write_expression(expression: Expression, engine: Engine) -> str:
 
 def _write(expression: Expression, engine: Engine, level: int) -> str:
     if level > MAX_LEVELS:
-        raise _foreign("an expression nested so deeply")
+        raise _not_portable("an expression nested so deeply")
     match expression:
         case Name(parts=(name,)):
             return engine.quote_name(engine.folded(name))
@@ -244,13 +244,13 @@ def _write(expression: Expression, engine: Engine, level: int) -> str:
             value, low, high = (_write_argument(one, engine, level + 1) for one in arguments)
             return f"({value} BETWEEN {low} AND {high})"
         case _:
-            raise _foreign(type(expression).__name__)
+            raise _not_portable(type(expression).__name__)
 
 
 def _write_argument(argument: object, engine: Engine, level: int) -> str:
     if isinstance(argument, Name | Literal | Call):
         return _write(argument, engine, level)
-    raise _foreign(argument.word if isinstance(argument, Symbol) else type(argument).__name__)
+    raise _not_portable(argument.word if isinstance(argument, Symbol) else type(argument).__name__)
 
 
 def _write_call(name: str, texts: list[str], engine: Engine) -> str:
@@ -275,4 +275,4 @@ def _write_call(name: str, texts: list[str], engine: Engine) -> str:
             f" WHEN {when} THEN {then}" for when, then in zip(pairs[::2], pairs[1::2], strict=True)
         )
         return f"CASE{whens} ELSE {default} END"
-    raise _foreign(name)
+    raise _not_portable(name)

@@ -1,7 +1,7 @@
 """The grammar shared by all engines: identifiers, types, columns and user-defined types.
 
 Types are parsed here and not by sqlglot, whose type trees drop nested NOT NULL, the values of maps
-and lengths. Column options that a schema cannot represent are kept as strings in `beside`.
+and lengths. Column options that a schema cannot represent are kept as strings in `dropped`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.dialects.types import SHAPES, STRUCTS, Foreign, ForeignPart
+from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
 from schema_core.text import Cursor, Span, check_digits, quote_string
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 #: How much of a text that has no place in a schema is shown.
-SHOWN = 100
+MAX_EXCERPT = 100
 
 
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
-def step(cursor: Cursor) -> None:
+def skip_token(cursor: Cursor) -> None:
     """Over one token, or over everything between a pair of brackets."""
     opened = cursor.advance()
     if opened.key in BRACKETS.values() or opened.kind == "end":
@@ -47,21 +47,21 @@ def step(cursor: Cursor) -> None:
             raise cursor.fail(f"the bracket is not closed by {waiting[-1]}", span=opened.span)
 
 
-def until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
+def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     """Over everything up to one of `stops` or to a bracket that closes; whether there was any."""
     start = cursor.index
     while cursor.key not in {*stops, ")", "]", "}"} and cursor.token.kind != "end":
-        step(cursor)
+        skip_token(cursor)
     if ";" in stops and cursor.key in BRACKETS.values():
         raise cursor.fail(f"unexpected {cursor.token.shown}")
     return cursor.index > start
 
 
-def shown(cursor: Cursor, start: int, stop: int | None = None) -> str:
+def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
     """The text from `start` to here, or to `stop`, on one line, cut where it is long."""
     end = cursor.span_from(start).stop
     text = " ".join(cursor.text[start : end if stop is None else min(stop, end)].split())
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
 
 
 def identifier(cursor: Cursor, engine: Engine) -> str:
@@ -86,13 +86,13 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
     """One name, or all names of a path in one pair of quotes; the first may have dots itself."""
     token = cursor.token
     name = identifier(cursor, engine)
-    if token.kind == "name" and engine.quotes_paths:
+    if token.kind == "name" and engine.quoted_paths:
         found = name.rsplit(".", 2)
         return found if all(found) else [name]
     return [name]
 
 
-def texts(cursor: Cursor) -> str:
+def string_value(cursor: Cursor) -> str:
     """A text; several in a row are one, as Hive and PostgreSQL have it."""
     if cursor.token.kind != "string":
         raise cursor.fail(f"expected a text in quotes, found {cursor.token.shown}")
@@ -105,7 +105,7 @@ def texts(cursor: Cursor) -> str:
 TYPE_BRACKETS = {"(": ")", "<": ">"}
 
 
-def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign:
+def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
     """The type at the cursor; `stop` says whether an option of the column comes next.
 
     Raises:
@@ -115,7 +115,7 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
         found = _base(cursor, engine, stop)
         while cursor.key == "[" or (cursor.key == "ARRAY" and engine.array == "{}[]"):
             cursor.descend()
-            found = Foreign("array", (ForeignPart(found),))
+            found = ForeignType("array", (ForeignChild(found),))
             cursor.accept("ARRAY")
             if cursor.accept("["):
                 if cursor.token.kind == "number":
@@ -124,7 +124,7 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
         return found
 
 
-def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign:
+def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
     token = cursor.token
     if token.kind not in {"word", "name"}:
         raise cursor.fail(f"expected a type, found {token.shown}")
@@ -132,20 +132,20 @@ def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign
     words = text = token.value.lower()
     while cursor.accept("."):  # a type of the user in a schema
         words = text = f"{text}.{cursor.advance().value.lower()}"
-    if words in SHAPES and cursor.key in TYPE_BRACKETS:
-        return _made_of(words, cursor, engine)
+    if words in COMPOSITE and cursor.key in TYPE_BRACKETS:
+        return _composite(words, cursor, engine)
     text += _arguments(cursor)
     while more := _more_words(cursor, engine, words, stop):
         cursor.index += len(more)
         words = " ".join((words, *more))
         text = " ".join((text, *more)) + _arguments(cursor)
-    return Foreign(text)
+    return ForeignType(text)
 
 
 # --- types that are made of others ---------------------------------------------------------------
 
 
-def _made_of(name: str, cursor: Cursor, engine: Engine) -> Foreign:
+def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
     """``map<string, int>``, ``row(a integer)``, ``Nullable(String)``."""
     closing = TYPE_BRACKETS[cursor.advance().key]
     parts = []
@@ -157,10 +157,10 @@ def _made_of(name: str, cursor: Cursor, engine: Engine) -> Foreign:
     nullable = True if name == "nullable" else None
     if name == "lowcardinality":
         nullable = parts[0].type.nullable
-    return Foreign(name, tuple(parts), nullable)
+    return ForeignType(name, tuple(parts), nullable)
 
 
-def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignPart:
+def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChild:
     field = None
     if name in STRUCTS and cursor.peek().key not in {",", closing, "(", "<", "[", "."}:
         field = _field_name(cursor, engine)
@@ -173,7 +173,7 @@ def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignPar
         nullable = False
     elif cursor.accept("NULL"):
         nullable = True
-    return ForeignPart(Foreign(text, type_.parts, nullable), field, _field_comment(cursor))
+    return ForeignChild(ForeignType(text, type_.parts, nullable), field, _field_comment(cursor))
 
 
 def _field_name(cursor: Cursor, engine: Engine) -> str:
@@ -266,31 +266,31 @@ def _argument(cursor: Cursor, before: str) -> str:
 
 
 #: What may follow a column: the next one, the end of its list or statement, its place in a table.
-ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
+COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
 
 
 @dataclass(slots=True)
-class WrittenColumn:
+class ColumnDefinition:
     """A column as its statement declares it."""
 
     name: str
-    type: Foreign
+    type: ForeignType
     span: Span
     comment: str | None = None
     expression: Span | None = None
     is_key: bool = False
     nullable: bool | None = None
-    beside: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
 
 
-def column(cursor: Cursor, engine: Engine) -> WrittenColumn:
+def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     """A column up to the comma, bracket or semicolon after it, or to the end."""
     start = cursor.token.start
     name = identifier(cursor, engine)
-    untyped = cursor.key in ENDS or option(cursor) is not None
-    type_ = Foreign("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
-    found = WrittenColumn(name, type_, cursor.span_from(start))
-    while cursor.key not in ENDS:
+    untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
+    type_ = ForeignType("") if untyped else foreign_type(cursor, engine, lambda: option(cursor))
+    found = ColumnDefinition(name, type_, cursor.span_from(start))
+    while cursor.key not in COLUMN_ENDS:
         if (found_option := option(cursor)) is None:
             raise cursor.fail(f"unexpected {cursor.token.shown} in column {name!r}")
         words, read = found_option
@@ -303,50 +303,50 @@ def column(cursor: Cursor, engine: Engine) -> WrittenColumn:
 
 # --- options of a column -------------------------------------------------------------------------
 
-Reader: TypeAlias = Callable[[Cursor, WrittenColumn, int], None]
-Shape: TypeAlias = Callable[[Cursor], object]
+OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
+Operand: TypeAlias = Callable[[Cursor], object]
 
 
-def _not_null(cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.nullable = False
 
 
-def _null(cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.nullable = True
 
 
-def _key(cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     column.is_key = True
 
 
-def _comment(cursor: Cursor, column: WrittenColumn, start: int) -> None:
-    column.comment = texts(cursor)
+def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    column.comment = string_value(cursor)
 
 
-def _options(cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
     while True:
         if cursor.accept("DESCRIPTION", "="):
-            column.comment = texts(cursor)
-        until(cursor, (",",))
+            column.comment = string_value(cursor)
+        skip_until(cursor, (",",))
         if cursor.accept(")"):
             return
         cursor.expect(",")
 
 
-def _generated(shape: Shape, cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     begin = cursor.token.start
     shape(cursor)
     column.expression = cursor.span_from(begin)
 
 
-def _beside(shape: Shape, cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _beside(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
-    column.beside.append(shown(cursor, start))
+    column.dropped.append(excerpt(cursor, start))
 
 
-def _skipped(shape: Shape, cursor: Cursor, column: WrittenColumn, start: int) -> None:
+def _skipped(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
 
 
@@ -361,7 +361,7 @@ def _one(cursor: Cursor) -> None:
 def _group(cursor: Cursor) -> None:
     """Something in parentheses, or nothing."""
     if cursor.key == "(":
-        step(cursor)
+        skip_token(cursor)
 
 
 #: What Snowflake writes after AUTOINCREMENT -> the words that may stand before its number.
@@ -394,17 +394,17 @@ OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE"
 
 def _expression(cursor: Cursor) -> None:
     """All tokens up to the next option of the column."""
-    step(cursor)
+    skip_token(cursor)
     while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
         before = cursor.tokens[cursor.index - 1]
         is_open = before.key in OPEN_WORDS or (before.kind == "symbol" and before.key not in ")]")
         if not is_open and option(cursor) is not None:
             return
-        step(cursor)
+        skip_token(cursor)
 
 
 #: Words -> how the option goes on, and what becomes of it.
-OPTIONS: dict[str, Reader] = {
+OPTIONS: dict[str, OptionParser] = {
     "NOT NULL":                                 _not_null,
     "NULL":                                     _null,
     "PRIMARY KEY":                              _key,
@@ -471,7 +471,7 @@ for _words in sorted(map(str.split, OPTIONS), key=len, reverse=True):
     BY_FIRST_WORD.setdefault(_words[0], []).append(tuple(_words))
 
 
-def option(cursor: Cursor) -> tuple[tuple[str, ...], Reader] | None:
+def option(cursor: Cursor) -> tuple[tuple[str, ...], OptionParser] | None:
     """The option that comes next, if one does; nothing is stepped over."""
     for words in BY_FIRST_WORD.get(cursor.key, ()):
         if all(cursor.peek(ahead).key == word for ahead, word in enumerate(words)):
@@ -485,10 +485,10 @@ MAX_PARTS = 300
 
 @dataclass(frozen=True, slots=True)
 class UserType:
-    """The definition of a declared type; `beside` are the parts that a schema cannot hold."""
+    """The definition of a declared type; `dropped` are the parts that a schema cannot hold."""
 
-    type: Foreign
-    beside: tuple[str, ...] = ()
+    type: ForeignType
+    dropped: tuple[str, ...] = ()
 
 
 class UserTypes:
@@ -508,7 +508,7 @@ class UserTypes:
         name = tuple(text.split("."))
         return self._types.get(name) or self._types.get(self._by_last.get(name[-1], ()))
 
-    def spelled_out(self, foreign: Foreign) -> UserType:
+    def spelled_out(self, foreign: ForeignType) -> UserType:
         """The type with declared types replaced by what they stand for.
 
         Raises:
@@ -517,27 +517,29 @@ class UserTypes:
         """
         if not self._types:
             return UserType(foreign)
-        beside: list[str] = []
-        found = self._spelled_out(foreign, beside)
+        dropped: list[str] = []
+        found = self._spelled_out(foreign, dropped)
         if _count(found) > MAX_PARTS:
             raise UnsupportedError(
                 f"a type is made of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
-        return UserType(found, tuple(beside))
+        return UserType(found, tuple(dropped))
 
-    def _spelled_out(self, foreign: Foreign, beside: list[str]) -> Foreign:
+    def _spelled_out(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
         if not foreign.parts:
             declared = self.find(foreign.text)
             if declared is None:
                 return foreign
-            beside += declared.beside
+            dropped += declared.dropped
             refuses_null = False in (foreign.nullable, declared.type.nullable)
             return replace(declared.type, nullable=False if refuses_null else foreign.nullable)
-        parts = (replace(part, type=self._spelled_out(part.type, beside)) for part in foreign.parts)
+        parts = (
+            replace(part, type=self._spelled_out(part.type, dropped)) for part in foreign.parts
+        )
         return replace(foreign, parts=tuple(parts))
 
 
-def _count(foreign: Foreign) -> int:
+def _count(foreign: ForeignType) -> int:
     """How many types a type is made of; no more are counted than it takes to refuse it."""
     waiting, count = [foreign], 0
     while waiting and count <= MAX_PARTS:
@@ -577,14 +579,14 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         if cursor.accept("NOT", "NULL"):
             nullable = False
         else:
-            step(cursor)
-    rest = shown(cursor, start)
-    beside = (*found.beside, rest) if rest and rest.upper() != "NOT NULL" else found.beside
-    types.add(name, UserType(replace(found.type, nullable=nullable), beside))
+            skip_token(cursor)
+    rest = excerpt(cursor, start)
+    dropped = (*found.dropped, rest) if rest and rest.upper() != "NOT NULL" else found.dropped
+    types.add(name, UserType(replace(found.type, nullable=nullable), dropped))
     return True
 
 
-def _enumeration(cursor: Cursor) -> Foreign:
+def _enumeration(cursor: Cursor) -> ForeignType:
     """The values up to the closing parenthesis."""
     values = []
     is_open = not cursor.accept(")")
@@ -595,20 +597,20 @@ def _enumeration(cursor: Cursor) -> Foreign:
         is_open = cursor.accept(",")
         if not is_open:
             cursor.expect(")")
-    return Foreign(f"enum({', '.join(values)})")
+    return ForeignType(f"enum({', '.join(values)})")
 
 
-def _fields(cursor: Cursor, engine: Engine) -> Foreign:
+def _fields(cursor: Cursor, engine: Engine) -> ForeignType:
     """The fields of a composite type up to the closing parenthesis."""
     parts = []
     is_open = not cursor.accept(")")
     while is_open:
         name = identifier(cursor, engine)
         parts.append(
-            ForeignPart(foreign_type(cursor, engine, lambda: cursor.key == "COLLATE"), name)
+            ForeignChild(foreign_type(cursor, engine, lambda: cursor.key == "COLLATE"), name)
         )
-        until(cursor, (",",))
+        skip_until(cursor, (",",))
         is_open = cursor.accept(",")
         if not is_open:
             cursor.expect(")")
-    return Foreign("row", tuple(parts))
+    return ForeignType("row", tuple(parts))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
-from schema_core.formats.dialects.types import Foreign, Losses, lost, read_part, write_type
-from schema_core.formats.dialects.writing import split_note
+from schema_core.formats.dialects.types import ForeignType, Losses, loss_of, read_part, write_type
+from schema_core.formats.dialects.writing import split_exact_type
 from schema_core.formats.loss import Loss
 from schema_core.schema.columns import SqlExpression
 from schema_core.schema.unresolved import (
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from schema_core.formats.dialects.engines import Engine
-    from schema_core.formats.dialects.grammar import UserTypes, WrittenColumn
-    from schema_core.formats.dialects.statements import WrittenTable
+    from schema_core.formats.dialects.grammar import ColumnDefinition, UserTypes
+    from schema_core.formats.dialects.statements import TableDefinition
     from schema_core.text import Span
 
 
-def assemble(
-    written: WrittenTable,
+def build_schema(
+    written: TableDefinition,
     types: UserTypes,
     *,
     expression: Callable[[Span], str],
-    type_text: Callable[[str], Foreign],
+    type_text: Callable[[str], ForeignType],
 ) -> tuple[Schema, tuple[Loss, ...]]:
     """The schema and what got lost on the way.
 
@@ -62,17 +62,17 @@ def assemble(
         with at(f"column {one.name!r}", one.span):
             text = partial(expression, one.expression)
             columns.append(_generated(one, plain, scope, losses, text))
-    losses += [lost(("table",), "member", rest, "") for rest in written.beside]
+    losses += [loss_of(("table",), "member", rest, "") for rest in written.dropped]
     return _with_key(columns, written, key), tuple(losses)
 
 
 def _column(
-    column: WrittenColumn,
-    written: WrittenTable,
+    column: ColumnDefinition,
+    written: TableDefinition,
     types: UserTypes,
     key: tuple[str, ...],
     losses: Losses,
-    type_text: Callable[[str], Foreign],
+    type_text: Callable[[str], ForeignType],
 ) -> UnresolvedPhysicalColumn:
     """The column as a stored one, with the exact type where its comment notes one."""
     found: Losses = []
@@ -81,24 +81,27 @@ def _column(
     foreign = declared.type
     if column.nullable is not None:
         foreign = replace(foreign, nullable=column.nullable)
-    if column.expression is not None and foreign == Foreign(""):
+    if column.expression is not None and foreign == ForeignType(""):
         type_: DataType = NullType()  # the expression will tell
     else:
         type_ = read_part(foreign, "column", engine, place, found)
-    type_, comment = _noted(type_, column, engine, type_text)
+    type_, comment = _exact_type(type_, column, engine, type_text)
     if column.comment == comment:
         losses += found
-    losses += [lost(place, "member", text, "") for text in (*declared.beside, *column.beside)]
+    losses += [loss_of(place, "member", text, "") for text in (*declared.dropped, *column.dropped)]
     if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
         return UnresolvedPhysicalColumn(column.name, type_, comment)
     return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
 
 
-def _noted(
-    type_: DataType, column: WrittenColumn, engine: Engine, type_text: Callable[[str], Foreign]
+def _exact_type(
+    type_: DataType,
+    column: ColumnDefinition,
+    engine: Engine,
+    type_text: Callable[[str], ForeignType],
 ) -> tuple[DataType, str | None]:
     """The type that the comment notes, while it still fits the one beside it; the plain comment."""
-    comment, exact = split_note(column.comment)
+    comment, exact = split_exact_type(column.comment)
     if exact is None:
         return type_, column.comment
     try:
@@ -115,7 +118,7 @@ def _noted(
 
 
 def _generated(
-    column: WrittenColumn,
+    column: ColumnDefinition,
     plain: UnresolvedPhysicalColumn,
     scope: ColumnScope | None,
     losses: Losses,
@@ -128,17 +131,17 @@ def _generated(
                 "Flink computes nothing beside these types", code="computed-column-not-supported"
             )
         return UnresolvedComputedColumn(
-            column.name, SqlExpression(_as_declared(text(), plain, scope)), plain.comment
+            column.name, SqlExpression(_cast_to_declared(text(), plain, scope)), plain.comment
         )
     except SchemaCoreError as error:
         if isinstance(plain.data_type, NullType):
             raise
         reason = f"an ordinary column: {error.problem}"
-        losses.append(lost((column.name,), "member", "a generated column", reason))
+        losses.append(loss_of((column.name,), "member", "a generated column", reason))
         return plain
 
 
-def _as_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
+def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
     """The expression, with a cast where the declared type is another one.
 
     Raises:
@@ -153,7 +156,7 @@ def _as_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope)
     return cast
 
 
-def _scope(columns: list[UnresolvedPhysicalColumn], written: WrittenTable) -> ColumnScope | None:
+def _scope(columns: list[UnresolvedPhysicalColumn], written: TableDefinition) -> ColumnScope | None:
     """What expressions may name: the stored columns, where Flink's SQL knows all their types."""
     stored = {
         one.name: one.data_type
@@ -167,7 +170,7 @@ def _scope(columns: list[UnresolvedPhysicalColumn], written: WrittenTable) -> Co
 
 
 def _with_key(
-    columns: list[UnresolvedColumn], written: WrittenTable, key: tuple[str, ...]
+    columns: list[UnresolvedColumn], written: TableDefinition, key: tuple[str, ...]
 ) -> Schema:
     builder = Schema.new_builder().from_columns(columns)
     if key and written.key_name is not None:

@@ -1,6 +1,6 @@
-"""Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON, CREATE TYPE.
+"""Parse the statements of a DDL script or dump: CREATE TABLE, ALTER TABLE, COMMENT ON.
 
-Clauses that a schema cannot represent are kept as strings in `beside`. Rows in dumps (``COPY``,
+Clauses that a schema cannot represent are kept as strings in `dropped`. Rows in dumps (``COPY``,
 ``INSERT``) are removed before the script is tokenized.
 """
 
@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.formats.dialects.grammar import (
+    ColumnDefinition,
     UserTypes,
-    WrittenColumn,
     column,
     create_domain,
     create_type,
+    excerpt,
     foreign_type,
     identifier,
     option,
     path,
-    shown,
-    step,
-    texts,
-    until,
+    skip_token,
+    skip_until,
+    string_value,
 )
 from schema_core.text import Cursor, Span, Token
 
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class WrittenTable:
+class TableDefinition:
     """A table as a script declares it, in one statement or several."""
 
     engine: Engine
     path: tuple[str, ...]
     span: Span
     comment: str | None = None
-    columns: list[WrittenColumn] = field(default_factory=list)
+    columns: list[ColumnDefinition] = field(default_factory=list)
     key: tuple[str, ...] = ()
     key_name: str | None = None
-    beside: list[str] = field(default_factory=list)
-    _by_name: dict[str, WrittenColumn] | None = None
-    _by_folded: dict[str, WrittenColumn] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    _by_name: dict[str, ColumnDefinition] | None = None
+    _by_folded: dict[str, ColumnDefinition] = field(default_factory=dict)
 
-    def column(self, name: str) -> WrittenColumn | None:
+    def column(self, name: str) -> ColumnDefinition | None:
         """The column of that name, in any case where the engine does not tell case."""
         if self._by_name is None:
             self._by_name = {one.name: one for one in reversed(self.columns)}
             self._by_folded = {one.name.casefold(): one for one in reversed(self.columns)}
-        folded = None if self.engine.tells_case else self._by_folded.get(name.casefold())
+        folded = None if self.engine.case_sensitive else self._by_folded.get(name.casefold())
         return self._by_name.get(name) or folded
 
-    def renamed(self, one: WrittenColumn, name: str) -> None:
+    def renamed(self, one: ColumnDefinition, name: str) -> None:
         """Give a column another name."""
         old, one.name = one.name, name
         self.key = tuple(name if part == old else part for part in self.key)
@@ -75,13 +75,15 @@ class WrittenTable:
 
 
 #: Finds a table of the script by its path.
-Find: TypeAlias = Callable[[tuple[str, ...]], WrittenTable | None]
+Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
 # --- CREATE TABLE --------------------------------------------------------------------------------
 
 
-def create_table(cursor: Cursor, engine: Engine, start: Token, find: Find) -> WrittenTable | None:
+def create_table(
+    cursor: Cursor, engine: Engine, start: Token, find: Find
+) -> TableDefinition | None:
     """A table, after CREATE TABLE; None for a partition of another table, which ``OF`` names.
 
     Raises:
@@ -89,7 +91,7 @@ def create_table(cursor: Cursor, engine: Engine, start: Token, find: Find) -> Wr
             elsewhere.
     """
     cursor.accept("IF", "NOT", "EXISTS")
-    found = WrittenTable(engine, path(cursor, engine), start.span)
+    found = TableDefinition(engine, path(cursor, engine), start.span)
     if cursor.accept("ON", "CLUSTER"):
         cursor.advance()
     if cursor.key == "PARTITION" and cursor.peek().key == "OF":
@@ -118,7 +120,7 @@ def _no_columns(cursor: Cursor) -> UnsupportedError:
     )
 
 
-def _tail(cursor: Cursor, found: WrittenTable, find: Find) -> None:
+def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
     """What follows the columns: more columns, the key in ClickHouse, a comment, options."""
     start = cursor.token.start
     while cursor.token.kind != "end" and cursor.key != ";":
@@ -126,26 +128,26 @@ def _tail(cursor: Cursor, found: WrittenTable, find: Find) -> None:
         before = cursor.index
         if read is None or not read(cursor, found, find):
             cursor.index = before
-            step(cursor)
+            skip_token(cursor)
         elif cursor.tokens[before].key in TABLE_COMMENTS:
             _keep(cursor, found, start, cursor.tokens[before].start)
             start = cursor.token.start
     _keep(cursor, found, start, cursor.token.start)
 
 
-def _keep(cursor: Cursor, found: WrittenTable, start: int, stop: int) -> None:
-    if text := shown(cursor, start, stop):
-        found.beside.append(text)
+def _keep(cursor: Cursor, found: TableDefinition, start: int, stop: int) -> None:
+    if text := excerpt(cursor, start, stop):
+        found.dropped.append(text)
 
 
-def _tail_key(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PRIMARY", "KEY"):
         return False
     found.key = _key_columns(cursor, found.engine)
     return True
 
 
-def _partitions(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     """``PARTITIONED BY (day DATE)`` declares columns, ``PARTITIONED BY (day)`` names them."""
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
@@ -155,38 +157,38 @@ def _partitions(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
             if not cursor.accept(","):
                 break
     else:
-        until(cursor, ())
+        skip_until(cursor, ())
     cursor.expect(")")
     return True
 
 
-def _tail_comment(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+def _tail_comment(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     """``COMMENT 'text'``, ``COMMENT = 'text'``."""
     cursor.advance()
     cursor.accept("=")
     if cursor.token.kind != "string":
         return False
-    found.comment = texts(cursor)
+    found.comment = string_value(cursor)
     cursor.accept(",")  # MySQL divides options so, too
     return True
 
 
-def _tail_options(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     """``OPTIONS(description='text')`` of BigQuery, where it is the only option."""
     if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         return False
-    comment = texts(cursor)
+    comment = string_value(cursor)
     if not cursor.accept(")"):
         return False
     found.comment = comment
     return True
 
 
-def _inherits(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
+def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     """``INHERITS (parent)``: the columns of the parents come before those of the table."""
     if not cursor.accept("INHERITS", "("):
         return False
-    inherited: list[WrittenColumn] = []
+    inherited: list[ColumnDefinition] = []
     while True:
         inherited += _columns_of(cursor, found, find)
         if not cursor.accept(","):
@@ -198,7 +200,7 @@ def _inherits(cursor: Cursor, found: WrittenTable, find: Find) -> bool:
     return True
 
 
-def _columns_of(cursor: Cursor, found: WrittenTable, find: Find) -> list[WrittenColumn]:
+def _columns_of(cursor: Cursor, found: TableDefinition, find: Find) -> list[ColumnDefinition]:
     """Copies of the columns of another table of the script.
 
     Raises:
@@ -214,11 +216,11 @@ def _columns_of(cursor: Cursor, found: WrittenTable, find: Find) -> list[Written
             span=place.span,
             text=cursor.text,
         )
-    return [replace(one, is_key=False, beside=list(one.beside)) for one in other.columns]
+    return [replace(one, is_key=False, dropped=list(one.dropped)) for one in other.columns]
 
 
 #: First word of a part of the tail -> what reads it; it gives False where something else is meant.
-TAILS: dict[str, Callable[[Cursor, WrittenTable, Find], bool]] = {
+TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "PRIMARY":     _tail_key,
     "PARTITIONED": _partitions,
     "COMMENT":     _tail_comment,
@@ -242,7 +244,7 @@ def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
     return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
 
 
-def _element(cursor: Cursor, found: WrittenTable, find: Find) -> None:
+def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
     """A column, the primary key, or a constraint that only leaves a remark."""
     if not _begins_constraint(cursor, found.engine):
         found.columns.append(column(cursor, found.engine))
@@ -250,17 +252,17 @@ def _element(cursor: Cursor, found: WrittenTable, find: Find) -> None:
     start = cursor.token
     if cursor.accept("LIKE"):
         found.columns += _columns_of(cursor, found, find)
-        until(cursor, (",",))
+        skip_until(cursor, (",",))
         return
     name = identifier(cursor, found.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("PRIMARY", "KEY"):
         while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
             cursor.advance()
         found.key, found.key_name = _key_columns(cursor, found.engine), name
-        until(cursor, (",",))
+        skip_until(cursor, (",",))
         return
-    until(cursor, (",",))
-    found.beside.append(shown(cursor, start.start))
+    skip_until(cursor, (",",))
+    found.dropped.append(excerpt(cursor, start.start))
 
 
 def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
@@ -270,7 +272,7 @@ def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
     names = []
     while True:
         names.append(identifier(cursor, engine))
-        until(cursor, (",",))  # a length, ASC, DESC
+        skip_until(cursor, (",",))  # a length, ASC, DESC
         if cursor.accept(")"):
             return tuple(names)
         cursor.expect(",")
@@ -279,13 +281,13 @@ def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
 # --- ALTER TABLE ---------------------------------------------------------------------------------
 
 
-def alter_table(cursor: Cursor, found: WrittenTable) -> None:
-    """Apply the actions of an ALTER TABLE; those that leave the schema unchanged go to `beside`."""
+def alter_table(cursor: Cursor, found: TableDefinition) -> None:
+    """Apply the actions of an ALTER TABLE; actions without effect on the schema go to `dropped`."""
     while True:
         start = cursor.token
         read = ACTIONS.get(cursor.key)
         if read is None or not read(cursor, found):
-            until(cursor, (",", ";"))
+            skip_until(cursor, (",", ";"))
             _keep(cursor, found, start.start, cursor.token.start)
         if not cursor.accept(","):
             return
@@ -297,7 +299,7 @@ def _accept_column_word(cursor: Cursor) -> None:
     cursor.accept("IF", "NOT", "EXISTS")
 
 
-def _known(cursor: Cursor, found: WrittenTable) -> WrittenColumn:
+def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
     """The column named next.
 
     Raises:
@@ -312,7 +314,7 @@ def _known(cursor: Cursor, found: WrittenTable) -> WrittenColumn:
     return known
 
 
-def _add(cursor: Cursor, found: WrittenTable) -> bool:
+def _add(cursor: Cursor, found: TableDefinition) -> bool:
     """``ADD CONSTRAINT k PRIMARY KEY (a)`` as dumps have it, ``ADD COLUMN a int``."""
     engine = found.engine
     cursor.advance()
@@ -326,7 +328,7 @@ def _add(cursor: Cursor, found: WrittenTable) -> bool:
         if cursor.key != "(":
             return False
         found.key, found.key_name = _key_columns(cursor, engine), name
-        until(cursor, (",", ";"))
+        skip_until(cursor, (",", ";"))
         return True
     if cursor.key in NOT_COLUMNS:
         return False
@@ -343,7 +345,7 @@ def _add(cursor: Cursor, found: WrittenTable) -> bool:
     return True
 
 
-def _place(cursor: Cursor, found: WrittenTable, added: WrittenColumn, default: int) -> None:
+def _place(cursor: Cursor, found: TableDefinition, added: ColumnDefinition, default: int) -> None:
     """Insert a column as FIRST or AFTER specifies, else at a default position."""
     if cursor.accept("FIRST"):
         default = 0
@@ -352,11 +354,11 @@ def _place(cursor: Cursor, found: WrittenTable, added: WrittenColumn, default: i
     found.columns.insert(default, added)
 
 
-def _index(found: WrittenTable, wanted: WrittenColumn) -> int:
+def _index(found: TableDefinition, wanted: ColumnDefinition) -> int:
     return next(place for place, one in enumerate(found.columns) if one is wanted)
 
 
-def _alter_column(cursor: Cursor, found: WrittenTable) -> bool:
+def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
     """``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL``, ``TYPE t``, ``SET DATA TYPE t``."""
     cursor.advance()
     _accept_column_word(cursor)
@@ -368,14 +370,14 @@ def _alter_column(cursor: Cursor, found: WrittenTable) -> bool:
         changed.nullable = True
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
         changed.type = foreign_type(cursor, found.engine, lambda: option(cursor))
-        until(cursor, (",", ";"))
+        skip_until(cursor, (",", ";"))
     else:
-        until(cursor, (",", ";"))
-        changed.beside.append(shown(cursor, start.start))
+        skip_until(cursor, (",", ";"))
+        changed.dropped.append(excerpt(cursor, start.start))
     return True
 
 
-def _modify(cursor: Cursor, found: WrittenTable) -> bool:
+def _modify(cursor: Cursor, found: TableDefinition) -> bool:
     """``MODIFY a bigint NOT NULL``, ``CHANGE a b bigint``: the column is declared anew."""
     is_change = cursor.advance().key == "CHANGE"
     if not is_change and cursor.key == "(":
@@ -397,7 +399,7 @@ def _modify(cursor: Cursor, found: WrittenTable) -> bool:
     return True
 
 
-def _drop(cursor: Cursor, found: WrittenTable) -> bool:
+def _drop(cursor: Cursor, found: TableDefinition) -> bool:
     """``DROP COLUMN a``, ``DROP PRIMARY KEY``."""
     cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
@@ -410,11 +412,11 @@ def _drop(cursor: Cursor, found: WrittenTable) -> bool:
     if (dropped := found.column(name)) is not None:
         del found.columns[_index(found, dropped)]
         found.changed()
-    until(cursor, (",", ";"))
+    skip_until(cursor, (",", ";"))
     return True
 
 
-def _rename(cursor: Cursor, found: WrittenTable) -> bool:
+def _rename(cursor: Cursor, found: TableDefinition) -> bool:
     """``RENAME COLUMN a TO b``, ``RENAME TO t``."""
     cursor.advance()
     if cursor.accept("TO"):
@@ -430,13 +432,13 @@ def _rename(cursor: Cursor, found: WrittenTable) -> bool:
     return True
 
 
-def _comment(cursor: Cursor, found: WrittenTable) -> bool:
+def _comment(cursor: Cursor, found: TableDefinition) -> bool:
     """``COMMENT = 'text'`` of MySQL."""
     return _tail_comment(cursor, found, lambda path: None)
 
 
 #: First word of an action -> what reads it; it gives False where something else is meant.
-ACTIONS: dict[str, Callable[[Cursor, WrittenTable], bool]] = {
+ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "ADD":     _add,
     "ALTER":   _alter_column,
     "MODIFY":  _modify,
@@ -454,25 +456,25 @@ NOT_COLUMNS = frozenset({
 
 
 @dataclass(slots=True)
-class WrittenScript:
-    """What a script declares; `beside` are the statements without a table of the script."""
+class ScriptDefinitions:
+    """What a script declares; `dropped` are the statements without a table of the script."""
 
     engine: Engine
-    tables: list[WrittenTable] = field(default_factory=list)
+    tables: list[TableDefinition] = field(default_factory=list)
     types: UserTypes = field(default_factory=UserTypes)
-    beside: list[str] = field(default_factory=list)
-    _by_name: dict[str, list[WrittenTable]] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    _by_name: dict[str, list[TableDefinition]] = field(default_factory=dict)
 
-    def add(self, table: WrittenTable) -> None:
+    def add(self, table: TableDefinition) -> None:
         self.tables.append(table)
         self._by_name.setdefault(table.path[-1], []).append(table)
 
-    def renamed(self, table: WrittenTable, before: tuple[str, ...]) -> None:
+    def renamed(self, table: TableDefinition, before: tuple[str, ...]) -> None:
         """Rename a table: it is found only by its new path."""
         self._by_name[before[-1]].remove(table)
         self._by_name.setdefault(table.path[-1], []).append(table)
 
-    def find(self, name: tuple[str, ...]) -> WrittenTable | None:
+    def find(self, name: tuple[str, ...]) -> TableDefinition | None:
         """The table at a path, of which either side may leave the first names out."""
         for table in reversed(self._by_name.get(name[-1], ())):
             length = min(len(table.path), len(name))
@@ -490,7 +492,7 @@ MODIFIERS = frozenset(
 )  # fmt: skip
 
 #: First words of statements that declare nothing: settings, transactions, rows.
-QUIET = frozenset(
+IGNORED_STATEMENTS = frozenset(
     {
         "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "DROP", "LOCK", "UNLOCK", "SELECT",
         "PRAGMA", "DELIMITER", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "TRUNCATE",
@@ -499,7 +501,7 @@ QUIET = frozenset(
 )  # fmt: skip
 
 
-def script(cursor: Cursor, engine: Engine) -> WrittenScript:
+def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
     """All tables of a script; comments, keys and changes may come in statements of their own.
 
     Raises:
@@ -507,7 +509,7 @@ def script(cursor: Cursor, engine: Engine) -> WrittenScript:
         UnsupportedError: with code `missing-columns` for a table that takes its columns from
             elsewhere.
     """
-    found = WrittenScript(engine)
+    found = ScriptDefinitions(engine)
     while cursor.token.kind != "end":
         if not cursor.accept(";"):
             _statement(cursor, found)
@@ -516,9 +518,9 @@ def script(cursor: Cursor, engine: Engine) -> WrittenScript:
     return found
 
 
-def _statement(cursor: Cursor, found: WrittenScript) -> None:
+def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
     start = cursor.token
-    owner: WrittenTable | None = None
+    owner: TableDefinition | None = None
     is_read = False
     if cursor.accept("CREATE"):
         owner, is_read = _create(cursor, found, start)
@@ -526,14 +528,16 @@ def _statement(cursor: Cursor, found: WrittenScript) -> None:
         owner, is_read = _comment_on(cursor, found)
     elif cursor.accept("ALTER", "TABLE"):
         owner, is_read = _alter(cursor, found)
-    if until(cursor, (";",)):
+    if skip_until(cursor, (";",)):
         is_read = False
-    if not is_read and start.key not in QUIET:
-        beside = found.beside if owner is None else owner.beside
-        beside.append(shown(cursor, start.start))
+    if not is_read and start.key not in IGNORED_STATEMENTS:
+        dropped = found.dropped if owner is None else owner.dropped
+        dropped.append(excerpt(cursor, start.start))
 
 
-def _create(cursor: Cursor, found: WrittenScript, start: Token) -> tuple[WrittenTable | None, bool]:
+def _create(
+    cursor: Cursor, found: ScriptDefinitions, start: Token
+) -> tuple[TableDefinition | None, bool]:
     """What follows CREATE: the table that it belongs to, and whether all of it was understood."""
     engine = found.engine
     while cursor.key in MODIFIERS:
@@ -558,13 +562,13 @@ def _create(cursor: Cursor, found: WrittenScript, start: Token) -> tuple[Written
     return None, False
 
 
-def _comment_on(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | None, bool]:
+def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
     """``COMMENT ON TABLE t IS 'text'``, ``COMMENT ON COLUMN t.c IS 'text'``."""
     if cursor.accept("TABLE"):
         table = found.find(path(cursor, found.engine))
         if table is None or not cursor.accept("IS"):
             return table, False
-        table.comment = None if cursor.accept("NULL") else texts(cursor)
+        table.comment = None if cursor.accept("NULL") else string_value(cursor)
         return table, True
     if not cursor.accept("COLUMN"):
         return None, False
@@ -577,11 +581,11 @@ def _comment_on(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | No
             f"a comment on {name!r}, which is not a column of the table", code="unknown-column"
         )
     cursor.expect("IS")
-    commented.comment = None if cursor.accept("NULL") else texts(cursor)
+    commented.comment = None if cursor.accept("NULL") else string_value(cursor)
     return table, True
 
 
-def _alter(cursor: Cursor, found: WrittenScript) -> tuple[WrittenTable | None, bool]:
+def _alter(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
     """``ALTER TABLE ONLY t ...``; a table that the script does not declare is ignored."""
     cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TypeRow:
     """One type of an engine beside one of Flink's.
 
     `loss` is the word of the `LossKind` for what does not come along.
@@ -32,58 +32,58 @@ class Row:
     most: Mapping[str, int] = field(default_factory=dict)
 
 
-def both(foreign: str, flink: str, **most: int) -> Row:
+def both(foreign: str, flink: str, **most: int) -> TypeRow:
     """A row that is exact in both directions."""
-    return Row(foreign, flink, most=most)
+    return TypeRow(foreign, flink, most=most)
 
 
-def read(foreign: str, flink: str, loss: str | None = None, **most: int) -> Row:
+def read(foreign: str, flink: str, loss: str | None = None, **most: int) -> TypeRow:
     """A row for reading alone."""
-    return Row(foreign, flink, loss, writes=False, most=most)
+    return TypeRow(foreign, flink, loss, writes=False, most=most)
 
 
-def write(foreign: str, flink: str, loss: str | None = None, **most: int) -> Row:
+def write(foreign: str, flink: str, loss: str | None = None, **most: int) -> TypeRow:
     """A row for writing alone."""
-    return Row(foreign, flink, loss, reads=False, most=most)
+    return TypeRow(foreign, flink, loss, reads=False, most=most)
 
 
-def same(*names: str) -> tuple[Row, ...]:
+def same(*names: str) -> tuple[TypeRow, ...]:
     """Types that the engine calls as Flink does; other spellings behind ``|``."""
     return tuple(both(name.lower(), name.partition(" | ")[0]) for name in names)
 
 
-def as_text(foreign: str, *names: str) -> tuple[Row, ...]:
+def as_text(foreign: str, *names: str) -> tuple[TypeRow, ...]:
     """Types whose values are read as the text that the engine shows for them."""
     return tuple(read(name, foreign, "type") for name in names)
 
 
-def documents(foreign: str) -> tuple[Row, ...]:
+def documents(foreign: str) -> tuple[TypeRow, ...]:
     """Types without a twin but arrays, kept in one type that holds documents."""
     patterns = ("MAP<{any}>", "ROW<{any}>", "VARIANT")
     return tuple(write(foreign, pattern, "layout") for pattern in patterns)
 
 
-def collections(foreign: str) -> tuple[Row, ...]:
+def collections(foreign: str) -> tuple[TypeRow, ...]:
     """Arrays and other types without a twin, kept in one type that holds documents."""
     return (write(foreign, "ARRAY<{any}>", "layout"), *documents(foreign))
 
 
-def opaque(foreign: str) -> tuple[Row, ...]:
+def opaque(foreign: str) -> tuple[TypeRow, ...]:
     """Types whose values are bytes to everybody else."""
     return tuple(write(foreign, pattern, "layout") for pattern in ("RAW({any})", "BITMAP"))
 
 
-def strings(plain: str, loss: str = "length") -> tuple[Row, ...]:
+def strings(plain: str, loss: str = "length") -> tuple[TypeRow, ...]:
     """Bounded strings in a type without a bound."""
     return tuple(write(plain, pattern, loss) for pattern in ("CHAR({n})", "VARCHAR({n})"))
 
 
-def byte_strings(plain: str) -> tuple[Row, ...]:
+def byte_strings(plain: str) -> tuple[TypeRow, ...]:
     """Bounded strings of bytes in a type without a bound."""
     return tuple(write(plain, pattern, "length") for pattern in ("BINARY({n})", "VARBINARY({n})"))
 
 
-def written_text(foreign: str, *patterns: str) -> tuple[Row, ...]:
+def written_text(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
     """Types that the engine does not have, written as text."""
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
 
@@ -96,12 +96,12 @@ DAY_TIME = (
 )  # fmt: skip
 
 
-def intervals(*resolutions: str) -> tuple[Row, ...]:
+def intervals(*resolutions: str) -> tuple[TypeRow, ...]:
     """Intervals of these fields, without digits: they are as wide as Flink's widest."""
     return tuple(row for one in resolutions for row in _interval(one))
 
 
-def _interval(resolution: str) -> Iterator[Row]:
+def _interval(resolution: str) -> Iterator[TypeRow]:
     foreign = f"interval {resolution.lower()}"
     first, *last = resolution.split(" TO ")
     widest = {"YEAR": "YEAR(4)", "DAY": "DAY(6)"}.get(first, first)
@@ -115,13 +115,13 @@ def _interval(resolution: str) -> Iterator[Row]:
         yield write(foreign, text, "precision")
 
 
-def year_month(foreign: str) -> tuple[Row, ...]:
+def year_month(foreign: str) -> tuple[TypeRow, ...]:
     """All intervals of years and months in one type."""
     patterns = ("INTERVAL YEAR{any}", "INTERVAL MONTH")
     return tuple(write(foreign, pattern, "precision") for pattern in patterns)
 
 
-def day_time(foreign: str, digits: int = 6) -> tuple[Row, ...]:
+def day_time(foreign: str, digits: int = 6) -> tuple[TypeRow, ...]:
     """All intervals of days and times in one type with so many digits of a second."""
     return (
         write(foreign, "INTERVAL {any}SECOND({p})", "precision", p=digits),
@@ -131,7 +131,7 @@ def day_time(foreign: str, digits: int = 6) -> tuple[Row, ...]:
 
 
 #: What PostgreSQL and Redshift, which grew out of it, share.
-POSTGRES_FAMILY: tuple[Row, ...] = (
+POSTGRES_FAMILY: tuple[TypeRow, ...] = (
     both("boolean | bool",           "BOOLEAN"),
     both("smallint | int2",          "SMALLINT"),
     both("integer | int | int4",     "INT"),
@@ -165,7 +165,7 @@ POSTGRES_FAMILY: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: PostgreSQL, chapter 8, "Data Types".
-POSTGRES: tuple[Row, ...] = (
+POSTGRES: tuple[TypeRow, ...] = (
     *POSTGRES_FAMILY,
     read("enum({any})",              "STRING",             "member"),
     read("smallserial | serial2",    "SMALLINT NOT NULL",  "member"),
@@ -198,7 +198,7 @@ POSTGRES: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: Amazon Redshift, "Data types": lengths count bytes.
-REDSHIFT: tuple[Row, ...] = (
+REDSHIFT: tuple[TypeRow, ...] = (
     *POSTGRES_FAMILY,
     read("decimal | numeric",        "DECIMAL(18, 0)"),
     read("varchar({n}) | character varying({n}) | nvarchar({n})", "VARCHAR({n})"),
@@ -223,7 +223,7 @@ REDSHIFT: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: MySQL, chapter 11, "Data Types".
-MYSQL: tuple[Row, ...] = (
+MYSQL: tuple[TypeRow, ...] = (
     both("boolean | bool | tinyint(1)", "BOOLEAN"),
     both("tinyint | tinyint({n}) | int1", "TINYINT"),
     both("smallint | smallint({n}) | int2", "SMALLINT"),
@@ -291,7 +291,7 @@ MYSQL: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: SQLite, "Datatypes In SQLite": a declared type is a name that says how values are converted.
-SQLITE: tuple[Row, ...] = (
+SQLITE: tuple[TypeRow, ...] = (
     *same("BOOLEAN | bool", "TINYINT", "SMALLINT | int2", "INT | int4 | mediumint"),
     *same("FLOAT", "DATE"),
     both("bigint | integer | int8 | unsigned big int", "BIGINT"),
@@ -328,7 +328,7 @@ SQLITE: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: DuckDB, "Data Types": lengths are read and forgotten.
-DUCKDB: tuple[Row, ...] = (
+DUCKDB: tuple[TypeRow, ...] = (
     both("boolean | bool | logical", "BOOLEAN"),
     both("tinyint | int1",           "TINYINT"),
     both("smallint | int2 | short | int16", "SMALLINT"),
@@ -378,7 +378,7 @@ DUCKDB: tuple[Row, ...] = (
 
 
 #: What Spark, Databricks and Hive share.
-HADOOP: tuple[Row, ...] = (
+HADOOP: tuple[TypeRow, ...] = (
     *same("BOOLEAN", "TINYINT | byte", "SMALLINT | short", "BIGINT | long", "DATE"),
     both("int | integer",                "INT"),
     both("float | real",                 "FLOAT"),
@@ -397,7 +397,7 @@ HADOOP: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: Apache Spark, "SQL Reference: Data Types".
-DATABRICKS: tuple[Row, ...] = (
+DATABRICKS: tuple[TypeRow, ...] = (
     *HADOOP,
     both("timestamp_ntz",            "TIMESTAMP(6)"),
     both("timestamp | timestamp_ltz", "TIMESTAMP_LTZ(6)"),
@@ -414,7 +414,7 @@ DATABRICKS: tuple[Row, ...] = (
     *written_text("string", "TIME({p})"),
 )  # fmt: skip
 
-SPARK: tuple[Row, ...] = (
+SPARK: tuple[TypeRow, ...] = (
     both("time({p})",                "TIME({p})",          p=6),
     read("time",                     "TIME(6)"),
     write("time(6)",                 "TIME({p})",          "digits"),
@@ -422,7 +422,7 @@ SPARK: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: Apache Hive, "LanguageManual Types".
-HIVE: tuple[Row, ...] = (
+HIVE: tuple[TypeRow, ...] = (
     *HADOOP,
     both("timestamp",                "TIMESTAMP(9)"),
     both("timestamp with local time zone", "TIMESTAMP_LTZ(9)"),
@@ -435,7 +435,7 @@ HIVE: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: Trino, "Data types".
-TRINO: tuple[Row, ...] = (
+TRINO: tuple[TypeRow, ...] = (
     *same("BOOLEAN", "TINYINT", "SMALLINT", "BIGINT", "DATE"),
     both("integer | int",            "INT"),
     both("real",                     "FLOAT"),
@@ -476,7 +476,7 @@ TRINO: tuple[Row, ...] = (
 
 
 #: Snowflake, "Data types": whole numbers are NUMBERs.
-SNOWFLAKE: tuple[Row, ...] = (
+SNOWFLAKE: tuple[TypeRow, ...] = (
     both("boolean",                  "BOOLEAN"),
     both("number({p}, {s}) | decimal({p}, {s}) | numeric({p}, {s}) | dec({p}, {s})",
          "DECIMAL({p}, {s})"),
@@ -526,7 +526,7 @@ SNOWFLAKE: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: BigQuery, "Data types".
-BIGQUERY: tuple[Row, ...] = (
+BIGQUERY: tuple[TypeRow, ...] = (
     both("bool | boolean",           "BOOLEAN"),
     both("int64 | int | smallint | integer | bigint | tinyint | byteint", "BIGINT"),
     write("int64",                   "TINYINT",            "type"),
@@ -567,7 +567,7 @@ BIGQUERY: tuple[Row, ...] = (
 )  # fmt: skip
 
 #: ClickHouse, "Data types": an instant shows the clock of its column's zone.
-CLICKHOUSE: tuple[Row, ...] = (
+CLICKHOUSE: tuple[TypeRow, ...] = (
     both("Bool | boolean",           "BOOLEAN"),
     both("Int8 | tinyint | int1",    "TINYINT"),
     both("Int16 | smallint",         "SMALLINT"),

@@ -30,13 +30,13 @@ from schema_core.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from schema_core.formats.dialects.type_rows import Row
+    from schema_core.formats.dialects.type_rows import TypeRow
 
 Losses: TypeAlias = list[Loss]
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignType:
     """A type of another engine as it was written.
 
     `text` is its name and arguments in one spelling (``decimal(10, 2)``); a type made of others
@@ -44,7 +44,7 @@ class Foreign:
     """
 
     text: str
-    parts: tuple[ForeignPart, ...] = ()
+    parts: tuple[ForeignChild, ...] = ()
     nullable: bool | None = None
 
     def __str__(self) -> str:
@@ -52,10 +52,10 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignPart:
+class ForeignChild:
     """A type inside another one; a field has a name."""
 
-    type: Foreign
+    type: ForeignType
     name: str | None = None
     comment: str | None = None
 
@@ -67,7 +67,7 @@ class ForeignPart:
 KINDS = {kind.word: kind for kind in LossKind}
 
 
-def lost(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
+def loss_of(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
     """A loss of the kind with this word; a note may still make it reversible."""
     return Loss(path, KINDS[word], source, target, reversible=False)
 
@@ -90,14 +90,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1024)
-def _exact(flink: str) -> str:
+def _canonical(flink: str) -> str:
     """The pattern of one of Flink's types in the exact spelling."""
     if "{" not in flink:
         return str(parse_type(flink))
     return re.sub(r"^TIMESTAMP_LTZ(\(.*\))$", r"TIMESTAMP\1 WITH LOCAL TIME ZONE", flink)
 
 
-def _fits(row: Row, values: dict[str, int]) -> bool:
+def _fits(row: TypeRow, values: dict[str, int]) -> bool:
     """Whether all numbers are within the bounds of the row."""
     digits = {**values, "whole": values.get("p", 0) - values.get("s", 0)}
     return all(digits[name] <= most for name, most in row.most.items() if name in digits)
@@ -125,16 +125,18 @@ def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
     return None
 
 
-def read_type(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> DataType:
+def read_type(
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
     """Flink's type beside the foreign one; nullable where the foreign text says nothing.
 
     Raises:
         UnsupportedError: with code `type-not-in-flink` where no row fits.
     """
-    shape = SHAPES.get(foreign.text) if foreign.parts else None
+    shape = COMPOSITE.get(foreign.text) if foreign.parts else None
     if shape is not None:
         type_ = shape(foreign, engine, path, losses)
-        return type_.not_null() if _is_whole(type_, engine) else type_
+        return type_.not_null() if _is_never_null(type_, engine) else type_
     found = _read_plain(str(foreign), engine.name)
     if found is None:
         raise UnsupportedError(
@@ -144,17 +146,17 @@ def read_type(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: L
         )
     type_, loss = found
     if loss is not None:
-        losses.append(lost(path, loss, str(foreign), type_.as_summary_string()))
+        losses.append(loss_of(path, loss, str(foreign), type_.as_summary_string()))
     return type_
 
 
-def _is_whole(type_: DataType, engine: Engine) -> bool:
+def _is_never_null(type_: DataType, engine: Engine) -> bool:
     """Whether the engine has no NULL for values of this type."""
     return isinstance(type_, ArrayType) and not engine.null_arrays
 
 
 def read_part(
-    foreign: Foreign, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
+    foreign: ForeignType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
     """The type at a place inside another one, or of a column, with its nullability."""
     type_ = read_type(foreign, engine, path, losses)
@@ -168,13 +170,15 @@ def read_part(
 
 
 def _read_array(
-    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
     (element,) = _parts(foreign, 1)
     return ArrayType(read_part(element.type, "element", engine, (*path, "element"), losses))
 
 
-def _read_map(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> DataType:
+def _read_map(
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> DataType:
     key, value = _parts(foreign, 2)
     return MapType(
         read_part(key.type, "key", engine, (*path, "key"), losses),
@@ -182,32 +186,34 @@ def _read_map(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: L
     )
 
 
-def _read_row(foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses) -> RowType:
+def _read_row(
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> RowType:
     fields = []
     for index, one in enumerate(foreign.parts):
         name = f"f{index}" if one.name is None else one.name
         if one.name is None:
-            losses.append(lost((*path, name), "member", "a field without a name", repr(name)))
+            losses.append(loss_of((*path, name), "member", "a field without a name", repr(name)))
         type_ = read_part(one.type, "field", engine, (*path, name), losses)
         fields.append(RowField(name, type_, one.comment))
     return RowType(fields)
 
 
 def _read_nested(
-    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
     row = _read_row(foreign, engine, path, losses)
     return ArrayType(row.not_null())
 
 
 def _read_wrapped(
-    foreign: Foreign, engine: Engine, path: tuple[str, ...], losses: Losses
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
     (inner,) = _parts(foreign, 1)
     return read_type(inner.type, engine, path, losses)
 
 
-def _parts(foreign: Foreign, count: int) -> tuple[ForeignPart, ...]:
+def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
     if len(foreign.parts) != count or any(one.name is not None for one in foreign.parts):
         raise SchemaError(
             f"{foreign.text} takes {count} types: {foreign}", code="invalid-type-parameter"
@@ -216,7 +222,7 @@ def _parts(foreign: Foreign, count: int) -> tuple[ForeignPart, ...]:
 
 
 #: Name of a type that is made of others -> how it is read.
-SHAPES: dict[str, Callable[[Foreign, Engine, tuple[str, ...], Losses], DataType]] = {
+COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], DataType]] = {
     "array":          _read_array,
     "list":           _read_array,
     "map":            _read_map,
@@ -240,7 +246,7 @@ STRUCTS = frozenset({"struct", "row", "tuple", "object", "nested"})
 def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
     """What the first fitting row writes for Flink's exact text, and the kind of its loss."""
     for row in ENGINES[engine].rows:
-        match = _pattern(_exact(row.flink)).fullmatch(text) if row.writes else None
+        match = _pattern(_canonical(row.flink)).fullmatch(text) if row.writes else None
         if match is not None and _fits(row, values := _numbers(match)):
             return row.foreign.split(" | ")[0].format(**values), row.loss
     return None
@@ -257,15 +263,15 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
     if found is not None:
         text, loss = found
         if loss is not None:
-            losses.append(lost(path, loss, type_.as_summary_string(), text))
+            losses.append(loss_of(path, loss, type_.as_summary_string(), text))
         return text
     if (nested := _write_nested(type_, engine, path, losses)) is not None:
         return nested
-    for kind, simpler in SIMPLER.items():
+    for kind, simpler in FALLBACKS.items():
         if isinstance(type_, kind):
             other = simpler(type_)
             text = write_type(other, engine, path, losses)
-            losses.append(lost(path, "type", type_.as_summary_string(), text))
+            losses.append(loss_of(path, "type", type_.as_summary_string(), text))
             return text
     raise UnsupportedError(
         f"no type of {engine.name} holds {type_.as_summary_string()}", code="type-not-in-dialect"
@@ -285,8 +291,8 @@ def _write_nested(
             inner = part(element, "element")  # maps and multisets may be written as arrays, too
             if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
                 return None
-            if engine.flat_arrays and isinstance(element, ArrayType):
-                losses.append(lost(path, "type", type_.as_summary_string(), inner))
+            if engine.flattens_arrays and isinstance(element, ArrayType):
+                losses.append(loss_of(path, "type", type_.as_summary_string(), inner))
             return engine.array.format(inner)
         case MapType(key_type=key, value_type=value) if engine.map is not None:
             return engine.map.format(part(key, "key"), part(value, "value"))
@@ -306,7 +312,7 @@ def _write_field(one: RowField, engine: Engine, path: tuple[str, ...], losses: L
     if one.description is None:
         return text
     if engine.field_comment is None:
-        losses.append(lost(place, "member", f"the comment {one.description!r}", ""))
+        losses.append(loss_of(place, "member", f"the comment {one.description!r}", ""))
         return text
     return text + engine.field_comment.format(text=engine.quote_text(one.description))
 
@@ -318,7 +324,7 @@ def write_part(
     text = write_type(type_, engine, path, losses)
 
     def less(kind: str) -> str:
-        losses.append(lost(path, kind, type_.as_summary_string(), text))
+        losses.append(loss_of(path, kind, type_.as_summary_string(), text))
         return text
 
     if position in engine.never_null:
@@ -334,13 +340,13 @@ def write_part(
         return less("emptied") if type_.is_nullable else text
     if type_.is_nullable:
         return text
-    return f"{text} NOT NULL" if position in engine.says_not_null else less("nullability")
+    return f"{text} NOT NULL" if position in engine.not_null_positions else less("nullability")
 
 
 def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
-    """The name, quoted; an engine that folds names makes another one of it."""
+    """The name, quoted; an engine that unquoted_case names makes another one of it."""
     if (kept := engine.folded(name)) != name:
-        losses.append(lost(path, "member", f"the name {name!r}", repr(kept)))
+        losses.append(loss_of(path, "member", f"the name {name!r}", repr(kept)))
     return engine.quote_name(kept)
 
 
@@ -352,7 +358,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
     """
     seen: dict[str, str] = {}
     for name in names:
-        key = engine.folded(name) if engine.tells_case else name.casefold()
+        key = engine.folded(name) if engine.case_sensitive else name.casefold()
         if key in seen:
             raise UnsupportedError(
                 f"{seen[key]!r} and {name!r} are one name in {engine.name}", code="name-collision"
@@ -367,7 +373,7 @@ def _entries(type_: MapType) -> ArrayType:
 
 
 #: Types -> more general ones that hold the same values; tried where the engine has no twin.
-SIMPLER: dict[type[DataType], Callable[[Any], DataType]] = {
+FALLBACKS: dict[type[DataType], Callable[[Any], DataType]] = {
     MultisetType:   lambda one: MapType(one.element_type, IntType(nullable=False)),
     StructuredType: lambda one: RowType(one.fields),
     DistinctType:   lambda one: one.source_type,

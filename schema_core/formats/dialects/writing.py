@@ -16,13 +16,13 @@ from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.formats.dialects.expressions import write_expression
 from schema_core.formats.dialects.types import (
     Losses,
-    lost,
+    loss_of,
     require_distinct,
     write_name,
     write_part,
     write_type,
 )
-from schema_core.formats.exact_types import read_note
+from schema_core.formats.exact_types import parse_exact_type
 from schema_core.formats.loss import Loss
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from schema_core.sql.syntax import Expression
 
 #: Where the note in a comment may begin: the exact type, up to the bracket at the end.
-NOTE = re.compile(r"(?:\A| )\[flink: ")
+EXACT_TYPE_START = re.compile(r"(?:\A| )\[flink: ")
 
 #: Places in one comment where a note is looked for.
-MAX_NOTES = 8
+MAX_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DdlStatements:
     """The statements of a table, and what they do not say."""
 
     text: str
@@ -57,7 +57,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenColumn:
+class ColumnDdl:
     """The line of a column and its comment, for engines that take it in another statement."""
 
     line: str
@@ -68,7 +68,7 @@ class WrittenColumn:
 
 def write_schema(
     schema: ResolvedSchema, engine: Engine, path: tuple[str, ...], *, notes: bool
-) -> Written:
+) -> DdlStatements:
     """The statements that make a table of these columns.
 
     Raises:
@@ -81,22 +81,22 @@ def write_schema(
         for column in schema.columns
         if (written := _column(column, schema, engine, losses, notes=notes)) is not None
     ]
-    if not any(one.type_ or not engine.needs_stored for one in columns):
+    if not any(one.type_ or not engine.needs_stored_column for one in columns):
         raise UnsupportedError("the table has no columns", code="missing-columns")
     require_distinct([one.name for one in columns], engine)
     keyed = _has_key(schema, columns, engine, losses)
     key = _key(schema, engine, losses) if keyed else None
-    losses += _members(schema)
+    losses += _unsupported_members(schema)
     name = ".".join(map(engine.quote_name, path))
     lines = [one.line for one in columns] + ([] if key is None else [key])
     body = ",\n".join(f"  {line}" for line in lines)
     text = f"CREATE TABLE {name} (\n{body}\n){_tail(schema, engine, keyed=keyed)}"
-    return Written("".join((text, *_statements(columns, engine, name))), tuple(losses))
+    return DdlStatements("".join((text, *_statements(columns, engine, name))), tuple(losses))
 
 
 def _column(
     column: AnyColumn, schema: ResolvedSchema, engine: Engine, losses: Losses, *, notes: bool
-) -> WrittenColumn | None:
+) -> ColumnDdl | None:
     """The column as a line, or None for one that is left out."""
     with at(f"column {column.name!r}"):
         place = (column.name,)
@@ -104,11 +104,11 @@ def _column(
             case PhysicalColumn():
                 pass
             case MetadataColumn(virtual=True):
-                losses.append(lost(place, "refused", column.as_summary_string(), ""))
+                losses.append(loss_of(place, "refused", column.as_summary_string(), ""))
                 return None
             case MetadataColumn():
                 shown = column.as_summary_string()
-                losses.append(lost(place, "member", shown, "an ordinary column"))
+                losses.append(loss_of(place, "member", shown, "an ordinary column"))
             case ComputedColumn():
                 return _generated(column, schema, engine, losses)
             case _:
@@ -116,7 +116,9 @@ def _column(
         before = len(losses)
         type_ = write_part(column.data_type, "column", engine, place, losses)
         comment = column.comment
-        if _needs_note(comment) or (notes and len(losses) > before and _keeps_comments(engine)):
+        if _looks_like_exact_type(comment) or (
+            notes and len(losses) > before and _supports_comments(engine)
+        ):
             note = f"[flink: {column.data_type}]"
             comment = note if comment is None else f"{comment} {note}"
             losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
@@ -125,44 +127,44 @@ def _column(
         return replace(line, type_=type_)
 
 
-def split_note(comment: str | None) -> tuple[str | None, DataType | None]:
+def split_exact_type(comment: str | None) -> tuple[str | None, DataType | None]:
     """The comment as it was before a note was put behind it, and the type of the note.
 
-    >>> split_note("the key [flink: CHAR(3)]")
+    >>> split_exact_type("the key [flink: CHAR(3)]")
     ('the key', CharType(3))
     """
     if comment is not None and comment.endswith("]"):
-        for begin in islice(NOTE.finditer(comment), MAX_NOTES):
-            if (type_ := read_note(comment[begin.end() : -1])) is not None:
+        for begin in islice(EXACT_TYPE_START.finditer(comment), MAX_CANDIDATES):
+            if (type_ := parse_exact_type(comment[begin.end() : -1])) is not None:
                 before = comment[: begin.start()]
                 return before if begin[0].startswith(" ") else None, type_
     return comment, None
 
 
-def _needs_note(comment: str | None) -> bool:
+def _looks_like_exact_type(comment: str | None) -> bool:
     """Whether a comment would itself be taken for a note, were there none behind it."""
-    return comment is not None and NOTE.search(comment) is not None
+    return comment is not None and EXACT_TYPE_START.search(comment) is not None
 
 
-def _keeps_comments(engine: Engine) -> bool:
+def _supports_comments(engine: Engine) -> bool:
     return engine.comment is not None or engine.comment_statement
 
 
 def _with_comment(
     line: str, name: str, comment: str | None, engine: Engine, losses: Losses
-) -> WrittenColumn:
+) -> ColumnDdl:
     if comment is None:
-        return WrittenColumn(line, name, None)
-    if not comment and not engine.keeps_empty_comments:
-        losses.append(lost((name,), "member", "the empty comment", ""))
-        return WrittenColumn(line, name, None)
+        return ColumnDdl(line, name, None)
+    if not comment and not engine.stores_empty_comments:
+        losses.append(loss_of((name,), "member", "the empty comment", ""))
+        return ColumnDdl(line, name, None)
     if engine.comment_statement:
-        return WrittenColumn(line, name, comment)
+        return ColumnDdl(line, name, comment)
     if engine.comment is None:
-        losses.append(lost((name,), "member", f"the comment {comment!r}", ""))
-        return WrittenColumn(line, name, None)
+        losses.append(loss_of((name,), "member", f"the comment {comment!r}", ""))
+        return ColumnDdl(line, name, None)
     text = engine.comment.format(text=engine.quote_text(comment))
-    return WrittenColumn(line + text, name, None)
+    return ColumnDdl(line + text, name, None)
 
 
 # --- generated columns ---------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def _with_comment(
 
 def _generated(
     column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
-) -> WrittenColumn | None:
+) -> ColumnDdl | None:
     """The column with its expression; left out where the engine cannot compute the same."""
     kept: Losses = []
     try:
@@ -178,7 +180,7 @@ def _generated(
         write = partial(write_part, position="column") if engine.wraps_nullable else write_type
         type_ = write(column.data_type, engine=engine, path=(column.name,), losses=kept)
     except SchemaCoreError:
-        losses.append(lost((column.name,), "refused", column.as_summary_string(), ""))
+        losses.append(loss_of((column.name,), "refused", column.as_summary_string(), ""))
         return None
     losses += kept
     name = write_name(column.name, engine, (column.name,), losses)
@@ -223,7 +225,7 @@ def default_key_name(columns: tuple[str, ...]) -> str:
 
 
 def _has_key(
-    schema: ResolvedSchema, columns: list[WrittenColumn], engine: Engine, losses: Losses
+    schema: ResolvedSchema, columns: list[ColumnDdl], engine: Engine, losses: Losses
 ) -> bool:
     """Whether there is a key, and the engine can have it on columns of these types."""
     key = schema.primary_key
@@ -231,7 +233,7 @@ def _has_key(
         return False
     types = {one.name: one.type_ for one in columns}
     if engine.no_key and any(re.fullmatch(engine.no_key, types[name]) for name in key.columns):
-        losses.append(lost(("primary key",), "member", str(key), ""))
+        losses.append(loss_of(("primary key",), "member", str(key), ""))
         return False
     return True
 
@@ -242,16 +244,16 @@ def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
     if key is None or engine.key_tail:
         named = key is not None and key.name != default_key_name(key.columns)
         if key is not None and named:
-            losses.append(lost(("primary key",), "member", f"the name {key.name!r}", ""))
+            losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
         return None
     if engine.key is None:
-        losses.append(lost(("primary key",), "member", str(key), ""))
+        losses.append(loss_of(("primary key",), "member", str(key), ""))
         return None
     text = engine.key.format(columns=_names(key.columns, engine))
     if key.name == default_key_name(key.columns):
         return text
-    if not engine.names_key:
-        losses.append(lost(("primary key",), "member", f"the name {key.name!r}", ""))
+    if not engine.named_keys:
+        losses.append(loss_of(("primary key",), "member", f"the name {key.name!r}", ""))
         return text
     return f"CONSTRAINT {write_name(key.name, engine, ('primary key',), losses)} {text}"
 
@@ -266,17 +268,17 @@ def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
     return engine.key_tail.format(columns=_names(schema.primary_key.columns, engine))
 
 
-def _members(schema: ResolvedSchema) -> Iterator[Loss]:
+def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
     """What no engine has a place for."""
     for watermark in schema.watermark_specs:
-        yield lost(("watermark",), "member", str(watermark), "")
+        yield loss_of(("watermark",), "member", str(watermark), "")
     for index in schema.indexes:
-        yield lost(("index",), "member", str(index), "")
+        yield loss_of(("index",), "member", str(index), "")
     if schema.immutable_columns is not None:
-        yield lost(("immutable columns",), "member", str(schema.immutable_columns), "")
+        yield loss_of(("immutable columns",), "member", str(schema.immutable_columns), "")
 
 
-def _statements(columns: list[WrittenColumn], engine: Engine, table: str) -> Iterator[str]:
+def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterator[str]:
     """Comments that are statements of their own."""
     for one in columns:
         if one.comment is not None:

@@ -1,7 +1,7 @@
-"""The keys of Flink's property map: how rows are numbered, names are joined, keys are reserved.
+"""The keys of Flink's property map: row numbers, joined names, reserved keys.
 
-A map is read through a `Reader`, which remembers what was asked for, so that every key is accounted
-for: it was read, it is an option, or it is told as ignored.
+A map is decoded through a `PropertyReader`, which records the keys that were requested, so that
+every key is accounted for: it was read, it is an option, or it is reported as ignored.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESERVED_KEYS = frozenset({
 })  # fmt: skip
 
 #: The largest integer of Java.
-LARGEST = 2**31 - 1
+MAX_INT = 2**31 - 1
 
 _NUMBER = re.compile(r"[+-]?\d+")
 
@@ -50,10 +50,10 @@ def is_reserved(key: str) -> bool:
     return key in RESERVED_KEYS or key.startswith(RESERVED_PREFIXES)
 
 
-def together(first: Properties, *others: Mapping[str, str]) -> Properties:
+def merge(first: Properties, *others: Mapping[str, str]) -> Properties:
     """All of them in the first map, which is new: to copy a wide one for each would take longer.
 
-    >>> together({"a": "1"}, {"b": "2"}, {"a": "3"})
+    >>> merge({"a": "1"}, {"b": "2"}, {"a": "3"})
     {'a': '3', 'b': '2'}
     """
     for other in others:
@@ -91,14 +91,14 @@ def split_names(text: str) -> list[str]:
     return [] if names == [""] and text else names
 
 
-def damaged(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
+def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
     """What is wrong with a key, which is the place of the error."""
     error = SchemaError(problem, code=code)
     error.path = (key,)
     return error
 
 
-def require_texts(properties: Mapping[Any, Any]) -> None:
+def require_strings(properties: Mapping[Any, Any]) -> None:
     """Refuse keys and values that are no texts, of which no map is made.
 
     Raises:
@@ -113,7 +113,7 @@ def require_texts(properties: Mapping[Any, Any]) -> None:
         for key, value in properties.items():
             if not isinstance(key, str) or not isinstance(value, str):
                 problem = f"keys and values are texts, and this is {key!r:.60} with {value!r:.60}"
-                raise damaged(str(key), problem) from None
+                raise malformed_key(str(key), problem) from None
 
 
 @lru_cache(maxsize=256)
@@ -129,13 +129,13 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
     for key in keys:
         if found := pattern.match(f"\n{key}"):
             digits = found[1].lstrip("0")
-            if len(digits) > 10 or int(digits or "0") > LARGEST:
-                raise damaged(key, f"the number in {key!r} is too large")
+            if len(digits) > 10 or int(digits or "0") > MAX_INT:
+                raise malformed_key(key, f"the number in {key!r} is too large")
             highest = max(highest, int(digits or "0"))
-    return 0 if highest == LARGEST else highest + 1
+    return 0 if highest == MAX_INT else highest + 1
 
 
-class Reader:
+class PropertyReader:
     """A map, or the part of it under a prefix, of which is remembered what was asked for."""
 
     __slots__ = ("_lines", "_prefix", "_properties", "_read", "_rows")
@@ -144,7 +144,7 @@ class Reader:
     _rows: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
-        self, properties: Mapping[str, str], prefix: str = "", whole: Reader | None = None
+        self, properties: Mapping[str, str], prefix: str = "", whole: PropertyReader | None = None
     ) -> None:
         self._properties = properties
         self._prefix = prefix
@@ -172,9 +172,9 @@ class Reader:
         """Remember that all these keys of rows were asked for: quicker than `get` for each."""
         self._rows += [(row, keys) for row in rows]
 
-    def under(self, prefix: str) -> Reader:
+    def under(self, prefix: str) -> PropertyReader:
         """The part whose keys begin with the prefix and a dot."""
-        return Reader(self._properties, f"{self._prefix}{prefix}.", self)
+        return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
     def has(self, start: str) -> bool:
         """Whether a key begins so; of keys with line breaks this is not known, and may be so."""
@@ -194,7 +194,9 @@ class Reader:
         value = self.get(key)
         if value is None:
             name = self._prefix + key
-            raise damaged(name, f"the key {name!r} is missing from the property map", "missing-key")
+            raise malformed_key(
+                name, f"the key {name!r} is missing from the property map", "missing-key"
+            )
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
@@ -224,9 +226,9 @@ class Reader:
 
     def _bad(self, key: str, value: str, wanted: str) -> SchemaError:
         name = self._prefix + key
-        return damaged(name, f"the key {name!r} is {value!r}, not {wanted}")
+        return malformed_key(name, f"the key {name!r} is {value!r}, not {wanted}")
 
-    def rows(self, prefix: str, field: str) -> Iterator[Reader]:
+    def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
         """The numbered rows from 0 up to the highest number that has `field`.
 
         A number that is missing in between still comes, so that requiring `field` of it fails;
@@ -254,8 +256,8 @@ class Reader:
         try:
             highest = max(map(int, found), default=-1)
         except ValueError:  # more digits than Python reads
-            highest = LARGEST
-        plain = self._lines and highest < LARGEST
+            highest = MAX_INT
+        plain = self._lines and highest < MAX_INT
         return highest + 1 if plain else _count(self._properties, start, end)
 
     def options(self) -> Properties:

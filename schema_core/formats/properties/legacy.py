@@ -13,10 +13,16 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from schema_core.errors import Diagnostic, SchemaError, at
-from schema_core.formats.properties.keys import IS_GENERIC, Properties, damaged
+from schema_core.formats.properties.keys import IS_GENERIC, Properties, malformed_key
 from schema_core.formats.properties.limits import FLINK
-from schema_core.formats.properties.parts import is_cut, joined
-from schema_core.formats.properties.sidecar import OPTIONS, own_key, printed, read_texts, stays
+from schema_core.formats.properties.parts import has_parts, join_parts
+from schema_core.formats.properties.sidecar import (
+    OPTIONS,
+    is_read_by_older_flink,
+    read_string_map,
+    sidecar_key,
+    to_json,
+)
 from schema_core.text import quote_identifier
 from schema_core.types import (
     DataType,
@@ -104,7 +110,7 @@ def versions_of(keys: Iterable[str]) -> Versions:
 
 
 #: The sub-keys of a column under ``schema.<i>.``.
-Row: TypeAlias = Properties
+ColumnKeys: TypeAlias = Properties
 
 ROWTIME = "rowtime."
 TIMESTAMP = "TIMESTAMP(3)"
@@ -123,7 +129,7 @@ EVENT_TIMES: tuple[tuple[str, str], ...] = (
 class TimeColumns:
     """Turns the rows of a descriptor into rows of today, and gathers watermarks and remarks."""
 
-    def __init__(self, rows: Mapping[int, Row]) -> None:
+    def __init__(self, rows: Mapping[int, ColumnKeys]) -> None:
         self.rows = rows
         self.plain = {
             row["name"]: row.get("data-type", "")
@@ -134,17 +140,17 @@ class TimeColumns:
         self.watermarks: list[tuple[str, str]] = []
         self.notes: list[Diagnostic] = []
 
-    def source_of(self, row: Row) -> str | None:
+    def source_of(self, row: ColumnKeys) -> str | None:
         """The field of the source that a column takes its values from, if another is named."""
         if "proctime" in row:
             return ""
         return row.get("from", row.get("rowtime.timestamps.from"))
 
-    def converted(self) -> list[Row]:
+    def converted(self) -> list[ColumnKeys]:
         """The rows of today, in order."""
         return [new for number, row in self.rows.items() for new in self.convert(number, row)]
 
-    def convert(self, number: int, row: Row) -> Iterator[Row]:
+    def convert(self, number: int, row: ColumnKeys) -> Iterator[ColumnKeys]:
         """The row of today of a column, behind that of a field of the source, if it needs one."""
         key = f"schema.{number}"
         if row.get("proctime") == "true":
@@ -162,7 +168,7 @@ class TimeColumns:
 
     # --- where a time comes from -----------------------------------------------------------------
 
-    def field(self, key: str, row: Row) -> Iterator[Row]:
+    def field(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
         """A field of the source is the event time."""
         source = row.get("rowtime.timestamps.from", row["name"])
         if source == row["name"]:
@@ -176,21 +182,23 @@ class TimeColumns:
         expression = next((text for begin, text in EVENT_TIMES if type_.startswith(begin)), "{0}")
         yield from self.taken(key, row, source, type_, expression)
 
-    def record(self, key: str, row: Row) -> Iterator[Row]:
+    def record(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
         """The source's records bring their time along."""
         problem = "the connector's key for the time of a record is not known: 'timestamp' assumed"
         self.notes.append(Diagnostic("metadata-key-unknown", problem, path=(key,)))
         column = {"name": row["name"], "data-type": TIMESTAMP}
         yield {**column, "metadata": "timestamp", "virtual": "true"}
 
-    def custom(self, key: str, row: Row) -> Iterator[Row]:
+    def custom(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
         """A class of the user took the time out of a record."""
         name = row.get("rowtime.timestamps.class", "a class of its own")
         problem = f"{name} found the event time, and cannot be said today: a stored column assumed"
         self.notes.append(Diagnostic("timestamps-unknown", problem, path=(key,)))
         yield {"name": row["name"], "data-type": TIMESTAMP}
 
-    def taken(self, key: str, row: Row, source: str, type_: str, expression: str) -> Iterator[Row]:
+    def taken(
+        self, key: str, row: ColumnKeys, source: str, type_: str, expression: str
+    ) -> Iterator[ColumnKeys]:
         """A column computed of a field of the source, which becomes a column before it."""
         name = row["name"]
         taken = any(one.get("name") == source for one in self.rows.values())
@@ -210,7 +218,7 @@ class TimeColumns:
 
     # --- watermarks ------------------------------------------------------------------------------
 
-    def watermark(self, key: str, row: Row) -> None:
+    def watermark(self, key: str, row: ColumnKeys) -> None:
         """Remember the watermark over a column; of a class of the user nothing is known."""
         strategy = row.get("rowtime.watermarks.type", "")
         column = quote_identifier(row["name"])
@@ -228,14 +236,14 @@ class TimeColumns:
 
 
 #: ``rowtime.timestamps.type`` -> how the column is said today.
-TIMESTAMPS: dict[str, Callable[[TimeColumns, str, Row], Iterator[Row]]] = {
+TIMESTAMPS: dict[str, Callable[[TimeColumns, str, ColumnKeys], Iterator[ColumnKeys]]] = {
     "from-field":  TimeColumns.field,
     "from-source": TimeColumns.record,
     "custom":      TimeColumns.custom,
 }  # fmt: skip
 
 
-def delay_of(row: Row) -> int | None:
+def delay_of(row: ColumnKeys) -> int | None:
     """By how many milliseconds a watermark lags, if an interval can say it."""
     text = row.get("rowtime.watermarks.delay", "")
     return int(text) if re.fullmatch(r"[0-9]{1,14}", text) else None
@@ -258,7 +266,7 @@ def interval(milliseconds: int) -> str:
 
 
 #: Where HiveCatalog of 1.10 kept the columns.
-GENERIC = "generic.table.schema"
+GENERIC_PREFIX = "generic.table.schema"
 
 #: The connector of managed tables (1.14 to 1.18), which HiveCatalog leaves out.
 MANAGED = "default"
@@ -281,7 +289,7 @@ _COLUMN = re.compile(r"schema\.([0-9]{1,9})\.(.+)", re.DOTALL)
 Step: TypeAlias = Callable[[Properties], tuple[Properties, list[Diagnostic]]]
 
 
-class Modern(NamedTuple):
+class ModernMap(NamedTuple):
     """A map with the keys of today, where it came from, and what could not be known."""
 
     properties: Properties
@@ -290,7 +298,7 @@ class Modern(NamedTuple):
     notes: tuple[Diagnostic, ...]
 
 
-def modernize(stored: Mapping[str, str]) -> Modern:
+def modernize(stored: Mapping[str, str]) -> ModernMap:
     """The map of today that says what a stored one says; one of today comes back as it is.
 
     Raises:
@@ -303,16 +311,16 @@ def modernize(stored: Mapping[str, str]) -> Modern:
     """
     layers: list[str] = []
     properties = dict(stored)
-    if is_of_hive(properties):
-        properties = from_hive(properties)
+    if has_hive_prefix(properties):
+        properties = strip_hive_prefix(properties)
         layers.append("hive")
-    if is_cut(properties):
-        properties = joined(properties)
+    if has_parts(properties):
+        properties = join_parts(properties)
         layers.append("parts")
-    return with_keys_of_today(properties)._replace(layers=tuple(layers))
+    return modernize_keys(properties)._replace(layers=tuple(layers))
 
 
-def with_keys_of_today(properties: Properties) -> Modern:
+def modernize_keys(properties: Properties) -> ModernMap:
     """The same for a map that nothing has to be taken off."""
     versions = versions_of(properties)
     notes: list[Diagnostic] = []
@@ -322,23 +330,32 @@ def with_keys_of_today(properties: Properties) -> Modern:
     if versions.contradict:
         problem = f"no version writes this map: there are {versions}"
         notes.insert(0, Diagnostic("mixed-versions", problem))
-    return Modern(properties, (), versions, tuple(notes))
+    return ModernMap(properties, (), versions, tuple(notes))
 
 
 # --- Hive ----------------------------------------------------------------------------------------
 
 
 #: Beginnings of keys that show a map of Flink as it is.
-BARE = ("schema.", "input-schema.", "output-schema.", f"{GENERIC}.", "logical-refresh-mode")
+FLINK_KEY_PREFIXES = (
+    "schema.",
+    "input-schema.",
+    "output-schema.",
+    f"{GENERIC_PREFIX}.",
+    "logical-refresh-mode",
+)
 
 
-def is_of_hive(properties: Mapping[str, str]) -> bool:
+def has_hive_prefix(properties: Mapping[str, str]) -> bool:
     """Whether the properties are those of a metastore: the map, if there is one, has a prefix.
 
-    >>> is_of_hive({"is_generic": "true"}), is_of_hive({"schema.0.name": "a", "flink.x": "y"})
+    >>> (
+    ...     has_hive_prefix({"is_generic": "true"}),
+    ...     has_hive_prefix({"schema.0.name": "a", "flink.x": "y"}),
+    ... )
     (True, False)
     """
-    if any(key.startswith(BARE) for key in properties):
+    if any(key.startswith(FLINK_KEY_PREFIXES) for key in properties):
         return False
     return IS_GENERIC in properties or any(key.startswith(FLINK) for key in properties)
 
@@ -355,7 +372,7 @@ def is_hive_table(properties: Mapping[str, str]) -> bool:
     return f"{FLINK}connector" not in properties and f"{FLINK}connector.type" not in properties
 
 
-def from_hive(properties: Mapping[str, str]) -> Properties:
+def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
     """The map of Flink among the properties of a metastore, which has others beside it.
 
     Raises:
@@ -378,19 +395,19 @@ def from_hive(properties: Mapping[str, str]) -> Properties:
 # --- steps ---------------------------------------------------------------------------------------
 
 
-def with_columns_in_place(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def move_generic_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """The columns under ``schema.``, which HiveCatalog of 1.10 kept under a longer prefix."""
     places = {found[1] for found in map(_NAME.match, properties) if found}
-    if places != {GENERIC}:
+    if places != {GENERIC_PREFIX}:
         return properties, []
-    old = f"{GENERIC}."
+    old = f"{GENERIC_PREFIX}."
     return {
         f"schema.{key.removeprefix(old)}" if key.startswith(old) else key: value
         for key, value in properties.items()
     }, []
 
 
-def with_sql_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """Types as SQL, which were type informations until 1.9 and knew neither length nor NOT NULL."""
     notes: list[Diagnostic] = []
     changed: Properties = {}
@@ -425,7 +442,7 @@ def _with_known_classes(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(_with_known_classes, type_.children())))
 
 
-def with_time_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def convert_time_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """Columns without the sub-keys of descriptors, which renamed fields and made time of them."""
     if not any(OLD_COLUMN.fullmatch(key) for key in properties):
         return properties, []
@@ -455,10 +472,12 @@ def _require_no_gap(rows: Mapping[int, Properties]) -> None:
     for expected, number in enumerate(sorted(rows)):
         if number != expected or "name" not in rows[number]:
             key = f"schema.{expected}.name"
-            raise damaged(key, f"the key {key!r} is missing from the property map", "missing-key")
+            raise malformed_key(
+                key, f"the key {key!r} is missing from the property map", "missing-key"
+            )
 
 
-def with_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def add_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """Metadata columns that say whether they are virtual; 1.12 could leave it away."""
     added = {
         f"schema.{row[1]}.virtual": "false"
@@ -472,7 +491,7 @@ def with_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     ]
 
 
-def with_two_queries(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def split_query(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """A materialized table with its query as written and spelled out, of which 2.2 kept one."""
     query = properties.get("definition-query")
     if query is None or "logical-refresh-mode" not in properties:
@@ -483,17 +502,17 @@ def with_two_queries(properties: Properties) -> tuple[Properties, list[Diagnosti
     return {"original-query": query, "expanded-query": query} | rest, [note]
 
 
-def with_all_options(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
+def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     """The options that Flink 2.2 and later lose when they read, such as ``schema-registry.url``.
 
     Every version writes them, and those before 2.2 read them too.
     """
-    key = own_key(OPTIONS)
-    carried = read_texts(key, properties[key]) if key in properties else {}
+    key = sidecar_key(OPTIONS)
+    carried = read_string_map(key, properties[key]) if key in properties else {}
     kept = {
         option: value
         for option, value in properties.items()
-        if stays(option) and option not in carried
+        if is_read_by_older_flink(option) and option not in carried
     }
     if not kept:
         return properties, []
@@ -501,20 +520,20 @@ def with_all_options(properties: Properties) -> tuple[Properties, list[Diagnosti
         Diagnostic("option-kept", "an option that Flink 2.2 and later do not read", path=(option,))
         for option in kept
     ]
-    return properties | {key: printed(carried | kept)}, notes
+    return properties | {key: to_json(carried | kept)}, notes
 
 
 STEPS: tuple[Step, ...] = (
-    with_columns_in_place,
-    with_sql_types,
-    with_time_columns,
-    with_virtual,
-    with_two_queries,
-    with_all_options,
+    move_generic_columns,
+    convert_types,
+    convert_time_columns,
+    add_virtual,
+    split_query,
+    preserve_options,
 )
 
 
-def unknown_before(versions: Versions) -> Iterator[Diagnostic]:
+def unavailable_in(versions: Versions) -> Iterator[Diagnostic]:
     """What no map of these versions holds, so that nobody can know it."""
     last = versions.last
     if last in ("1.9", "1.10") or (last in ("1.11", "1.12") and not versions.contradict):

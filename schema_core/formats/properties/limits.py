@@ -23,11 +23,11 @@ NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class StoreLimits:
     """A store of strings by key, and what it does not take; texts are counted as `unit` says.
 
     `refused` are the characters that it refuses or gives back as others, for a character class;
-    `refused_in_keys` those that it refuses in keys besides.
+    `unsupported_in_keys` those that it refuses in keys besides.
     """
 
     key: int = NO_LIMIT
@@ -38,9 +38,9 @@ class Store:
     partition_column: int = NO_LIMIT
     comment: int = NO_LIMIT
     unit: str = "characters"
-    refused: str = ""
-    refused_in_keys: str = ""
-    keeps_empty: bool = True
+    unsupported: str = ""
+    unsupported_in_keys: str = ""
+    stores_empty: bool = True
     lower_case: bool = False
     prefix: str = ""
 
@@ -48,48 +48,49 @@ class Store:
         """How long a text is here."""
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "replace"))
 
-    def wrong(self, text: str, besides: str = "") -> str | None:
+    def unsupported_character(self, text: str, besides: str = "") -> str | None:
         """Which character of a text does not come back as it is, or None."""
-        classes = self.refused + besides
+        classes = self.unsupported + besides
         found = re.search(f"[{classes}]", text) if classes else None
         return f"it does not keep the character U+{ord(found[0]):04X}" if found else None
 
 
 #: Characters, for a class: halves of surrogate pairs, which no encoding has; all but ASCII, which
 #: the Latin-1 columns of Hive's schema for MySQL cannot be trusted with; those that no line holds.
-HALVES = r"\ud800-\udfff"
+SURROGATES = r"\ud800-\udfff"
 NOT_ASCII = r"\u0080-\U0010ffff"
 CONTROLS = r"\x00-\x08\x0a-\x1f"
 
 #: A Hive metastore, which is what Flink's HiveCatalog writes to.
-HIVE = Store(
+HIVE = StoreLimits(
     key=256,
     database=128,
     table=256,
     column=767,
     partition_column=128,
     comment=256,
-    refused=HALVES,
+    unsupported=SURROGATES,
     lower_case=True,
     prefix=FLINK,
 )
 
 #: Name -> what the store takes. `hive`: what any metastore takes, whatever its database and age.
-STORES: dict[str, Store] = {
-    "none":          Store(),
-    "hive":          replace(HIVE, value=4_000, table=128, column=128, keeps_empty=False,
-                             refused=r"\x00" + NOT_ASCII),
+STORES: dict[str, StoreLimits] = {
+    "none":          StoreLimits(),
+    "hive":          replace(HIVE, value=4_000, table=128, column=128, stores_empty=False,
+                             unsupported=r"\x00" + NOT_ASCII),
     "hive-derby":    replace(HIVE, value=32_672),
-    "hive-mysql":    replace(HIVE, value=2**24 - 1, refused=NOT_ASCII),
-    "hive-postgres": replace(HIVE, comment=4_000, refused=r"\x00" + HALVES),
-    "hive-oracle":   replace(HIVE, unit="bytes", keeps_empty=False, refused=r"\x00" + HALVES),
+    "hive-mysql":    replace(HIVE, value=2**24 - 1, unsupported=NOT_ASCII),
+    "hive-postgres": replace(HIVE, comment=4_000, unsupported=r"\x00" + SURROGATES),
+    "hive-oracle":   replace(HIVE, unit="bytes", stores_empty=False,
+                             unsupported=r"\x00" + SURROGATES),
     "glue":          replace(HIVE, key=255, value=512_000, database=255, table=255, column=255,
                              partition_column=255, comment=255, unit="bytes",
-                             refused=r"\x00" + HALVES, refused_in_keys=CONTROLS),
+                             unsupported=r"\x00" + SURROGATES, unsupported_in_keys=CONTROLS),
 }  # fmt: skip
 
 
-def store_named(name: str) -> Store:
+def store_named(name: str) -> StoreLimits:
     """The row of a store.
 
     Raises:
@@ -110,26 +111,31 @@ def store_named(name: str) -> Store:
 # --- the map -------------------------------------------------------------------------------------
 
 
-def misfits(properties: Mapping[str, str], store: Store) -> Iterator[Diagnostic]:
+def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Iterator[Diagnostic]:
     """Every key that the store would refuse, cut, or give back with another value.
 
-    >>> [one.message for one in misfits({"a": "", "b": "x" * 33_000}, STORES["hive-oracle"])]
+    >>> [
+    ...     one.message
+    ...     for one in limit_violations({"a": "", "b": "x" * 33_000}, STORES["hive-oracle"])
+    ... ]
     ['it keeps no empty values']
     """
     for key, value in properties.items():
-        if (problem := misfit(key, value, store)) is not None:
+        if (problem := limit_violation(key, value, store)) is not None:
             yield Diagnostic("exceeds-store-limit", problem, path=(key,))
 
 
-def misfit(key: str, value: str, store: Store) -> str | None:
+def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
     """Why the store does not take a key with this value, or None."""
     if (length := store.length(store.prefix + key)) > store.key:
         return f"a key of {length:,} {store.unit}, of {store.key:,} that it holds"
     if (length := store.length(value)) > store.value:
         return f"a value of {length:,} {store.unit}, of {store.value:,} that it holds"
-    if not value and not store.keeps_empty:
+    if not value and not store.stores_empty:
         return "it keeps no empty values"
-    return store.wrong(key, store.refused_in_keys) or store.wrong(value)
+    return store.unsupported_character(
+        key, store.unsupported_in_keys
+    ) or store.unsupported_character(value)
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -140,7 +146,7 @@ def check_names(
     schema: ResolvedSchema,
     partition_keys: Iterable[str],
     comment: str | None,
-    store: Store,
+    store: StoreLimits,
 ) -> tuple[Diagnostic, ...]:
     """What the store cannot hold of a table in columns of its own: names and comments, and case.
 
@@ -170,7 +176,7 @@ def require_names(
     schema: ResolvedSchema,
     partition_keys: Iterable[str],
     comment: str | None,
-    store: Store,
+    store: StoreLimits,
 ) -> None:
     """Refuse, before anything is written, what `check_names` finds.
 
@@ -186,19 +192,19 @@ def require_names(
     found.raise_all()
 
 
-def _name_problems(what: str, name: str, most: int, store: Store) -> Iterator[Diagnostic]:
+def _name_problems(what: str, name: str, most: int, store: StoreLimits) -> Iterator[Diagnostic]:
     place = (f"{what} {name[:60]!r}",)
     if (length := store.length(name)) > most:
         problem = f"a name of {length:,} {store.unit}, of {most:,} that the store holds"
         yield Diagnostic("name-too-long", problem, path=place)
-    if (wrong := store.wrong(name)) is not None:
+    if (wrong := store.unsupported_character(name)) is not None:
         yield Diagnostic("name-characters-not-supported", wrong, path=place)
     if store.lower_case and what != "column" and name != name.lower():
         problem = "the store keeps names in small letters: it would be found under another name"
         yield Diagnostic("name-case-not-preserved", problem, path=place)
 
 
-def _comment_problems(what: str, comment: str | None, store: Store) -> Iterator[Diagnostic]:
+def _comment_problems(what: str, comment: str | None, store: StoreLimits) -> Iterator[Diagnostic]:
     length = store.length(comment or "")
     if length > store.comment:
         problem = f"a comment of {length:,} {store.unit}, of {store.comment:,} that the store holds"

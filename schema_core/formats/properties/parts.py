@@ -15,20 +15,20 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from schema_core.errors import Diagnostic, Gathering, SchemaError
-from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_texts
-from schema_core.formats.properties.limits import Store, misfits
-from schema_core.formats.properties.sidecar import VERSION, own_key, read_texts
+from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_strings
+from schema_core.formats.properties.limits import StoreLimits, limit_violations
+from schema_core.formats.properties.sidecar import VERSION, read_string_map, sidecar_key
 
 #: How many parts there are, the SHA-256 of the text that they make, how their keys begin.
-COUNT, CHECKSUM, PART = own_key("parts"), own_key("checksum"), own_key("part.")
+COUNT, CHECKSUM, PART = sidecar_key("parts"), sidecar_key("checksum"), sidecar_key("part.")
 
 #: Prefixes of the keys that make up a schema; what stands for the name of its first column while
 #: the schema is in the parts, so that Flink misses the type of that column.
 SCHEMAS = ("schema.", "input-schema.", "output-schema.")
-MOVED = "moved-by-schema-core"
+PLACEHOLDER = "moved-by-schema-core"
 
 #: Checksum and blank before the text of a part.
-HEAD = 9
+HEADER_LENGTH = 9
 
 _PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
 
@@ -36,7 +36,7 @@ _PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
 # --- packing -------------------------------------------------------------------------------------
 
 
-def pack(properties: Mapping[str, str], store: Store) -> Properties:
+def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
     """The map as the store can hold it, under the store's prefix; any map fits any store.
 
     >>> from schema_core.formats.properties.limits import STORES
@@ -46,58 +46,62 @@ def pack(properties: Mapping[str, str], store: Store) -> Properties:
     >>> unpack(packed, STORES["hive-mysql"])
     {'connector': 'x', 'topic': 'τ'}
     """
-    require_texts(properties)
-    whole = joined(properties)
+    require_strings(properties)
+    whole = join_parts(properties)
     moved = {key: whole[key] for key in keys_to_move(whole, store)}
     kept = {key: value for key, value in whole.items() if key not in moved}
     for prefix in SCHEMAS:
-        if schema_moves(moved, prefix):
-            kept[f"{prefix}0.name"] = MOVED
-    kept |= cut(moved, store.value)
-    return under_prefix(kept, store)
+        if is_schema_moved(moved, prefix):
+            kept[f"{prefix}0.name"] = PLACEHOLDER
+    kept |= split_parts(moved, store.value)
+    return add_store_prefix(kept, store)
 
 
-def keys_to_move(properties: Mapping[str, str], store: Store) -> list[str]:
+def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]:
     """The keys that do not fit, and the rest of a schema of which one does not fit.
 
     A comment goes alone, since Flink reads the schema without it as well as with it.
     """
-    unfit = {one.path[0] for one in misfits(properties, store)}
-    broken = tuple(prefix for prefix in SCHEMAS if any(is_vital(key, prefix) for key in unfit))
+    unfit = {one.path[0] for one in limit_violations(properties, store)}
+    broken = tuple(
+        prefix for prefix in SCHEMAS if any(is_required_by_flink(key, prefix) for key in unfit)
+    )
     return [
         key
         for key in properties
-        if key in unfit or any(is_of_schema(key, prefix) for prefix in broken)
+        if key in unfit or any(is_schema_key(key, prefix) for prefix in broken)
     ]
 
 
-def is_of_schema(key: str, prefix: str) -> bool:
+def is_schema_key(key: str, prefix: str) -> bool:
     """Whether a key belongs to the schema under a prefix, and is none of our own."""
     return key.startswith(prefix) and not key.startswith(f"{prefix}{VERSION}.")
 
 
-def is_vital(key: str, prefix: str) -> bool:
+def is_required_by_flink(key: str, prefix: str) -> bool:
     """Whether Flink would read another schema without this key."""
-    return is_of_schema(key, prefix) and not key.endswith(".comment")
+    return is_schema_key(key, prefix) and not key.endswith(".comment")
 
 
-def schema_moves(moved: Mapping[str, str], prefix: str) -> bool:
+def is_schema_moved(moved: Mapping[str, str], prefix: str) -> bool:
     """Whether the schema under a prefix is among what was moved."""
-    return any(is_vital(key, prefix) for key in moved)
+    return any(is_required_by_flink(key, prefix) for key in moved)
 
 
-def cut(moved: Mapping[str, str], most: int) -> Properties:
+def split_parts(moved: Mapping[str, str], most: int) -> Properties:
     """The keys and values as parts of at most so many characters, all of them ASCII."""
     if not moved:
         return {}
     text = json.dumps(moved, sort_keys=True, separators=(",", ":"))
-    step = most - HEAD
+    step = most - HEADER_LENGTH
     texts = [text[start : start + step] for start in range(0, len(text), step)]
-    parts = {f"{PART}{number}": f"{seal(number, one)} {one}" for number, one in enumerate(texts)}
+    parts = {
+        f"{PART}{number}": f"{part_checksum(number, one)} {one}" for number, one in enumerate(texts)
+    }
     return {COUNT: str(len(texts)), CHECKSUM: sha256(text), **parts}
 
 
-def seal(number: int, text: str) -> str:
+def part_checksum(number: int, text: str) -> str:
     """The checksum of a part at its place."""
     return f"{zlib.crc32(f'{number} {text}'.encode()):08x}"
 
@@ -107,7 +111,7 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def under_prefix(properties: Properties, store: Store) -> Properties:
+def add_store_prefix(properties: Properties, store: StoreLimits) -> Properties:
     """The map under the prefix of the store.
 
     Flink's HiveCatalog tells its own tables by their connector, and marks those without one.
@@ -123,41 +127,41 @@ def under_prefix(properties: Properties, store: Store) -> Properties:
 # --- unpacking -----------------------------------------------------------------------------------
 
 
-def unpack(stored: Mapping[str, str], store: Store) -> Properties:
+def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
     """The map that was packed; properties of the store itself are left out.
 
     Raises:
-        SchemaError: for every part that is damaged, with the codes of `damage`.
+        SchemaError: for every part that is damaged, with the codes of `malformed_parts`.
     """
-    require_texts(stored)
+    require_strings(stored)
     length = len(store.prefix)
     inner = {key[length:]: one for key, one in stored.items() if key.startswith(store.prefix)}
-    return joined(inner)
+    return join_parts(inner)
 
 
-def joined(properties: Mapping[str, str]) -> Properties:
+def join_parts(properties: Mapping[str, str]) -> Properties:
     """The map with the keys of its parts, if it has any.
 
     Raises:
         SchemaError: as `unpack`.
     """
-    if not is_cut(properties):
+    if not has_parts(properties):
         return dict(properties)
     found = Gathering()
-    for one in damage(properties):
+    for one in malformed_parts(properties):
         error = SchemaError(one.message, code=one.code)
         error.path = one.path
         found.errors.append(error)
     found.raise_all()
-    moved = read_texts(CHECKSUM, text_of(properties))
+    moved = read_string_map(CHECKSUM, joined_text(properties))
     kept = {key: value for key, value in properties.items() if not is_part(key)}
     for prefix in SCHEMAS:
-        if schema_moves(moved, prefix):
+        if is_schema_moved(moved, prefix):
             kept.pop(f"{prefix}0.name")
     return kept | moved
 
 
-def is_cut(properties: Mapping[str, str]) -> bool:
+def has_parts(properties: Mapping[str, str]) -> bool:
     """Whether any key tells of parts."""
     return COUNT in properties or any(map(is_part, properties))
 
@@ -167,31 +171,31 @@ def is_part(key: str) -> bool:
     return key in (COUNT, CHECKSUM) or key.startswith(PART)
 
 
-def text_of(properties: Mapping[str, str]) -> str:
+def joined_text(properties: Mapping[str, str]) -> str:
     """The text that the parts make."""
     count = int(properties[COUNT])
-    return "".join(properties[f"{PART}{number}"][HEAD:] for number in range(count))
+    return "".join(properties[f"{PART}{number}"][HEADER_LENGTH:] for number in range(count))
 
 
 # --- damage --------------------------------------------------------------------------------------
 
 
-def damage(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Every damage of the parts, each with its key: none in a map without parts.
 
     The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
     `part-checksum-mismatch` and `duplicate-key`, for a key that stands both in the parts and beside
     them.
     """
-    if not is_cut(properties):
+    if not has_parts(properties):
         return ()
     numbers = part_numbers(properties)
     count = properties.get(COUNT)
     if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
         problem = f"the key {COUNT!r} does not tell how many parts there are, but {count!r}"
         return (Diagnostic("missing-part-count", problem, path=(COUNT,)),)
-    found = [*part_damage(properties, int(count), numbers)]
-    return tuple(found or whole_damage(properties))
+    found = [*malformed_part_keys(properties, int(count), numbers)]
+    return tuple(found or malformed_content(properties))
 
 
 def part_numbers(properties: Mapping[str, str]) -> set[str]:
@@ -199,7 +203,7 @@ def part_numbers(properties: Mapping[str, str]) -> set[str]:
     return {key[len(PART) :] for key in properties if key.startswith(PART)}
 
 
-def part_damage(
+def malformed_part_keys(
     properties: Mapping[str, str], count: int, numbers: set[str]
 ) -> Iterator[Diagnostic]:
     """Parts that are not there, should not be there, or are not what was written."""
@@ -209,7 +213,7 @@ def part_damage(
         part = properties.get(key)
         if part is None:
             yield Diagnostic("missing-part", f"part {number} of {count} is missing", path=(key,))
-        elif not is_sealed(number, part):
+        elif not is_intact(number, part):
             problem = f"part {number} of {count} was cut or changed"
             yield Diagnostic("corrupt-part", problem, path=(key,))
     if count > most:
@@ -222,32 +226,34 @@ def part_damage(
         yield Diagnostic("unexpected-part", problem, path=(PART + name,))
 
 
-def is_sealed(number: int, part: str) -> bool:
+def is_intact(number: int, part: str) -> bool:
     """Whether a part is what was written at its place."""
     found = _PART.fullmatch(part)
-    return found is not None and found[1] == seal(number, found[2])
+    return found is not None and found[1] == part_checksum(number, found[2])
 
 
-def whole_damage(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
+def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
     """What is wrong though every part is in order."""
-    text = text_of(properties)
+    text = joined_text(properties)
     if properties.get(CHECKSUM) != sha256(text):
         problem = "the parts do not belong together: their checksum is another"
         yield Diagnostic("part-checksum-mismatch", problem, path=(CHECKSUM,))
         return
     try:
-        moved = read_texts(CHECKSUM, text)
+        moved = read_string_map(CHECKSUM, text)
     except SchemaError as error:
         yield from error.diagnostics
         return
-    schemas = tuple(prefix for prefix in SCHEMAS if schema_moves(moved, prefix))
+    schemas = tuple(prefix for prefix in SCHEMAS if is_schema_moved(moved, prefix))
     markers = {f"{prefix}0.name" for prefix in schemas}
     for key in properties:
-        twice = key in moved or any(is_of_schema(key, prefix) for prefix in schemas)
+        twice = key in moved or any(is_schema_key(key, prefix) for prefix in schemas)
         if twice and key not in markers:
             problem = f"the key {key!r} stands beside the parts that hold it"
             yield Diagnostic("duplicate-key", problem, path=(key,))
     for key in sorted(markers):
-        if properties.get(key) != MOVED:
-            problem = f"the key {key!r} does not say {MOVED!r}, though the parts hold the schema"
+        if properties.get(key) != PLACEHOLDER:
+            problem = (
+                f"the key {key!r} does not say {PLACEHOLDER!r}, though the parts hold the schema"
+            )
             yield Diagnostic("duplicate-key", problem, path=(key,))

@@ -41,14 +41,14 @@ from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
     IS_GENERIC,
     Properties,
-    Reader,
-    damaged,
+    PropertyReader,
     flatten,
     join_names,
+    malformed_key,
+    merge,
     split_names,
-    together,
 )
-from schema_core.formats.properties.sidecar import is_ambiguous, restored_schema
+from schema_core.formats.properties.sidecar import is_ambiguous, restore_schema
 from schema_core.schema.resolved import (
     AnyColumn,
     ComputedColumn,
@@ -75,11 +75,11 @@ from schema_core.types.base import node_count
 SCHEMA = "schema"
 
 #: The keys that are looked for where a column turns out to be physical.
-OF_PHYSICAL = ("name", "data-type", "expr", "metadata", "comment")
+PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
 
 
 @cached(node_count)
-def type_text(type_: DataType) -> str:
+def type_string(type_: DataType) -> str:
     """The text of a type; most tables use few of them.
 
     Raises:
@@ -88,7 +88,7 @@ def type_text(type_: DataType) -> str:
     return type_.as_serializable_string()
 
 
-def encode_extras(column: AnyColumn) -> Properties:
+def encode_column_kind(column: AnyColumn) -> Properties:
     """What the row of a column has besides its name, its type and its comment."""
     match column:
         case PhysicalColumn():
@@ -101,7 +101,7 @@ def encode_extras(column: AnyColumn) -> Properties:
             assert_never(column)
 
 
-def decode_column(row: Reader) -> UnresolvedColumn:
+def decode_column(row: PropertyReader) -> UnresolvedColumn:
     """The column of a row; a key equal to the column's name is the same as none."""
     name, comment = row.require("name"), row.get("comment")
     sql, type_ = row.get("expr"), row.get("data-type")
@@ -125,7 +125,7 @@ def encode_watermark(watermark: WatermarkSpec) -> Properties:
     }
 
 
-def decode_watermark(row: Reader) -> tuple[str, str]:
+def decode_watermark(row: PropertyReader) -> tuple[str, str]:
     """The column and the expression of a watermark's row."""
     row.get("strategy.data-type")  # found again when the expression is resolved
     return row.require("rowtime"), row.require("strategy.expr")
@@ -136,7 +136,7 @@ def encode_names(named: Constraint | Index) -> Properties:
     return {"name": named.name, "columns": join_names(named.columns)}
 
 
-def decode_names(row: Reader) -> tuple[str, list[str]] | None:
+def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
     """The name and the columns of a key or an index; None where it has no name."""
     name = row.get("name")
     return None if name is None else (name, split_names(row.require("columns")))
@@ -149,18 +149,18 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     for number, column in enumerate(schema.columns):
         row, type_ = f"{prefix}.{number}.", column.data_type
         if (text := texts.get(id(type_))) is None:
-            text = texts[id(type_)] = type_text(type_)
+            text = texts[id(type_)] = type_string(type_)
         found[row + "name"] = column.name
         found[row + "data-type"] = text
         if not isinstance(column, PhysicalColumn):
-            for key, value in encode_extras(column).items():
+            for key, value in encode_column_kind(column).items():
                 found[row + key] = value
         if column.comment is not None:
             found[row + "comment"] = column.comment
     return found
 
 
-def read_columns(reader: Reader, prefix: str) -> Iterator[UnresolvedColumn]:
+def read_columns(reader: PropertyReader, prefix: str) -> Iterator[UnresolvedColumn]:
     """The columns under a prefix; of physical ones, which most are, no more keys are looked up."""
     properties = reader.properties
     get, physical = properties.get, []
@@ -173,12 +173,12 @@ def read_columns(reader: Reader, prefix: str) -> Iterator[UnresolvedColumn]:
         else:
             physical.append(row)
             yield UnresolvedPhysicalColumn(name, type_, get(row + "comment"))
-    reader.took(physical, OF_PHYSICAL)
+    reader.took(physical, PHYSICAL_COLUMN_KEYS)
 
 
-def decode_columns(reader: Reader, prefix: str) -> Schema:
+def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
     """A schema of the columns under a prefix, and of what is carried beside them."""
-    return restored_schema(reader, Schema(tuple(read_columns(reader, prefix))), prefix)
+    return restore_schema(reader, Schema(tuple(read_columns(reader, prefix))), prefix)
 
 
 def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
@@ -195,7 +195,7 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
         if constraint is not None
         for name, value in encode_names(constraint).items()
     }
-    return together(
+    return merge(
         encode_columns(schema, prefix),
         flatten(f"{prefix}.watermark", map(encode_watermark, schema.watermark_specs)),
         flatten(f"{prefix}.index", map(encode_names, schema.indexes)),
@@ -203,7 +203,7 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
     )
 
 
-def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
+def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
     """The schema under a prefix.
 
     Raises:
@@ -222,7 +222,7 @@ def decode_schema(reader: Reader, prefix: str = SCHEMA) -> Schema:
         row.require("name")
         if index := decode_names(row):
             builder.index_named(index[0], *index[1])
-    return restored_schema(reader, builder.build(), prefix)
+    return restore_schema(reader, builder.build(), prefix)
 
 
 # --- what the map cannot carry -------------------------------------------------------------------
@@ -232,11 +232,11 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     """What `decode_schema` would not give back of what `encode_schema` writes."""
     single = (schema.primary_key, schema.immutable_columns)
     constraints = [constraint for constraint in single if constraint is not None]
-    yield from (_blank(one) for one in constraints if is_blank(one.name))
+    yield from (_blank_name(one) for one in constraints if is_blank(one.name))
     for named in (*constraints, *schema.indexes):
         if is_ambiguous(named):
             yield UnsupportedError(
-                f"the columns {_shown(named.columns)} of {named.name!r} cannot be told apart "
+                f"the columns {_quoted(named.columns)} of {named.name!r} cannot be told apart "
                 "in a property map",
                 code="lossy-names",
                 hint='the map joins names by commas: rename the column, or on_loss="carry"',
@@ -253,7 +253,7 @@ def losses_of_columns(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
         )
 
 
-def _blank(constraint: Constraint) -> UnsupportedError:
+def _blank_name(constraint: Constraint) -> UnsupportedError:
     return UnsupportedError(
         f"the name {constraint.name!r} of a key cannot be read back from a property map",
         code="lossy-names",
@@ -261,7 +261,7 @@ def _blank(constraint: Constraint) -> UnsupportedError:
     )
 
 
-def _shown(names: Iterable[str]) -> str:
+def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
@@ -291,7 +291,7 @@ def encode_partition_keys(keys: tuple[str, ...]) -> Properties:
     return flatten("partition.keys", ({"name": key} for key in keys))
 
 
-def decode_partition_keys(reader: Reader) -> tuple[str, ...]:
+def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
     """The partition keys."""
     return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
 
@@ -307,7 +307,7 @@ def encode_distribution(distribution: TableDistribution | None) -> Properties:
     return properties | flatten("distribution.keys", keys)
 
 
-def decode_distribution(reader: Reader) -> TableDistribution | None:
+def decode_distribution(reader: PropertyReader) -> TableDistribution | None:
     """How rows find their bucket; nothing without a kind, and keys up to the first gap."""
     part = reader.under("distribution")
     if part.get("kind") is None:
@@ -333,8 +333,8 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     """
     require_instance(table, ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
-    told = told_of(table.resolved_schema, table.options, table.comment, on_loss)
-    properties = together(
+    told = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
+    properties = merge(
         encode_schema(told.schema),
         encode_comment(table.comment),
         encode_snapshot(table.snapshot),
@@ -357,7 +357,7 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}
     """
-    return read_table(sidecar.opened(properties), fallback)
+    return read_table(sidecar.open_reader(properties), fallback)
 
 
 def ignored_keys(
@@ -372,22 +372,22 @@ def ignored_keys(
     a key without meaning here is dropped
       in schema.registry
     """
-    reader = sidecar.opened(properties)
+    reader = sidecar.open_reader(properties)
     read_table(reader, fallback)
     return reader.ignored()
 
 
-def read_table(reader: Reader, fallback: str | None = None) -> CatalogTable:
+def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTable:
     """The table of a map whose keys are counted."""
     prefix = SCHEMA
     if fallback is not None and not reader.count(prefix, "name"):
         prefix = fallback
     return CatalogTable(
         decode_schema(reader, prefix),
-        comment=sidecar.restored_comment(reader),
+        comment=sidecar.restore_comment(reader),
         snapshot=reader.integer("snapshot", 64),
         partition_keys=decode_partition_keys(reader),
-        options=sidecar.restored_options(reader),
+        options=sidecar.restore_options(reader),
         distribution=decode_distribution(reader),
     )
 
@@ -410,8 +410,8 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
     """
     require_instance(view, ResolvedCatalogView, "view")
     refuse(losses_of_view(view), on_loss)
-    told = told_of(view.resolved_schema, view.options, view.comment, on_loss)
-    properties = together(
+    told = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
+    properties = merge(
         encode_schema(told.schema),
         encode_comment(view.comment),
         told.options,
@@ -429,17 +429,17 @@ def decode_view(
     Raises:
         SchemaError: as `decode_table`.
     """
-    return read_view(sidecar.opened(properties), original_query, expanded_query)
+    return read_view(sidecar.open_reader(properties), original_query, expanded_query)
 
 
-def read_view(reader: Reader, original_query: str, expanded_query: str) -> CatalogView:
+def read_view(reader: PropertyReader, original_query: str, expanded_query: str) -> CatalogView:
     """The view of a map whose keys are counted."""
     return CatalogView(
         decode_schema(reader),
         original_query,
         expanded_query,
-        comment=sidecar.restored_comment(reader),
-        options=sidecar.restored_options(reader),
+        comment=sidecar.restore_comment(reader),
+        options=sidecar.restore_options(reader),
     )
 
 
@@ -463,12 +463,12 @@ def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Pro
     require_instance(model, ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)
     taken, given = model.resolved_input_schema, model.resolved_output_schema
-    told = told_of(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
+    told = encoded_parts(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
     own = told.own
     if on_loss == "carry":
-        own |= sidecar.carried_beside_columns(taken, INPUT)
-        own |= sidecar.carried_beside_columns(given, OUTPUT)
-    return together(
+        own |= sidecar.non_column_keys(taken, INPUT)
+        own |= sidecar.non_column_keys(given, OUTPUT)
+    return merge(
         encode_columns(taken, INPUT),
         encode_columns(given, OUTPUT),
         encode_comment(model.comment),
@@ -483,16 +483,16 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
     Raises:
         SchemaError: as `decode_table`.
     """
-    return read_model(sidecar.opened(properties))
+    return read_model(sidecar.open_reader(properties))
 
 
-def read_model(reader: Reader) -> CatalogModel:
+def read_model(reader: PropertyReader) -> CatalogModel:
     """The model of a map whose keys are counted."""
     return CatalogModel(
         decode_columns(reader, INPUT),
         decode_columns(reader, OUTPUT),
-        comment=sidecar.restored_comment(reader),
-        options=sidecar.restored_options(reader),
+        comment=sidecar.restore_comment(reader),
+        options=sidecar.restore_options(reader),
     )
 
 
@@ -507,7 +507,7 @@ def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
 # --- what is told, and what is carried ------------------------------------------------------------
 
 
-class Told(NamedTuple):
+class EncodedParts(NamedTuple):
     """What Flink's keys tell of an object, and our own keys with the rest."""
 
     schema: ResolvedSchema
@@ -515,19 +515,19 @@ class Told(NamedTuple):
     own: Properties
 
 
-def told_of(
+def encoded_parts(
     schema: ResolvedSchema,
     options: Mapping[str, str],
     comment: str | None,
     on_loss: OnLoss,
     removed: tuple[str, ...] = (IS_GENERIC,),
-) -> Told:
+) -> EncodedParts:
     """All of it as it is, unless what would be lost is to be carried."""
     if on_loss != "carry":
-        return Told(schema, dict(options), {})
-    schema, own = sidecar.carried_schema(schema, SCHEMA)
-    stated, lost = sidecar.carried_options(options, removed)
-    return Told(schema, stated, own | lost | sidecar.carried_comment(comment))
+        return EncodedParts(schema, dict(options), {})
+    schema, own = sidecar.split_schema(schema, SCHEMA)
+    stated, lost = sidecar.split_options(options, removed)
+    return EncodedParts(schema, stated, own | lost | sidecar.comment_key(comment))
 
 
 # --- losses --------------------------------------------------------------------------------------
@@ -582,10 +582,10 @@ def encode_materialized_table(
         UnsupportedError: as `property_map.encode_table`.
     """
     refuse(losses_of_materialized_table(table), on_loss)
-    told = told_of(table.resolved_schema, table.options, table.comment, on_loss, removed=())
+    told = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss, removed=())
     if on_loss == "carry":
-        told.own.update(sidecar.carried_handler(table.refresh_handler))
-    return together(
+        told.own.update(sidecar.handler_key(table.refresh_handler))
+    return merge(
         encode_schema(told.schema),
         encode_comment(table.comment),
         encode_snapshot(table.snapshot),
@@ -603,10 +603,10 @@ def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMateriali
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for a map that is not complete.
     """
-    return read_materialized_table(sidecar.opened(properties))
+    return read_materialized_table(sidecar.open_reader(properties))
 
 
-def read_materialized_table(reader: Reader) -> CatalogMaterializedTable:
+def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
     """The materialized table of a map whose keys are counted."""
     handler = decode_handler(reader.get("refresh-handler-bytes"))
     unit = reader.member("freshness-unit", FreshnessUnit)
@@ -619,11 +619,11 @@ def read_materialized_table(reader: Reader) -> CatalogMaterializedTable:
         refresh_mode=reader.member("refresh-mode", RefreshMode),
         refresh_status=reader.member("refresh-status", RefreshStatus),
         refresh_handler_description=reader.get("refresh-handler-desc"),
-        refresh_handler=sidecar.restored_handler(reader, handler),
-        comment=sidecar.restored_comment(reader),
+        refresh_handler=sidecar.restore_handler(reader, handler),
+        comment=sidecar.restore_comment(reader),
         snapshot=reader.integer("snapshot", 64),
         partition_keys=decode_partition_keys(reader),
-        options=sidecar.restored_options(reader),
+        options=sidecar.restore_options(reader),
         distribution=decode_distribution(reader),
     )
 
@@ -662,7 +662,7 @@ def decode_handler(text: str | None) -> bytes | None:
         return base64.b64decode(text + padding, validate=True)
     except (binascii.Error, ValueError):
         key = "refresh-handler-bytes"
-        raise damaged(key, f"the key {key!r} is no base64") from None
+        raise malformed_key(key, f"the key {key!r} is no base64") from None
 
 
 def losses_of_materialized_table(

@@ -17,11 +17,11 @@ from schema_core.errors import SchemaError
 from schema_core.formats.properties.keys import (
     IS_GENERIC,
     Properties,
-    Reader,
-    damaged,
+    PropertyReader,
     is_reserved,
     join_names,
-    require_texts,
+    malformed_key,
+    require_strings,
     split_names,
 )
 from schema_core.schema.columns import AnyColumn, Constraint, Index, MetadataColumn, WatermarkSpec
@@ -39,8 +39,8 @@ from schema_core.schema.unresolved import (
 from schema_core.text import is_blank
 
 #: Ours, in every version, and what this version writes.
-OWN = "schema-core-"
-VERSION = f"{OWN}1"
+PREFIX = "schema-core-"
+VERSION = f"{PREFIX}1"
 
 #: Sub-keys of the schema part, and those of the object itself.
 PRIMARY_KEY, IMMUTABLE, INDEXES, WATERMARKS = "primary-key", "immutable", "indexes", "watermarks"
@@ -48,15 +48,15 @@ METADATA_KEYS = "metadata-keys"
 OPTIONS, COMMENT, HANDLER = "options", "comment", "refresh-handler"
 
 
-def printed(value: object) -> str:
+def to_json(value: object) -> str:
     """A value as the JSON that is written, always the same for the same value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def own_key(part: str, prefix: str = "schema") -> str:
+def sidecar_key(part: str, prefix: str = "schema") -> str:
     """The whole key of a part.
 
-    >>> own_key("options")
+    >>> sidecar_key("options")
     'schema.schema-core-1.options'
     """
     return f"{prefix}.{VERSION}.{part}"
@@ -80,10 +80,10 @@ def is_lost(option: str, removed: tuple[str, ...]) -> bool:
     return is_reserved(option) or option in removed
 
 
-def stays(option: str) -> bool:
+def is_read_by_older_flink(option: str) -> bool:
     """Whether a lost option harms nobody where it stands: Flink up to 2.1 reads it there.
 
-    >>> stays("schema-registry.url"), stays("schema.0.name")
+    >>> is_read_by_older_flink("schema-registry.url"), is_read_by_older_flink("schema.0.name")
     (True, False)
     """
     return option.startswith("schema") and not option.startswith("schema.")
@@ -92,7 +92,7 @@ def stays(option: str) -> bool:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def carried_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, Properties]:
+def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, Properties]:
     """The schema that Flink's keys can tell, and under our own keys what they cannot."""
     key, immutable, indexes = schema.primary_key, schema.immutable_columns, schema.indexes
     key_is_lost = key is not None and is_lossy(key)
@@ -105,7 +105,7 @@ def carried_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema,
         () if indexes_are_lost else indexes,
         None if immutable_is_lost else immutable,
     )
-    own = own_keys(
+    own = schema_keys(
         prefix,
         schema.columns,
         primary_key=key if key_is_lost else None,
@@ -115,9 +115,9 @@ def carried_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema,
     return told, own
 
 
-def carried_beside_columns(schema: ResolvedSchema, prefix: str) -> Properties:
+def non_column_keys(schema: ResolvedSchema, prefix: str) -> Properties:
     """Everything but columns, for a schema of which Flink's map keeps columns alone."""
-    return own_keys(
+    return schema_keys(
         prefix,
         schema.columns,
         primary_key=schema.primary_key,
@@ -127,7 +127,7 @@ def carried_beside_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     )
 
 
-def own_keys(
+def schema_keys(
     prefix: str,
     columns: Iterable[AnyColumn],
     *,
@@ -145,155 +145,159 @@ def own_keys(
             [one.rowtime_attribute, one.watermark_expression.as_serializable_string()]
             for one in watermarks
         ],
-        METADATA_KEYS: [column.name for column in columns if repeats_its_name(column)],
+        METADATA_KEYS: [column.name for column in columns if has_explicit_default_key(column)],
     }
-    return {own_key(part, prefix): printed(value) for part, value in members.items() if value}
+    return {sidecar_key(part, prefix): to_json(value) for part, value in members.items() if value}
 
 
-def repeats_its_name(column: AnyColumn) -> bool:
+def has_explicit_default_key(column: AnyColumn) -> bool:
     """Whether a metadata column has a key, which is its name: Flink reads it as without one."""
     return isinstance(column, MetadataColumn) and column.metadata_key == column.name
 
 
-def carried_options(
+def split_options(
     options: Mapping[str, str], removed: tuple[str, ...] = (IS_GENERIC,)
 ) -> tuple[Properties, Properties]:
     """The options that can stand in the map, and under our own key those that would be lost."""
     lost = {key: value for key, value in options.items() if is_lost(key, removed)}
     if not lost:
         return dict(options), {}
-    told = {key: value for key, value in options.items() if key not in lost or stays(key)}
-    return told, {own_key(OPTIONS): printed(lost)}
+    told = {
+        key: value
+        for key, value in options.items()
+        if key not in lost or is_read_by_older_flink(key)
+    }
+    return told, {sidecar_key(OPTIONS): to_json(lost)}
 
 
-def carried_comment(comment: str | None) -> Properties:
+def comment_key(comment: str | None) -> Properties:
     """An empty comment, for which the map has no place."""
-    return {own_key(COMMENT): ""} if comment == "" else {}
+    return {sidecar_key(COMMENT): ""} if comment == "" else {}
 
 
-def carried_handler(handler: bytes | None) -> Properties:
+def handler_key(handler: bytes | None) -> Properties:
     """An empty refresh handler, which is none in the map."""
-    return {own_key(HANDLER): ""} if handler == b"" else {}
+    return {sidecar_key(HANDLER): ""} if handler == b"" else {}
 
 
 # --- reading -------------------------------------------------------------------------------------
 
 
-def check_version(reader: Reader) -> None:
+def check_version(reader: PropertyReader) -> None:
     """Refuse what a later version of this library has written: half of it would be lost.
 
     Raises:
         SchemaError: with code `unsupported-sidecar-version`.
     """
-    ours, known = f"schema.{OWN}", f"schema.{VERSION}."
+    ours, known = f"schema.{PREFIX}", f"schema.{VERSION}."
     if not reader.has(ours):
         return
     for key in reader.properties:
         if key.startswith(ours) and not key.startswith(known):
             problem = f"a later version of schema_core wrote {key!r}"
-            raise damaged(key, problem, "unsupported-sidecar-version")
+            raise malformed_key(key, problem, "unsupported-sidecar-version")
 
 
-def opened(properties: Mapping[str, str]) -> Reader:
+def open_reader(properties: Mapping[str, str]) -> PropertyReader:
     """A reader of a map, once it is sure that it can be read.
 
     Raises:
         SchemaError: with code `invalid-key-value` for what is no text, or as `check_version`.
     """
-    require_texts(properties)
-    reader = Reader(properties)
+    require_strings(properties)
+    reader = PropertyReader(properties)
     check_version(reader)
     return reader
 
 
-def restored_schema(reader: Reader, schema: Schema, prefix: str) -> Schema:
+def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schema:
     """The schema with what our own keys say besides."""
     part = reader.under(f"{prefix}.{VERSION}")
     changes: dict[str, Any] = {}
-    if key := _names(part, PRIMARY_KEY):
+    if key := _read_list(part, PRIMARY_KEY):
         changes["primary_key"] = UnresolvedPrimaryKey(key[0], key[1:])
-    if immutable := _names(part, IMMUTABLE):
+    if immutable := _read_list(part, IMMUTABLE):
         changes["immutable_columns"] = UnresolvedImmutableColumns(immutable[0], immutable[1:])
-    if indexes := _lists(part, INDEXES):
+    if indexes := _read_lists(part, INDEXES):
         changes["indexes"] = tuple(UnresolvedIndex(one[0], one[1:]) for one in indexes)
-    if watermarks := _lists(part, WATERMARKS):
+    if watermarks := _read_lists(part, WATERMARKS):
         changes["watermark_specs"] = tuple(
             UnresolvedWatermarkSpec(one[0], SqlExpression(one[1])) for one in watermarks
         )
-    if same := _names(part, METADATA_KEYS):
-        changes["columns"] = tuple(_with_key(column, same) for column in schema.columns)
+    if same := _read_list(part, METADATA_KEYS):
+        changes["columns"] = tuple(_with_explicit_key(column, same) for column in schema.columns)
     return replace(schema, **changes) if changes else schema
 
 
-def _with_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
+def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
     """The column with its name as its key, unless Flink's key says another one."""
     if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
         return column
     return replace(column, metadata_key=column.name) if column.name in same else column
 
 
-def restored_options(reader: Reader) -> Properties:
+def restore_options(reader: PropertyReader) -> Properties:
     """All options, those under our own key too."""
     options = reader.options()
-    if (text := reader.get(own_key(OPTIONS))) is None:
+    if (text := reader.get(sidecar_key(OPTIONS))) is None:
         return options
-    carried = read_texts(own_key(OPTIONS), text)
+    carried = read_string_map(sidecar_key(OPTIONS), text)
     for key in carried:
-        if stays(key):
+        if is_read_by_older_flink(key):
             reader.get(key)
     return options | carried
 
 
-def restored_comment(reader: Reader) -> str | None:
+def restore_comment(reader: PropertyReader) -> str | None:
     """The comment of an object, which may be empty."""
-    own, told = reader.get(own_key(COMMENT)), reader.get("comment")
+    own, told = reader.get(sidecar_key(COMMENT)), reader.get("comment")
     return own if told is None else told
 
 
-def restored_handler(reader: Reader, handler: bytes | None) -> bytes | None:
+def restore_handler(reader: PropertyReader, handler: bytes | None) -> bytes | None:
     """The refresh handler, which may be empty."""
-    return b"" if reader.get(own_key(HANDLER)) is not None and handler is None else handler
+    return b"" if reader.get(sidecar_key(HANDLER)) is not None and handler is None else handler
 
 
-def _names(part: Reader, key: str) -> tuple[str, ...]:
+def _read_list(part: PropertyReader, key: str) -> tuple[str, ...]:
     """A list of texts, or nothing."""
     text = part.get(key)
-    return () if text is None else _texts(read_json(key, text), key)
+    return () if text is None else _string_list(read_json(key, text), key)
 
 
-def _lists(part: Reader, key: str) -> tuple[tuple[str, ...], ...]:
+def _read_lists(part: PropertyReader, key: str) -> tuple[tuple[str, ...], ...]:
     """A list of lists of texts, or nothing."""
     text = part.get(key)
     if text is None:
         return ()
     found = read_json(key, text)
     if not isinstance(found, list):
-        raise _wrong(key)
-    return tuple(_texts(one, key, least=2) for one in found)
+        raise _malformed(key)
+    return tuple(_string_list(one, key, least=2) for one in found)
 
 
-def _texts(found: object, key: str, least: int = 1) -> tuple[str, ...]:
+def _string_list(found: object, key: str, least: int = 1) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise _wrong(key)
+        raise _malformed(key)
     if len(found) < least:
-        raise _wrong(key)
+        raise _malformed(key)
     return tuple(found)
 
 
-def read_texts(key: str, text: str) -> Properties:
-    """A map of texts that `printed` wrote.
+def read_string_map(key: str, text: str) -> Properties:
+    """A map of texts that `to_json` wrote.
 
     Raises:
         SchemaError: with code `invalid-key-value` for any other text.
     """
     found = read_json(key, text)
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
-        raise _wrong(key)
+        raise _malformed(key)
     return found
 
 
 def read_json(key: str, text: str) -> object:
-    """The value of a text that `printed` wrote.
+    """The value of a text that `to_json` wrote.
 
     Raises:
         SchemaError: with code `invalid-key-value` for any other text.
@@ -301,9 +305,9 @@ def read_json(key: str, text: str) -> object:
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError):
-        raise _wrong(key) from None
+        raise _malformed(key) from None
     return found
 
 
-def _wrong(key: str) -> SchemaError:
-    return damaged(key, f"the key {key!r} does not hold what schema_core writes there")
+def _malformed(key: str) -> SchemaError:
+    return malformed_key(key, f"the key {key!r} does not hold what schema_core writes there")

@@ -30,15 +30,15 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.errors import Diagnostic, SchemaCoreError
-from schema_core.formats.properties.keys import Properties, Reader, require_texts
+from schema_core.formats.properties.keys import Properties, PropertyReader, require_strings
 from schema_core.formats.properties.legacy import (
-    GENERIC,
+    GENERIC_PREFIX,
     Versions,
-    is_of_hive,
+    has_hive_prefix,
     modernize,
-    unknown_before,
+    modernize_keys,
+    unavailable_in,
     versions_of,
-    with_keys_of_today,
 )
 from schema_core.formats.properties.property_map import (
     OnLoss,
@@ -52,13 +52,13 @@ from schema_core.formats.properties.property_map import (
     read_view,
 )
 from schema_core.formats.properties.sidecar import check_version
-from schema_core.formats.spark.table_properties import is_of_spark, read_spark_table
+from schema_core.formats.spark.table_properties import has_spark_schema, read_spark_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.types import parse_type
 
-Kept: TypeAlias = CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel
-ResolvedKept: TypeAlias = (
+StoredObject: TypeAlias = CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel
+ResolvedStoredObject: TypeAlias = (
     ResolvedCatalogTable
     | ResolvedCatalogView
     | ResolvedCatalogMaterializedTable
@@ -79,15 +79,15 @@ class MapKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MapFormat:
     """How the map of a kind is read, resolved and written."""
 
-    read: Callable[[Reader], Kept]
-    resolve: Callable[[Any, SchemaResolver], ResolvedKept]
+    read: Callable[[PropertyReader], StoredObject]
+    resolve: Callable[[Any, SchemaResolver], ResolvedStoredObject]
     encode: Callable[[Any, OnLoss], Properties]
 
 
-def read_view_with_queries(reader: Reader) -> CatalogView:
+def read_view_with_queries(reader: PropertyReader) -> CatalogView:
     """The view of a map that holds its queries too."""
     return read_view(reader, reader.require(ORIGINAL), reader.require(EXPANDED))
 
@@ -103,17 +103,17 @@ def encode_view_with_queries(view: ResolvedCatalogView, on_loss: OnLoss) -> Prop
     return encode_view(view, on_loss) | queries
 
 
-SHAPES: dict[MapKind, Shape] = {
-    MapKind.TABLE: Shape(read_table, resolve_table, encode_table),
-    MapKind.VIEW: Shape(read_view_with_queries, resolve_stored_view, encode_view_with_queries),
-    MapKind.MATERIALIZED_TABLE: Shape(
+MAP_FORMATS: dict[MapKind, MapFormat] = {
+    MapKind.TABLE: MapFormat(read_table, resolve_table, encode_table),
+    MapKind.VIEW: MapFormat(read_view_with_queries, resolve_stored_view, encode_view_with_queries),
+    MapKind.MATERIALIZED_TABLE: MapFormat(
         read_materialized_table, resolve_materialized_table, encode_materialized_table
     ),
-    MapKind.MODEL: Shape(read_model, resolve_model, encode_model),
+    MapKind.MODEL: MapFormat(read_model, resolve_model, encode_model),
 }
 
 #: So often expressions are printed at most, until their text stays.
-PRINTINGS = 4
+MAX_ITERATIONS = 4
 
 #: The queries of a view or a materialized table, and the keys that materialized tables alone have.
 ORIGINAL, EXPANDED = "original-query", "expanded-query"
@@ -147,7 +147,7 @@ class StoredMap:
     "parts", "spark".
     """
 
-    object: Kept
+    object: StoredObject
     kind: MapKind
     properties: Mapping[str, str]
     layers: tuple[str, ...]
@@ -179,16 +179,16 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
       `t` AS [PROCTIME()]
     )
     """
-    require_texts(stored)
-    if is_of_spark(stored) and not is_of_hive(stored):
+    require_strings(stored)
+    if has_spark_schema(stored) and not has_hive_prefix(stored):
         table, notes = read_spark_table(stored)
         return StoredMap(table, MapKind.TABLE, stored, ("spark",), versions_of(()), notes)
     modern = modernize(stored)
-    reader = Reader(modern.properties)
+    reader = PropertyReader(modern.properties)
     check_version(reader)
     kind = kind or kind_of(modern.properties)
-    found = SHAPES[kind].read(reader)
-    notes = (*modern.notes, *unknown_before(modern.versions), *reader.ignored())
+    found = MAP_FORMATS[kind].read(reader)
+    notes = (*modern.notes, *unavailable_in(modern.versions), *reader.ignored())
     return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
 
 
@@ -196,7 +196,7 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
 
 
 @dataclass(frozen=True, slots=True)
-class Upgraded:
+class UpgradedMap:
     """The map of today, which versions may have written the old one, what was not to be known."""
 
     properties: Properties
@@ -209,7 +209,7 @@ def upgrade(
     resolver: SchemaResolver | None = None,
     on_loss: OnLoss = "carry",
     kind: MapKind | None = None,
-) -> Upgraded:
+) -> UpgradedMap:
     """The map of today for what a stored one says.
 
     The types of computed columns and watermarks are found anew; where they differ from those that
@@ -226,27 +226,27 @@ def upgrade(
     True
     """
     found = read_map(stored, kind)
-    shape = SHAPES[found.kind]
+    shape = MAP_FORMATS[found.kind]
     resolved = shape.resolve(found.object, resolver or SchemaResolver())
     stale = tuple(stale_types(found.properties, resolved))
     properties = shape.encode(resolved, on_loss)
     printed = (key for key in properties if key.endswith(".expr"))
     anew = any(properties[key] != found.properties.get(key) for key in printed)
-    if anew or any(key.startswith(GENERIC) for key in properties):
-        properties = settled(properties, shape, resolver or SchemaResolver(), on_loss)
-    return Upgraded(properties, found.versions, (*found.notes, *stale))
+    if anew or any(key.startswith(GENERIC_PREFIX) for key in properties):
+        properties = until_stable(properties, shape, resolver or SchemaResolver(), on_loss)
+    return UpgradedMap(properties, found.versions, (*found.notes, *stale))
 
 
-def settled(
-    properties: Properties, shape: Shape, resolver: SchemaResolver, on_loss: OnLoss
+def until_stable(
+    properties: Properties, shape: MapFormat, resolver: SchemaResolver, on_loss: OnLoss
 ) -> Properties:
     r"""The map as it stays however often it is read and written.
 
     Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which stays.
     """
-    for _ in range(PRINTINGS):
-        modern = with_keys_of_today(properties).properties
-        resolved = shape.resolve(shape.read(Reader(modern)), resolver)
+    for _ in range(MAX_ITERATIONS):
+        modern = modernize_keys(properties).properties
+        resolved = shape.resolve(shape.read(PropertyReader(modern)), resolver)
         again = shape.encode(resolved, on_loss)
         if again == properties:
             break
@@ -254,17 +254,19 @@ def settled(
     return properties
 
 
-def stale_types(properties: Mapping[str, str], resolved: ResolvedKept) -> Iterator[Diagnostic]:
+def stale_types(
+    properties: Mapping[str, str], resolved: ResolvedStoredObject
+) -> Iterator[Diagnostic]:
     """Stored types of computed columns and watermarks that are other ones today."""
     for prefix, schema in schemas_of(resolved):
-        yield from _stale_columns(properties, prefix, schema)
+        yield from _stale_column_types(properties, prefix, schema)
         for number, watermark in enumerate(schema.watermark_specs):
             key = f"{prefix}.watermark.{number}.strategy.data-type"
             now = watermark.watermark_expression.type.as_serializable_string()
-            yield from _stale(properties, key, now)
+            yield from _type_diagnostic(properties, key, now)
 
 
-def schemas_of(resolved: ResolvedKept) -> tuple[tuple[str, ResolvedSchema], ...]:
+def schemas_of(resolved: ResolvedStoredObject) -> tuple[tuple[str, ResolvedSchema], ...]:
     """The schemas of an object, with the prefixes of their keys."""
     if isinstance(resolved, ResolvedCatalogModel):
         return (
@@ -274,16 +276,16 @@ def schemas_of(resolved: ResolvedKept) -> tuple[tuple[str, ResolvedSchema], ...]
     return (("schema", resolved.resolved_schema),)
 
 
-def _stale_columns(
+def _stale_column_types(
     properties: Mapping[str, str], prefix: str, schema: ResolvedSchema
 ) -> Iterator[Diagnostic]:
     for number, column in enumerate(schema.columns):
         if isinstance(column, ComputedColumn):
             now = column.data_type.as_serializable_string()
-            yield from _stale(properties, f"{prefix}.{number}.data-type", now)
+            yield from _type_diagnostic(properties, f"{prefix}.{number}.data-type", now)
 
 
-def _stale(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagnostic]:
+def _type_diagnostic(properties: Mapping[str, str], key: str, now: str) -> Iterator[Diagnostic]:
     stored = properties.get(key)
     if stored is None or stored == now:
         return

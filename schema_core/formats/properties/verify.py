@@ -23,14 +23,14 @@ from schema_core.formats.properties.keys import (
     IS_GENERIC,
     RESERVED_KEYS,
     Properties,
-    Reader,
+    PropertyReader,
     is_reserved,
     join_names,
-    require_texts,
+    require_strings,
     split_names,
 )
-from schema_core.formats.properties.legacy import from_hive, is_of_hive, with_keys_of_today
-from schema_core.formats.properties.parts import damage, joined
+from schema_core.formats.properties.legacy import has_hive_prefix, modernize_keys, strip_hive_prefix
+from schema_core.formats.properties.parts import join_parts, malformed_parts
 from schema_core.formats.properties.property_map import (
     decode_column,
     decode_distribution,
@@ -41,14 +41,14 @@ from schema_core.formats.properties.property_map import (
 )
 from schema_core.formats.properties.stored import (
     EXPANDED,
+    MAP_FORMATS,
     ORIGINAL,
-    SHAPES,
     MapKind,
     kind_of,
     stale_types,
 )
 from schema_core.formats.spark.table_properties import (
-    is_of_spark,
+    has_spark_schema,
     read_spark_table,
     unknown_columns,
 )
@@ -70,7 +70,7 @@ ROWS: tuple[tuple[str, str], ...] = (
 _ANY = r"(?:(?:in|out)put-)?schema\."
 
 #: So many missing rows are named one by one.
-MOST_NAMED = 8
+MAX_REPORTED_GAPS = 8
 
 
 # --- rows and their numbers ----------------------------------------------------------------------
@@ -82,7 +82,7 @@ def numbers_of(properties: Mapping[str, str], prefix: str) -> set[str]:
     return {row[1] for key in properties if (row := pattern.match(key))}
 
 
-def number_damage(properties: Properties) -> Iterator[Diagnostic]:
+def malformed_numbers(properties: Properties) -> Iterator[Diagnostic]:
     """Numbers that are written oddly, of which two can mean the same row."""
     for prefix, _ in ROWS:
         numbers = numbers_of(properties, prefix)
@@ -96,11 +96,11 @@ def number_damage(properties: Properties) -> Iterator[Diagnostic]:
                 yield Diagnostic(code, f"the number {number[:20]} means {means}", path=(place,))
 
 
-def row_damage(properties: Properties) -> Iterator[Diagnostic]:
+def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
     """Rows that are missing, up to the highest that is there, or that have no name."""
     for prefix, field in ROWS:
         numbers = {int(one) for one in numbers_of(properties, prefix) if len(one) <= 10}
-        missing = list(islice(gaps(numbers), MOST_NAMED))
+        missing = list(islice(gaps(numbers), MAX_REPORTED_GAPS))
         for number in missing:
             yield _missing(f"{prefix}.{number}.{field}")
         highest = max(numbers, default=-1)
@@ -141,7 +141,9 @@ def _missing(key: str) -> Diagnostic:
 # --- keys and values -----------------------------------------------------------------------------
 
 
-def unknown_keys(reader: Reader, properties: Properties, *, broken: bool) -> Iterator[Diagnostic]:
+def unknown_keys(
+    reader: PropertyReader, properties: Properties, *, broken: bool
+) -> Iterator[Diagnostic]:
     """Keys that belong to the map and that nobody asked for.
 
     Of a broken map, the keys that stand alone have perhaps not been asked for yet.
@@ -156,7 +158,7 @@ def unknown_keys(reader: Reader, properties: Properties, *, broken: bool) -> Ite
 
 
 #: What our own keys hold, and the key of Flink that says the same.
-TWICE = {
+FLINK_EQUIVALENTS = {
     sidecar.PRIMARY_KEY: "schema.primary-key.name",
     sidecar.IMMUTABLE: "schema.immutable.name",
     sidecar.INDEXES: "schema.index.0.name",
@@ -165,21 +167,21 @@ TWICE = {
 }
 
 
-def carried_twice(properties: Properties) -> Iterator[Diagnostic]:
+def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
     """What Flink's keys tell besides our own: of options, only what differs."""
-    for part, key in TWICE.items():
-        if key in properties and sidecar.own_key(part) in properties:
-            problem = f"the key {sidecar.own_key(part)!r} says another thing"
+    for part, key in FLINK_EQUIVALENTS.items():
+        if key in properties and sidecar.sidecar_key(part) in properties:
+            problem = f"the key {sidecar.sidecar_key(part)!r} says another thing"
             yield Diagnostic("duplicate-key", problem, path=(key,))
-    text = properties.get(sidecar.own_key(sidecar.OPTIONS))
+    text = properties.get(sidecar.sidecar_key(sidecar.OPTIONS))
     if text is None:
         return
     try:
-        carried = sidecar.read_texts(sidecar.own_key(sidecar.OPTIONS), text)
+        carried = sidecar.read_string_map(sidecar.sidecar_key(sidecar.OPTIONS), text)
     except SchemaCoreError:
         return  # told where it is read
     for key, value in carried.items():
-        if sidecar.stays(key) and properties.get(key) != value:
+        if sidecar.is_read_by_older_flink(key) and properties.get(key) != value:
             problem = f"the option is {value[:60]!r} where it is carried: here it was changed"
             yield Diagnostic("duplicate-key", problem, path=(key,))
 
@@ -201,11 +203,11 @@ def _handler(text: str) -> str:
 
 
 def _json(text: str) -> str:
-    return sidecar.printed(sidecar.read_json("", text))
+    return sidecar.to_json(sidecar.read_json("", text))
 
 
 #: Pattern of keys -> the only value that is written for what a value means.
-WRITTEN: tuple[tuple[str, Callable[[str], str]], ...] = (
+CANONICAL: tuple[tuple[str, Callable[[str], str]], ...] = (
     (_ANY + r"\d+\.virtual",                                    _flag),
     (r"schema\.(?:primary-key|immutable|index\.\d+)\.columns",  _names),
     (r"distribution\.buckets|snapshot|freshness-interval",       _number),
@@ -216,23 +218,25 @@ WRITTEN: tuple[tuple[str, Callable[[str], str]], ...] = (
 )  # fmt: skip
 
 
-def odd_values(properties: Properties) -> Iterator[Diagnostic]:
+def noncanonical_values(properties: Properties) -> Iterator[Diagnostic]:
     """Values that are read as something, but that are not what Flink writes for it."""
     for key, value in properties.items():
         if not is_reserved(key):
             continue
-        for pattern, written in WRITTEN:
+        for pattern, written in CANONICAL:
             if re.fullmatch(pattern, key):
-                yield from _odd_value(key, value, written)
+                yield from _noncanonical_value(key, value, written)
 
 
-def odd_mark(stored: Mapping[str, str]) -> Iterator[Diagnostic]:
+def noncanonical_marker(stored: Mapping[str, str]) -> Iterator[Diagnostic]:
     """The mark of Flink's tables in a metastore, written in another way than Flink does."""
     if IS_GENERIC in stored:
-        yield from _odd_value(IS_GENERIC, stored[IS_GENERIC], _flag)
+        yield from _noncanonical_value(IS_GENERIC, stored[IS_GENERIC], _flag)
 
 
-def _odd_value(key: str, value: str, written: Callable[[str], str]) -> Iterator[Diagnostic]:
+def _noncanonical_value(
+    key: str, value: str, written: Callable[[str], str]
+) -> Iterator[Diagnostic]:
     try:
         expected = written(value)
     except SchemaCoreError:
@@ -263,26 +267,28 @@ def verify(
     unknown-key schema.0.typ
     """
     try:
-        require_texts(stored)
-        if is_of_spark(stored) and not is_of_hive(stored):
+        require_strings(stored)
+        if has_spark_schema(stored) and not has_hive_prefix(stored):
             return verify_spark_table(stored)
-        properties = from_hive(stored) if is_of_hive(stored) else dict(stored)
-        mark = odd_mark(stored) if is_of_hive(stored) else ()
+        properties = strip_hive_prefix(stored) if has_hive_prefix(stored) else dict(stored)
+        mark = noncanonical_marker(stored) if has_hive_prefix(stored) else ()
     except SchemaCoreError as error:
         return error.diagnostics
-    if found := damage(properties):
+    if found := malformed_parts(properties):
         return found
-    properties = joined(properties)
-    found = merged(mark, *(check(properties) for check in CHECKS))
+    properties = join_parts(properties)
+    found = distinct(mark, *(check(properties) for check in CHECKS))
     try:
-        modern = with_keys_of_today(properties)
+        modern = modernize_keys(properties)
     except SchemaCoreError as error:
-        return merged(found, error.diagnostics)
-    reader, kind = Reader(modern.properties), kind or kind_of(modern.properties)
-    assumed = (one for one in modern.notes if one.code in TOLD)
-    broken = broken_parts(reader, kind)
-    found = merged(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
-    return found if broken else merged(found, meaning_damage(modern.properties, kind, resolver))
+        return distinct(found, error.diagnostics)
+    reader, kind = PropertyReader(modern.properties), kind or kind_of(modern.properties)
+    assumed = (one for one in modern.notes if one.code in REPORTED_NOTES)
+    broken = unreadable_parts(reader, kind)
+    found = distinct(found, assumed, broken, unknown_keys(reader, properties, broken=bool(broken)))
+    return (
+        found if broken else distinct(found, resolution_errors(modern.properties, kind, resolver))
+    )
 
 
 def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
@@ -296,17 +302,17 @@ def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
 
 #: What can be seen without reading the map.
 CHECKS: tuple[Callable[[Properties], Iterator[Diagnostic]], ...] = (
-    number_damage,
-    row_damage,
-    odd_values,
-    carried_twice,
+    malformed_numbers,
+    incomplete_rows,
+    noncanonical_values,
+    conflicting_sidecar_keys,
 )
 
 #: What `legacy_map` makes the best of: what no version writes, and what those of today do not read.
-TOLD = ("mixed-versions", "duplicate-type", "virtual-assumed", "option-kept")
+REPORTED_NOTES = ("mixed-versions", "duplicate-type", "virtual-assumed", "option-kept")
 
 
-def merged(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The diagnostics of all parts, each code once for each key."""
     seen: dict[tuple[str, tuple[str, ...]], Diagnostic] = {}
     for part in parts:
@@ -318,7 +324,7 @@ def merged(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def broken_parts(reader: Reader, kind: MapKind) -> tuple[Diagnostic, ...]:
+def unreadable_parts(reader: PropertyReader, kind: MapKind) -> tuple[Diagnostic, ...]:
     """What keeps a map from being read: every part of it is tried."""
     found = Gathering()
     with found.catching():
@@ -332,19 +338,19 @@ def broken_parts(reader: Reader, kind: MapKind) -> tuple[Diagnostic, ...]:
             part(reader)
     if not found.errors:
         with found.catching():
-            SHAPES[kind].read(reader)
+            MAP_FORMATS[kind].read(reader)
     return tuple(one for error in found.errors for one in error.diagnostics)
 
 
-def _read_index(row: Reader) -> None:
+def _read_index(row: PropertyReader) -> None:
     row.require("name")
     decode_names(row)
 
 
-def _read_key(name: str) -> Callable[[Reader], None]:
+def _read_key(name: str) -> Callable[[PropertyReader], None]:
     """A key constraint has a name and columns, or neither."""
 
-    def read(reader: Reader) -> None:
+    def read(reader: PropertyReader) -> None:
         part = reader.under(f"schema.{name}")
         if part.get("columns") is not None:
             part.require("name")
@@ -353,19 +359,19 @@ def _read_key(name: str) -> Callable[[Reader], None]:
     return read
 
 
-def _read_distribution(reader: Reader) -> None:
+def _read_distribution(reader: PropertyReader) -> None:
     part = reader.under("distribution")
     if any(key.startswith("distribution.") for key in reader.properties):
         part.require("kind")
     decode_distribution(reader)
 
 
-def _read_name(row: Reader) -> None:
+def _read_name(row: PropertyReader) -> None:
     row.require("name")
 
 
 #: Prefix -> how a row is read.
-READ_ROW: dict[str, Callable[[Reader], object]] = {
+READ_ROW: dict[str, Callable[[PropertyReader], object]] = {
     "schema":           decode_column,
     "schema.watermark": decode_watermark,
     "schema.index":     _read_index,
@@ -376,23 +382,23 @@ READ_ROW: dict[str, Callable[[Reader], object]] = {
 }  # fmt: skip
 
 #: How the parts are read that are there once.
-SINGLE: tuple[Callable[[Reader], object], ...] = (
+SINGLE: tuple[Callable[[PropertyReader], object], ...] = (
     _read_key("primary-key"),
     _read_key("immutable"),
     _read_distribution,
     lambda reader: reader.integer("snapshot", 64),
     lambda reader: decode_handler(reader.get("refresh-handler-bytes")),
-    sidecar.restored_options,
-    sidecar.restored_comment,
-    lambda reader: sidecar.restored_schema(reader, Schema(), "schema"),
+    sidecar.restore_options,
+    sidecar.restore_comment,
+    lambda reader: sidecar.restore_schema(reader, Schema(), "schema"),
 )
 
 #: What maps have besides, by their kind.
-QUERIES: tuple[Callable[[Reader], object], ...] = (
+QUERIES: tuple[Callable[[PropertyReader], object], ...] = (
     lambda reader: reader.require(ORIGINAL),
     lambda reader: reader.require(EXPANDED),
 )
-BY_KIND: dict[MapKind, tuple[Callable[[Reader], object], ...]] = {
+BY_KIND: dict[MapKind, tuple[Callable[[PropertyReader], object], ...]] = {
     MapKind.TABLE: (),
     MapKind.VIEW: QUERIES,
     MapKind.MODEL: (),
@@ -410,15 +416,17 @@ BY_KIND: dict[MapKind, tuple[Callable[[Reader], object], ...]] = {
 # --- meaning -------------------------------------------------------------------------------------
 
 
-def meaning_damage(
+def resolution_errors(
     properties: Mapping[str, str], kind: MapKind, resolver: SchemaResolver | None
 ) -> Iterator[Diagnostic]:
     """Why a map that can be read means nothing, or something else than when it was written."""
-    shape = SHAPES[kind]
+    shape = MAP_FORMATS[kind]
     try:
-        resolved = shape.resolve(shape.read(Reader(properties)), resolver or SchemaResolver())
+        resolved = shape.resolve(
+            shape.read(PropertyReader(properties)), resolver or SchemaResolver()
+        )
     except SchemaCoreError as error:
-        places = places_of(properties)
+        places = keys_by_location(properties)
         for one in error.diagnostics:
             key = places.get(one.path[0]) if one.path else None
             yield one if key is None else replace(one, path=(key, *one.path))
@@ -426,7 +434,7 @@ def meaning_damage(
     yield from stale_types(properties, resolved)
 
 
-def places_of(properties: Mapping[str, str]) -> dict[str, str]:
+def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:
     """What the errors of a resolver name, and the key where it stands."""
     places = {
         f"column {properties[f'schema.{number}.name']!r}": f"schema.{number}"

@@ -53,7 +53,7 @@ def _tokens(text: str) -> Iterator[Token]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise _refuse(text, position, position + 1, f"unexpected {text[position]!r}")
+            raise _syntax_error(text, position, position + 1, f"unexpected {text[position]!r}")
         start, position = match.span()
         kind, value = match.lastgroup or "", match.group()
         match kind:
@@ -82,10 +82,10 @@ def _end_of_comment(text: str, start: int) -> int:
         depth += 1 if match.group() == "/*" else -1
         if depth == 0:
             return match.end()
-    raise _refuse(text, start, start + 2, "the comment is not closed")
+    raise _syntax_error(text, start, start + 2, "the comment is not closed")
 
 
-def _refuse(text: str, start: int, stop: int, problem: str) -> ParseError:
+def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
     return ParseError(problem, span=Span(start, stop), text=text)
 
 
@@ -148,7 +148,7 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
     return tree
 
 
-class _Cursor(Cursor):
+class _DdlCursor(Cursor):
     """A cursor that knows what a bare TIMESTAMP means."""
 
     __slots__ = ("collations", "timestamp")
@@ -157,9 +157,9 @@ class _Cursor(Cursor):
     collations: dict[str, str]
 
 
-def _cursor(text: str, timestamp: str) -> _Cursor:
+def _cursor(text: str, timestamp: str) -> _DdlCursor:
     check_size(text)
-    cursor = _Cursor(text, list(_tokens(text)))
+    cursor = _DdlCursor(text, list(_tokens(text)))
     cursor.timestamp, cursor.collations = timestamp, {}
     return cursor
 
@@ -169,7 +169,7 @@ def _expect_end(cursor: Cursor) -> None:
         raise cursor.fail(f"unexpected {cursor.token.shown}")
 
 
-def _fields(cursor: _Cursor, closing: str) -> Iterator[dict[str, Any]]:
+def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
     """``name [:] type [NOT NULL] [COMMENT 'text']``, separated by commas, up to the closing."""
     while True:
         name = _name(cursor)
@@ -218,7 +218,7 @@ def _number(cursor: Cursor) -> int:
     return int(cursor.advance().value)
 
 
-def _type(cursor: _Cursor, path: tuple[str, ...] = ()) -> Tree:
+def _type(cursor: _DdlCursor, path: tuple[str, ...] = ()) -> Tree:
     token = cursor.token
     with cursor.nested():
         if token.key in NESTED:
@@ -237,7 +237,7 @@ def _closing(cursor: Cursor) -> None:
     cursor.expect(">")
 
 
-def _array(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+def _array(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
     cursor.advance()
     cursor.expect("<")
     element = _type(cursor, (*path, "element"))
@@ -245,7 +245,7 @@ def _array(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
     return {"type": "array", "elementType": element, "containsNull": True}
 
 
-def _map(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+def _map(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
     cursor.advance()
     cursor.expect("<")
     key = _type(cursor, (*path, "key"))
@@ -255,7 +255,7 @@ def _map(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
     return {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": True}
 
 
-def _struct(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
+def _struct(cursor: _DdlCursor, path: tuple[str, ...]) -> Tree:
     cursor.advance()
     if cursor.accept("<>"):
         return {"type": "struct", "fields": []}
@@ -267,7 +267,7 @@ def _struct(cursor: _Cursor, path: tuple[str, ...]) -> Tree:
     return {"type": "struct", "fields": fields}
 
 
-NESTED: dict[str, Callable[[_Cursor, tuple[str, ...]], Tree]] = {
+NESTED: dict[str, Callable[[_DdlCursor, tuple[str, ...]], Tree]] = {
     "ARRAY": _array,
     "MAP": _map,
     "STRUCT": _struct,
@@ -276,10 +276,10 @@ NESTED: dict[str, Callable[[_Cursor, tuple[str, ...]], Tree]] = {
 
 # --- words ---------------------------------------------------------------------------------------
 
-Reader: TypeAlias = Callable[[_Cursor, tuple[str, ...], Token], Tree]
+TypeParser: TypeAlias = Callable[[_DdlCursor, tuple[str, ...], Token], Tree]
 
 
-def _plain(word: str) -> Reader:
+def _keyword(word: str) -> TypeParser:
     return lambda cursor, path, token: word
 
 
@@ -291,7 +291,7 @@ def _bounded(cursor: Cursor, token: Token, value: int, most: int, what: str) -> 
     return value
 
 
-def _decimal(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _decimal(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     precision, scale = 10, 0
     if cursor.accept("("):
         precision = _number(cursor)
@@ -302,7 +302,7 @@ def _decimal(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
     return f"decimal({precision},{scale})"
 
 
-def _place(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _spatial(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     """GEOMETRY and GEOGRAPHY, which no type of Flink stands for, so that the others are read."""
     cursor.expect("(")
     system = cursor.advance().value
@@ -310,8 +310,8 @@ def _place(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
     return f"{token.key.lower()}({system})"
 
 
-def _length(word: str) -> Reader:
-    def read(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _length(word: str) -> TypeParser:
+    def read(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
         cursor.expect("(")
         length = _bounded(cursor, token, _number(cursor), 2**31 - 1, token.key)
         cursor.expect(")")
@@ -320,7 +320,7 @@ def _length(word: str) -> Reader:
     return read
 
 
-def _text(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _collated_string(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     """STRING; a collation is kept beside the field, as Spark keeps it."""
     if cursor.accept("COLLATE"):
         collation = _name(cursor).upper()
@@ -339,17 +339,17 @@ def _precision(cursor: Cursor) -> int | None:
     return value
 
 
-def _time(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _time(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     precision = _precision(cursor)
     if cursor.accept("WITHOUT"):
         cursor.expect("TIME", "ZONE")
     return f"time({_bounded(cursor, token, 6 if precision is None else precision, 9, 'TIME')})"
 
 
-def _timestamp(word: str | None) -> Reader:
+def _timestamp(word: str | None) -> TypeParser:
     """A timestamp of 6 digits is the plain one; 7 to 9 digits are a preview of Spark's."""
 
-    def read(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+    def read(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
         precision = _precision(cursor)
         found = word or cursor.timestamp
         if word is None and cursor.accept("WITHOUT"):
@@ -372,7 +372,7 @@ def _timestamp(word: str | None) -> Reader:
 INTERVALS = frozenset(one.value for one in (*YearMonthResolution, *DayTimeResolution))
 
 
-def _interval(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
+def _interval(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     if cursor.token.kind != "word" or cursor.key not in {one.split()[0] for one in INTERVALS}:
         return "interval"
     words = cursor.advance().key
@@ -384,36 +384,36 @@ def _interval(cursor: _Cursor, path: tuple[str, ...], token: Token) -> Tree:
 
 
 #: Keyword -> how to read what follows it.
-GRAMMAR: dict[str, Reader] = {
-    **dict.fromkeys(("BOOLEAN",),           _plain("boolean")),
-    **dict.fromkeys(("TINYINT", "BYTE"),    _plain("byte")),
-    **dict.fromkeys(("SMALLINT", "SHORT"),  _plain("short")),
-    **dict.fromkeys(("INT", "INTEGER"),     _plain("integer")),
-    **dict.fromkeys(("BIGINT", "LONG"),     _plain("long")),
-    **dict.fromkeys(("FLOAT", "REAL"),      _plain("float")),
+GRAMMAR: dict[str, TypeParser] = {
+    **dict.fromkeys(("BOOLEAN",),           _keyword("boolean")),
+    **dict.fromkeys(("TINYINT", "BYTE"),    _keyword("byte")),
+    **dict.fromkeys(("SMALLINT", "SHORT"),  _keyword("short")),
+    **dict.fromkeys(("INT", "INTEGER"),     _keyword("integer")),
+    **dict.fromkeys(("BIGINT", "LONG"),     _keyword("long")),
+    **dict.fromkeys(("FLOAT", "REAL"),      _keyword("float")),
     **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), _decimal),
     **dict.fromkeys(("CHAR", "CHARACTER"),  _length("char")),
     "VARCHAR":       _length("varchar"),
-    "DOUBLE":        _plain("double"),
-    "STRING":        _text,
-    "BINARY":        _plain("binary"),
-    "DATE":          _plain("date"),
+    "DOUBLE":        _keyword("double"),
+    "STRING":        _collated_string,
+    "BINARY":        _keyword("binary"),
+    "DATE":          _keyword("date"),
     "TIME":          _time,
     "TIMESTAMP":     _timestamp(None),
     "TIMESTAMP_NTZ": _timestamp("timestamp_ntz"),
     "TIMESTAMP_LTZ": _timestamp("timestamp"),
     "INTERVAL":      _interval,
-    "VOID":          _plain("void"),
-    "VARIANT":       _plain("variant"),
-    "GEOMETRY":      _place,
-    "GEOGRAPHY":     _place,
+    "VOID":          _keyword("void"),
+    "VARIANT":       _keyword("variant"),
+    "GEOMETRY":      _spatial,
+    "GEOGRAPHY":     _spatial,
 }  # fmt: skip
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 #: Words of Spark's JSON -> those of its SQL, where they differ.
-SQL_WORDS = {
+SQL_KEYWORDS = {
     "byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT",
     "timestamp": "TIMESTAMP_LTZ",
 }  # fmt: skip
@@ -464,7 +464,7 @@ def print_spark_type(
             collation = metadata.get("__COLLATIONS", {}).get(".".join(path))
             return f"STRING COLLATE {collation.partition('.')[2]}" if collation else "STRING"
         case str():
-            return SQL_WORDS.get(tree, tree.upper())
+            return SQL_KEYWORDS.get(tree, tree.upper())
         case {"type": "array", "elementType": element}:
             return f"ARRAY<{print_spark_type(element, metadata, (*path, 'element'))}>"
         case {"type": "map", "keyType": key, "valueType": value}:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
-from schema_core.formats.foreign_schema import Reading, gather, raise_refused
+from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
 from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
 from schema_core.formats.spark.ddl import Tree
 from schema_core.formats.spark.types import (
@@ -137,7 +137,7 @@ def from_spark(spark: SparkType) -> DataType:
     from pyspark.sql.types import DataType as SparkType
 
     require_instance(spark, SparkType, "spark")
-    check_spark(spark)
+    check_depth(spark)
     return from_tree(_tree(spark))
 
 
@@ -194,12 +194,12 @@ def from_struct_type(struct: StructType) -> Schema:
 
 
 @needs("pyspark.sql")
-def read_struct_type(struct: StructType) -> Reading:
+def read_struct_type(struct: StructType) -> ForeignSchema:
     """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
     from pyspark.sql.types import StructType
 
     require_instance(struct, StructType, "struct")
-    return gather(struct.fields, _read_column)
+    return read_fields(struct.fields, _read_column)
 
 
 def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
@@ -208,22 +208,22 @@ def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
 
 def _field_tree(field: StructField) -> dict[str, Any]:
     """A field as its JSON; only the depth is looked at before."""
-    check_spark(field.dataType)
+    check_depth(field.dataType)
     found = field.jsonValue()
-    return {**found, "type": _plain_tree(found["type"])}
+    return {**found, "type": _as_tree(found["type"])}
 
 
 def _tree(spark: SparkType) -> Tree:
-    return _plain_tree(spark.jsonValue())
+    return _as_tree(spark.jsonValue())
 
 
-def _plain_tree(tree: Any) -> Tree:
+def _as_tree(tree: Any) -> Tree:
     """The JSON, where types that are no word and no dict of ours stay a word to refuse."""
     return tree if isinstance(tree, dict) else str(tree)
 
 
 @needs("pyspark.sql")
-def check_spark(spark: SparkType) -> None:
+def check_depth(spark: SparkType) -> None:
     """Refuse a Spark type nested deeper than `MAX_DEPTH`, before pyspark meets it by recursion.
 
     Raises:
@@ -235,10 +235,10 @@ def check_spark(spark: SparkType) -> None:
         depth += 1
         if depth > MAX_DEPTH:
             raise too_deep()
-        level = [inner for one in level for inner in _below(one)]
+        level = [inner for one in level for inner in _child_types(one)]
 
 
-def _below(spark: Any) -> list[Any]:
+def _child_types(spark: Any) -> list[Any]:
     inner = [field.dataType for field in getattr(spark, "fields", ())]
     names = ("elementType", "keyType", "valueType")
     return inner + [getattr(spark, name) for name in names if hasattr(spark, name)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from schema_core.errors import ParseError, SchemaError, at
-from schema_core.formats.foreign_schema import Reading, gather
+from schema_core.formats.foreign_schema import ForeignSchema, read_fields
 from schema_core.formats.loss import Policy, too_deep
 from schema_core.formats.spark.ddl import Tree, parse_ddl, print_ddl
 from schema_core.formats.spark.types import read_field_tree, to_field_tree
@@ -22,13 +22,13 @@ KEYS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "map":    (frozenset({"type", "keyType", "valueType", "valueContainsNull"}), frozenset()),
     "udt":    (frozenset({"type", "sqlType"}), frozenset({"class", "pyClass", "serializedClass"})),
 }  # fmt: skip
-FIELD = (frozenset({"name", "type", "nullable"}), frozenset({"metadata"}))
+FIELD_KEYS = (frozenset({"name", "type", "nullable"}), frozenset({"metadata"}))
 
 
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-def from_json(text: str) -> Reading:
+def from_json(text: str) -> ForeignSchema:
     """The columns that a StructType's JSON describes, those refused, and what is told otherwise.
 
     Raises:
@@ -42,7 +42,7 @@ def from_json(text: str) -> Reading:
     >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
     (['`id` BIGINT NOT NULL'], ['type-not-in-flink'])
     """
-    return gather(parse_json(text)["fields"], read_field_tree)
+    return read_fields(parse_json(text)["fields"], read_field_tree)
 
 
 def to_json(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
@@ -68,7 +68,7 @@ def parse_json(text: str) -> dict[str, Any]:
     except RecursionError:
         raise too_deep() from None
     if not isinstance(found, dict) or found.get("type") != "struct":
-        raise _wrong("expected a struct")
+        raise _invalid("expected a struct")
     return _checked_dict(found, 1)
 
 
@@ -77,7 +77,7 @@ def print_json(tree: Mapping[str, Any]) -> str:
     return json.dumps(tree, separators=(",", ":"), sort_keys=True)
 
 
-def _wrong(problem: str) -> SchemaError:
+def _invalid(problem: str) -> SchemaError:
     return SchemaError(problem, code="invalid-spark-schema")
 
 
@@ -88,14 +88,14 @@ def _checked(tree: Any, depth: int) -> Tree:
     if isinstance(tree, str):
         return tree
     if not isinstance(tree, dict):
-        raise _wrong(f"expected a type, found {str(tree)[:60]}")
+        raise _invalid(f"expected a type, found {str(tree)[:60]}")
     return _checked_dict(tree, depth)
 
 
 def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
     kind = tree.get("type")
     if not isinstance(kind, str) or kind not in KEYS:
-        raise _wrong(f"expected one of {', '.join(KEYS)}, found {str(kind)[:60]}")
+        raise _invalid(f"expected one of {', '.join(KEYS)}, found {str(kind)[:60]}")
     _check_keys(tree, *KEYS[kind])
     found = dict(tree)
     for name in ("elementType", "keyType", "valueType"):
@@ -104,27 +104,27 @@ def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
                 found[name] = _checked(found[name], depth + 1)
     for name in ("containsNull", "valueContainsNull"):
         if not isinstance(found.get(name, True), bool):
-            raise _wrong(f"{name} is neither true nor false")
+            raise _invalid(f"{name} is neither true nor false")
     if kind == "struct":
         if not isinstance(found["fields"], list):
-            raise _wrong("fields is no list")
+            raise _invalid("fields is no list")
         found["fields"] = [_checked_field(one, depth) for one in found["fields"]]
     return found
 
 
 def _checked_field(field: Any, depth: int) -> dict[str, Any]:
     if not isinstance(field, dict):
-        raise _wrong(f"expected a field, found {str(field)[:60]}")
+        raise _invalid(f"expected a field, found {str(field)[:60]}")
     name = field.get("name")
     with at(f"field {name!r}"):
-        _check_keys(field, *FIELD)
+        _check_keys(field, *FIELD_KEYS)
         metadata = field.get("metadata") or {}
         if not isinstance(name, str):
-            raise _wrong("the name is no text")
+            raise _invalid("the name is no text")
         if not isinstance(field["nullable"], bool):
-            raise _wrong("nullable is neither true nor false")
+            raise _invalid("nullable is neither true nor false")
         if not isinstance(metadata, dict):
-            raise _wrong("the metadata is no object")
+            raise _invalid("the metadata is no object")
         return {**field, "type": _checked(field["type"], depth + 1), "metadata": metadata}
 
 
@@ -132,13 +132,13 @@ def _check_keys(found: dict[str, Any], needed: frozenset[str], allowed: frozense
     missing, unknown = needed - set(found), set(found) - needed - allowed
     if missing or unknown:
         what = "is missing" if missing else "is unknown"
-        raise _wrong(f"the key {min(missing or unknown)!r} {what}")
+        raise _invalid(f"the key {min(missing or unknown)!r} {what}")
 
 
 # --- DDL -----------------------------------------------------------------------------------------
 
 
-def from_ddl(text: str, *, timestamp: str = "timestamp") -> Reading:
+def from_ddl(text: str, *, timestamp: str = "timestamp") -> ForeignSchema:
     """The columns that a DDL text of Spark describes, those refused, what is told otherwise.
 
     Raises:
@@ -150,7 +150,7 @@ def from_ddl(text: str, *, timestamp: str = "timestamp") -> Reading:
       `tags` ARRAY<VARCHAR(5)>
     )
     """
-    return gather(parse_ddl(text, timestamp=timestamp)["fields"], read_field_tree)
+    return read_fields(parse_ddl(text, timestamp=timestamp)["fields"], read_field_tree)
 
 
 def to_ddl(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:

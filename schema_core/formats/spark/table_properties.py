@@ -13,7 +13,7 @@ from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, Tabl
 from schema_core.errors import Diagnostic, Gathering, SchemaError, at, similar
 from schema_core.formats.foreign_schema import raise_refused
 from schema_core.formats.loss import Policy
-from schema_core.formats.properties.keys import Properties, damaged
+from schema_core.formats.properties.keys import Properties, malformed_key
 from schema_core.formats.spark import schemas
 from schema_core.formats.spark.types import CHAR_VARCHAR
 from schema_core.schema.resolved import ResolvedSchema
@@ -36,7 +36,7 @@ LISTS = ((PARTITIONS, PARTITION), (BUCKET_COLUMNS, BUCKET_COLUMN), (SORT_COLUMNS
 THRESHOLD = 4_000
 
 
-def is_of_spark(properties: Mapping[str, str]) -> bool:
+def has_spark_schema(properties: Mapping[str, str]) -> bool:
     """Whether Spark wrote the schema of a table into these properties."""
     return any(key.startswith(SCHEMA) for key in properties)
 
@@ -70,13 +70,13 @@ def write_spark_table(
         properties[SCHEMA] = text
     else:
         parts = [text[start : start + threshold] for start in range(0, len(text), threshold)]
-        properties |= numbered(PARTS, PART, parts)
+        properties |= indexed_properties(PARTS, PART, parts)
     if table.partition_keys:
-        properties |= numbered(PARTITIONS, PARTITION, table.partition_keys)
+        properties |= indexed_properties(PARTITIONS, PARTITION, table.partition_keys)
     distribution = table.distribution
     if distribution is not None and distribution.bucket_count and distribution.bucket_keys:
         properties[BUCKETS] = str(distribution.bucket_count)
-        properties |= numbered(BUCKET_COLUMNS, BUCKET_COLUMN, distribution.bucket_keys)
+        properties |= indexed_properties(BUCKET_COLUMNS, BUCKET_COLUMN, distribution.bucket_keys)
     return properties
 
 
@@ -85,16 +85,16 @@ def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
     tree = schemas.parse_json(schemas.to_json(schema, on_loss=on_loss))
     types = {column.name: column.data_type for column in schema.columns}
     for field in tree["fields"]:
-        if (told := bounded(types[field["name"]])) is not None:
+        if (told := bounded_string(types[field["name"]])) is not None:
             field["metadata"][CHAR_VARCHAR] = told
     return schemas.print_json(tree)
 
 
-def bounded(type_: DataType) -> str | None:
+def bounded_string(type_: DataType) -> str | None:
     """What Spark calls a string of limited length, or None.
 
     >>> from schema_core.types import DataTypes
-    >>> bounded(DataTypes.VARCHAR(7)), bounded(DataTypes.STRING())
+    >>> bounded_string(DataTypes.VARCHAR(7)), bounded_string(DataTypes.STRING())
     ('varchar(7)', None)
     """
     match type_:
@@ -106,7 +106,7 @@ def bounded(type_: DataType) -> str | None:
             return None
 
 
-def numbered(count: str, prefix: str, texts: tuple[str, ...] | list[str]) -> Properties:
+def indexed_properties(count: str, prefix: str, texts: tuple[str, ...] | list[str]) -> Properties:
     """A list as Spark writes it: how many, and each under its number."""
     return {count: str(len(texts))} | {f"{prefix}{i}": text for i, text in enumerate(texts)}
 
@@ -124,15 +124,15 @@ def read_spark_table(
             `invalid-spark-schema` for a schema that is no StructType.
         UnsupportedError: with code `type-not-in-flink` for columns that no type stands for.
     """
-    check_spark_properties(properties)
+    require_well_formed(properties)
     with at(SCHEMA):
-        found = schemas.from_json(schema_text(properties))
+        found = schemas.from_json(stored_schema_json(properties))
     raise_refused(found.refused)
     buckets = properties.get(BUCKETS)
-    keys = [*numbered_texts(properties, BUCKET_COLUMNS, BUCKET_COLUMN)]
+    keys = [*indexed_values(properties, BUCKET_COLUMNS, BUCKET_COLUMN)]
     table = CatalogTable(
         found.schema,
-        tuple(numbered_texts(properties, PARTITIONS, PARTITION)),
+        tuple(indexed_values(properties, PARTITIONS, PARTITION)),
         distribution=TableDistribution.of_hash(keys, int(buckets)) if buckets else None,
     )
     problem = "where Spark's table lies is not among its properties: it has no connector here"
@@ -144,62 +144,66 @@ def read_spark_table(
     return table, tuple(notes)
 
 
-def schema_text(properties: Mapping[str, str]) -> str:
+def stored_schema_json(properties: Mapping[str, str]) -> str:
     """The JSON of the schema, of one property or of all parts."""
     if SCHEMA in properties:
         return properties[SCHEMA]
-    return "".join(numbered_texts(properties, PARTS, PART))
+    return "".join(indexed_values(properties, PARTS, PART))
 
 
-def numbered_texts(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[str]:
+def indexed_values(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[str]:
     """The texts of a list; nothing where it has no count."""
     for number in range(int(properties.get(count, "0"))):
         yield properties[f"{prefix}{number}"]
 
 
-def check_spark_properties(properties: Mapping[str, str]) -> None:
+def require_well_formed(properties: Mapping[str, str]) -> None:
     """Refuse lists whose count and members differ.
 
     Raises:
         SchemaError: with every damaged key.
     """
     found = Gathering()
-    found.errors += spark_damage(properties)
+    found.errors += malformed_properties(properties)
     found.raise_all()
 
 
-def spark_damage(properties: Mapping[str, str]) -> Iterator[SchemaError]:
+def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]:
     """What is wrong with the lists among Spark's properties."""
     for count, prefix in ((PARTS, PART), *LISTS):
-        yield from _list_damage(properties, count, prefix)
+        yield from _malformed_list(properties, count, prefix)
     if SCHEMA in properties and PARTS in properties:
-        yield damaged(PARTS, "the schema stands in one piece and in parts", "duplicate-key")
+        yield malformed_key(PARTS, "the schema stands in one piece and in parts", "duplicate-key")
     if SCHEMA not in properties and PARTS not in properties:
-        yield damaged(SCHEMA, f"the key {SCHEMA!r} is missing, and so are its parts", "missing-key")
+        yield malformed_key(
+            SCHEMA, f"the key {SCHEMA!r} is missing, and so are its parts", "missing-key"
+        )
     buckets = properties.get(BUCKETS, "1")
     if not (buckets.isascii() and buckets.isdecimal() and 0 < int(buckets[:10]) < 2**31):
-        yield damaged(BUCKETS, f"{buckets[:20]!r} is no number of buckets")
+        yield malformed_key(BUCKETS, f"{buckets[:20]!r} is no number of buckets")
 
 
 def unknown_columns(properties: Mapping[str, str], schema: Schema) -> Iterator[Diagnostic]:
     """Members of the lists of columns that the schema does not have."""
     names = [column.name for column in schema.columns]
     for count, prefix in LISTS:
-        for number, name in enumerate(numbered_texts(properties, count, prefix)):
+        for number, name in enumerate(indexed_values(properties, count, prefix)):
             if name not in names:
                 problem, key = f"there is no column {name!r}", f"{prefix}{number}"
                 hint = similar(name, names)
                 yield Diagnostic("unknown-column", problem, path=(key,), hint=hint)
 
 
-def _list_damage(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[SchemaError]:
+def _malformed_list(
+    properties: Mapping[str, str], count: str, prefix: str
+) -> Iterator[SchemaError]:
     members = {key for key in properties if key.startswith(prefix)}
     told = properties.get(count, "0")
     if not (told.isascii() and told.isdecimal() and len(told) < 10):
-        yield damaged(count, f"{told[:20]!r} is no number of members")
+        yield malformed_key(count, f"{told[:20]!r} is no number of members")
         return
     expected = {f"{prefix}{number}" for number in range(min(int(told), len(members) + 1))}
     for key in sorted(expected - members):
-        yield damaged(key, f"the key {key!r} is missing, of {told} in a row", "missing-key")
+        yield malformed_key(key, f"the key {key!r} is missing, of {told} in a row", "missing-key")
     for key in sorted(members - expected):
-        yield damaged(key, f"{count} is {told}, and {key!r} is none of these")
+        yield malformed_key(key, f"{count} is {told}, and {key!r} is none of these")

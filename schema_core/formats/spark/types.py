@@ -14,19 +14,19 @@ from typing import Any, Literal, TypeAlias
 
 from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
-from schema_core.formats.exact_types import COMMENT, LAYOUT, noted, notes_of
+from schema_core.formats.exact_types import COMMENT_KEY, LAYOUT_KEY, exact_type, type_metadata
 from schema_core.formats.loss import (
     BYTES,
     STRING,
     Loss,
     LossKind,
     Policy,
+    as_not_null,
     enforce,
     losses,
-    plain,
+    matches_physical,
     refuse,
     too_deep,
-    without_null,
 )
 from schema_core.formats.spark.ddl import Tree, parse_spark_type
 from schema_core.text import MAX_DEPTH
@@ -92,7 +92,7 @@ def from_field_tree(field: Mapping[str, Any]) -> RowField:
 def read_field_tree(field: Mapping[str, Any]) -> tuple[RowField, tuple[Loss, ...]]:
     """The same, with the collations that no type of Flink has."""
     found = from_field_tree(field)
-    return found, tuple(_collations(field, ()))
+    return found, tuple(_collation_losses(field, ()))
 
 
 def from_tree(tree: Tree) -> DataType:
@@ -109,42 +109,42 @@ ReadField: TypeAlias = "Callable[[Mapping[str, Any]], RowField]"
 
 
 def _read(field: Mapping[str, Any]) -> RowField:
-    type_ = _believed(field)
+    type_ = _exact_type(field)
     if type_ is None:
         return _physical(field, _read)
     if not field["nullable"]:
-        type_ = without_null(type_)
+        type_ = as_not_null(type_)
     return RowField(field["name"], type_, comment_of(field))
 
 
-def _believed(field: Mapping[str, Any]) -> DataType | None:
+def _exact_type(field: Mapping[str, Any]) -> DataType | None:
     """What the note says, if there is one, it can be read and the field still fits it."""
-    type_ = noted(field["metadata"])
+    type_ = exact_type(field["metadata"])
     if type_ is None:
         return None
     try:
-        if field["type"] == usual_tree(type_):
+        if field["type"] == cached_tree(type_):
             return type_
-        physical = _physical(field, _read_bare).data_type
+        physical = _physical(field, _read_physical).data_type
     except SchemaCoreError:
         return None
-    return type_ if plain(type_, physical, TARGET, exactly_null=False) else None
+    return type_ if matches_physical(type_, physical, TARGET, exactly_null=False) else None
 
 
-def _read_bare(field: Mapping[str, Any]) -> RowField:
+def _read_physical(field: Mapping[str, Any]) -> RowField:
     """What a field says without notes."""
-    type_ = _type(field["type"], _read_bare)
+    type_ = _type(field["type"], _read_physical)
     nullable = field["nullable"]
-    return RowField(field["name"], type_ if nullable else without_null(type_), comment_of(field))
+    return RowField(field["name"], type_ if nullable else as_not_null(type_), comment_of(field))
 
 
 def _physical(field: Mapping[str, Any], read: ReadField) -> RowField:
     """What the physical type says, with Spark's own note of CHAR and VARCHAR where it fits."""
     tree = field["type"]
-    if read is not _read_bare and (told := _char_varchar(field)) is not None:
+    if read is not _read_physical and (told := _char_varchar(field)) is not None:
         tree = told
     type_ = _type(tree, read)
-    type_ = type_ if field["nullable"] else without_null(type_)
+    type_ = type_ if field["nullable"] else as_not_null(type_)
     return RowField(field["name"], type_, comment_of(field))
 
 
@@ -174,11 +174,11 @@ def shape(tree: Tree) -> Tree:
 
 def comment_of(field: Mapping[str, Any]) -> str | None:
     """The comment that Spark keeps in a field's metadata."""
-    comment = field["metadata"].get(COMMENT)
+    comment = field["metadata"].get(COMMENT_KEY)
     return comment if isinstance(comment, str) else None
 
 
-def _collations(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Loss]:
+def _collation_losses(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Loss]:
     """Every collation in a field; Spark tells it in the metadata of the nearest field above."""
     path = (*path, field["name"])
     told = field["metadata"].get(COLLATIONS)
@@ -187,11 +187,11 @@ def _collations(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Los
         source = f"STRING COLLATE {str(name).partition('.')[2]}"
         inner = (*path, *steps.split(".")) if steps else path
         yield Loss(inner, LossKind.COLLATION, source, "STRING", reversible=False)
-    for below, step in _fields_within(field["type"], ()):
-        yield from _collations(below, (*path, *step))
+    for below, step in _nearest_fields(field["type"], ()):
+        yield from _collation_losses(below, (*path, *step))
 
 
-def _fields_within(
+def _nearest_fields(
     tree: Tree, path: tuple[str, ...]
 ) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]]]:
     """The nearest fields below, with the steps to the struct that they are in."""
@@ -201,7 +201,7 @@ def _fields_within(
         yield one, path
     for name, step in (("elementType", "element"), ("keyType", "key"), ("valueType", "value")):
         if name in tree:
-            yield from _fields_within(tree[name], (*path, step))
+            yield from _nearest_fields(tree[name], (*path, step))
 
 
 _PARAMETERS = re.compile(r"(\w+)\((-?\d{1,10})(?:,\s*(-?\d{1,10}))?\)")
@@ -210,31 +210,29 @@ _PARAMETERS = re.compile(r"(\w+)\((-?\d{1,10})(?:,\s*(-?\d{1,10}))?\)")
 def _type(tree: Tree, read: ReadField) -> DataType:
     match tree:
         case str():
-            return _word(tree)
+            return _atomic(tree)
         case {"type": "array", "elementType": element, "containsNull": nullable}:
             inner = _type(element, read)
-            return ArrayType(inner if nullable else without_null(inner))
+            return ArrayType(inner if nullable else as_not_null(inner))
         case {"type": "map", "keyType": key, "valueType": value, "valueContainsNull": nullable}:
             inner = _type(value, read)
-            return MapType(
-                without_null(_type(key, read)), inner if nullable else without_null(inner)
-            )
+            return MapType(as_not_null(_type(key, read)), inner if nullable else as_not_null(inner))
         case {"type": "struct", "fields": fields}:
             return RowType([read(one) for one in fields])
         case _:
-            raise _nothing_for(str(tree.get("type")))
+            raise _unsupported(str(tree.get("type")))
 
 
-def _word(word: str) -> DataType:
-    if (type_ := WORDS.get(word)) is not None:
+def _atomic(word: str) -> DataType:
+    if (type_ := ATOMIC.get(word)) is not None:
         return type_
     match = _PARAMETERS.fullmatch(word)
     if match is None or match[1] not in PARAMETERIZED:
-        raise _nothing_for(word)
+        raise _unsupported(word)
     return PARAMETERIZED[match[1]](*(int(one) for one in match.groups()[1:] if one is not None))
 
 
-def _nothing_for(word: str) -> UnsupportedError:
+def _unsupported(word: str) -> UnsupportedError:
     return UnsupportedError(
         f"no Flink type stands for Spark's {word[:100]}",
         code="type-not-in-flink",
@@ -254,7 +252,7 @@ def _year_month(resolution: YearMonthResolution) -> DataType:
 
 
 #: Word of Spark's JSON -> the type.
-WORDS: dict[str, DataType] = {
+ATOMIC: dict[str, DataType] = {
     "void":          NullType(),
     "boolean":       BooleanType(),
     "byte":          TinyIntType(),
@@ -299,10 +297,10 @@ def check_tree(tree: Tree) -> None:
         depth += 1
         if depth > MAX_DEPTH:
             raise too_deep()
-        level = [inner for one in level for inner in _below(one)]
+        level = [inner for one in level for inner in _child_trees(one)]
 
 
-def _below(tree: Tree) -> list[Tree]:
+def _child_trees(tree: Tree) -> list[Tree]:
     if isinstance(tree, str):
         return []
     inner = [one["type"] for one in tree.get("fields", ())]
@@ -343,7 +341,7 @@ def to_field_tree(
     if target == "hive":
         found = _nullable(found)
     if layout is not None:
-        found["metadata"][LAYOUT] = layout
+        found["metadata"][LAYOUT_KEY] = layout
     return found
 
 
@@ -369,7 +367,7 @@ def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
 
 
 @cached(node_count)
-def usual_tree(type_: DataType) -> Tree:
+def cached_tree(type_: DataType) -> Tree:
     """As `to_tree`, for comparison alone: it is the same object whenever it is asked for.
 
     Raises:
@@ -380,9 +378,9 @@ def usual_tree(type_: DataType) -> Tree:
 
 def _field(field: RowField, notes: bool) -> dict[str, Any]:
     type_ = field.data_type
-    metadata = notes_of(type_) if notes else {}
+    metadata = type_metadata(type_) if notes else {}
     if field.description is not None:
-        metadata[COMMENT] = field.description
+        metadata[COMMENT_KEY] = field.description
     tree = _tree(type_, notes)
     return {"name": field.name, "type": tree, "nullable": type_.is_nullable, "metadata": metadata}
 
@@ -414,7 +412,7 @@ def _map_tree(type_: MapType, notes: bool) -> Tree:
     }
 
 
-def _counts_tree(type_: MultisetType, notes: bool) -> Tree:
+def _multiset_tree(type_: MultisetType, notes: bool) -> Tree:
     return _map_tree(MapType(type_.element_type, IntType(nullable=False)), notes)
 
 
@@ -450,7 +448,7 @@ TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
     YearMonthIntervalType:   "interval year to month",
     DayTimeIntervalType:     "interval day to second",
     ArrayType:               _array_tree,
-    MultisetType:            _counts_tree,
+    MultisetType:            _multiset_tree,
     MapType:                 _map_tree,
     RowType:                 lambda one, notes: _struct_tree(one.fields, notes),
     StructuredType:          lambda one, notes: _struct_tree(one.fields, notes),
