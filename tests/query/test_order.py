@@ -83,6 +83,22 @@ def test_repeated_names_are_numbered_as_in_flink(keys: str, names: list[str]) ->
     assert names == [name for name, _ in result_columns(relation)]
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM t GROUP BY id ORDER BY EXISTS (SELECT 1 FROM u WHERE u.w = t.v)",
+        "SELECT id FROM t GROUP BY id ORDER BY (SELECT MAX(w) FROM u WHERE u.w = v)",
+        "SELECT id FROM t GROUP BY id ORDER BY id IN (SELECT g FROM u WHERE u.w = t.v)",
+    ],
+)
+def test_columns_within_a_subquery_are_not_checked_as_in_flink(sql: str) -> None:
+    """A view of such a query can be created; it is refused when it is run."""
+    assert ["id"] == [name for name, _ in result_columns(resolved(sql))]
+    with pytest.raises(SchemaCoreError) as caught:
+        resolved(sql.replace("ORDER BY ", "ORDER BY v IN (SELECT w FROM u), "))
+    assert "not-grouped" == caught.value.code
+
+
 def keys_of(sql: str) -> list[object]:
     relation = resolved(sql)
     assert isinstance(relation, Sort)

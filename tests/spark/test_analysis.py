@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from properties.analysis import analyse, questions
+from properties.analysis import analyse, query_sql, questions
+from schema_core.errors import UnsupportedError
 from schema_core.testing.expressions import COLUMNS, NAMES, fitting
 
 if TYPE_CHECKING:
@@ -77,6 +78,31 @@ def test_functions_of_subqueries_are_analysed_or_refused(session: SparkSession) 
         "SELECT COUNT(*) OVER (ORDER BY a_timestamp RANGE INTERVAL '2' MONTH PRECEDING) FROM t",
         "SELECT ROW_NUMBER() OVER () FROM t",
         "SELECT an_int FROM t ORDER BY (SELECT MAX(d) FROM u WHERE u.id = t.an_int)",
+        (
+            "SELECT an_int FROM t GROUP BY an_int"
+            " ORDER BY EXISTS (SELECT 1 FROM u WHERE u.id = t.an_int)"
+        ),
+        "SELECT an_int, (SELECT MAX(s) FROM u WHERE u.id = t.an_int) FROM t GROUP BY an_int",
+        (
+            "SELECT an_int + 1 FROM t GROUP BY an_int + 1"
+            " HAVING (SELECT MAX(id) FROM u WHERE u.id = t.an_int + 1) > 1"
+        ),
+        (
+            "SELECT ROW_NUMBER() OVER (ORDER BY (SELECT MAX(id) FROM u WHERE u.id = t.an_int))"
+            " FROM t GROUP BY an_int"
+        ),
+        "SELECT SUM((SELECT MAX(id) FROM u WHERE u.s = t.a_string)) FROM t GROUP BY an_int",
+        (
+            "SELECT EXISTS (SELECT 1 FROM u WHERE u.s = t.a_string) FROM t"
+            " GROUP BY EXISTS (SELECT 1 FROM u WHERE u.s = t.a_string)"
+        ),
+        (
+            "SELECT MAX(an_int) FROM t GROUP BY ROLLUP (a_string) "
+            " HAVING EXISTS (SELECT 1 FROM u AS t WHERE t.id = 1)"
+        ),
+        "SELECT 1 FROM t WHERE EXISTS (SELECT id FROM u GROUP BY id HAVING MAX(d) > t.a_decimal)",
+        "SELECT an_int FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.an_array) AS e (x) WHERE x = 1)",
+        "SELECT an_int FROM t, LATERAL (SELECT s FROM u WHERE u.id = t.an_int)",
     ],
 )
 def test_analysed(session: SparkSession, sql: str) -> None:
@@ -103,6 +129,117 @@ def test_refused_before_the_job(session: SparkSession, expression: str) -> None:
     report = analyse(session, [asked(f"SELECT {expression} FROM t")])
 
     assert (0, 1, []) == (report.analysed, report.refused, report.failures)
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        *(
+            (sql.format("EXISTS (SELECT 1 FROM u WHERE u.s = t.a_string)"), "neither grouped")
+            for sql in (
+                "SELECT an_int FROM t GROUP BY an_int ORDER BY {}",
+                "SELECT an_int FROM t GROUP BY an_int ORDER BY NOT {}, an_int",
+                "SELECT an_int FROM t GROUP BY an_int HAVING {}",
+                "SELECT an_int, {} FROM t GROUP BY an_int",
+                "SELECT MAX(an_int) FROM t HAVING {}",
+                "SELECT MAX(an_int), CASE WHEN {} THEN 1 END FROM t",
+            )
+        ),
+        (
+            (
+                "SELECT an_int + 1 FROM t GROUP BY an_int + 1"
+                " ORDER BY (SELECT MAX(id) FROM u WHERE u.id = t.an_int)"
+            ),
+            "neither grouped",
+        ),
+        (
+            (
+                "SELECT an_int FROM t GROUP BY an_int"
+                " HAVING an_int IN (SELECT CHAR_LENGTH(t.a_string) FROM u)"
+            ),
+            "neither grouped",
+        ),
+        (
+            (
+                "SELECT an_int FROM t GROUP BY an_int ORDER BY EXISTS ("
+                "SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM u AS w WHERE w.s = t.a_string))"
+            ),
+            "neither grouped",
+        ),
+        (
+            (
+                "SELECT an_int + 1 FROM t GROUP BY an_int + 1"
+                " ORDER BY EXISTS (SELECT 1 FROM u WHERE u.id = t.an_int + 1)"
+            ),
+            "not a column",
+        ),
+        (
+            (
+                "SELECT an_int FROM t GROUP BY ROLLUP (an_int)"
+                " HAVING EXISTS (SELECT 1 FROM u WHERE u.id = t.an_int)"
+            ),
+            "several grouping sets",
+        ),
+        (
+            (
+                "SELECT an_int FROM t GROUP BY an_int QUALIFY ROW_NUMBER() OVER ("
+                "ORDER BY (SELECT MAX(id) FROM u WHERE u.id = t.an_int)) = 1"
+            ),
+            "QUALIFY",
+        ),
+        (
+            (
+                "SELECT an_int FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS ("
+                "SELECT 1 FROM u AS w WHERE w.id = t.an_int))"
+            ),
+            "two levels",
+        ),
+        (
+            (
+                "SELECT an_int FROM t WHERE EXISTS ("
+                "SELECT 1 FROM u CROSS JOIN UNNEST(t.an_array) AS e (x) WHERE x = u.id)"
+            ),
+            "two levels",
+        ),
+        ("SELECT (SELECT MAX(t.an_int) FROM u) FROM t", "outside of WHERE"),
+        (
+            "SELECT an_int FROM t WHERE EXISTS (SELECT id FROM u GROUP BY id, t.an_int)",
+            "outside of WHERE",
+        ),
+        (
+            "SELECT an_int FROM t WHERE an_int IN (SELECT SUM(id) OVER (ORDER BY t.an_int) FROM u)",
+            "outside of WHERE",
+        ),
+    ],
+)
+def test_a_correlated_subquery_is_refused_before_the_job(
+    session: SparkSession, sql: str, problem: str
+) -> None:
+    """Flink's validator accepts them; most fail when Flink plans them."""
+    report = analyse(session, [asked(sql)])
+    with pytest.raises(UnsupportedError, match=problem) as caught:
+        query_sql(asked(sql))
+
+    assert "not-executable" == caught.value.code
+    assert (0, 1, []) == (report.analysed, report.refused, report.failures)
+
+
+def test_a_correlated_subquery_is_computed_for_each_group(environment: TableEnvironment) -> None:
+    rows = "(VALUES (1, 20), (2, 10), (3, 20), (4, 30)) AS t (id, g)"
+    other = "(VALUES (1, 3), (2, 2), (4, 1)) AS u (id, w)"
+    largest = f"(SELECT MAX(w) FROM {other} WHERE u.id * 10 = t.g)"
+    queries = {
+        f"SELECT g, {largest} + SUM(id) FROM {rows} GROUP BY g ORDER BY g": [
+            (10, 5),
+            (20, 6),
+            (30, None),
+        ],
+        f"SELECT g, COUNT(*) FROM {rows} GROUP BY g HAVING {largest} < 3": [(20, 2)],
+        f"SELECT g, SUM(id) IN (SELECT w * 2 FROM {other} WHERE u.id * 10 = t.g) FROM {rows}"
+        " GROUP BY g ORDER BY g": [(10, False), (20, True), (30, False)],
+    }
+    for query, expected in queries.items():
+        assert expected == [tuple(row) for row in environment.execute_sql(query).collect()]
 
 
 def test_a_subquery_that_is_compared_is_computed(environment: TableEnvironment) -> None:

@@ -145,6 +145,28 @@ def test_a_failing_replace_keeps_definition_and_rows(
     assert before == (definition(replaced), names(tmp_path / "t"))
 
 
+def test_a_table_that_no_longer_resolves_is_replaced_with_its_files(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    environment.execute_sql(
+        f"CREATE CATALOG c WITH ('type'='sql', 'url'='sqlite:///{tmp_path}/c.db')"
+    )
+    environment.use_catalog("c")
+    environment.create_type("gone", "INT")
+    environment.execute_sql(f"CREATE TABLE t (a INT, b AS CAST(a AS gone)) {at(tmp_path)}")
+    environment.execute_sql("INSERT INTO t VALUES (1), (2)")
+    environment.drop_type("gone")
+    before = environment.get_create_statement("t"), names(tmp_path / "t")
+    with pytest.raises(ExternalError):
+        environment.execute_sql(
+            f"REPLACE TABLE t {at(tmp_path)} AS SELECT 1 / (a - 1) AS z FROM (VALUES 1) AS v (a)"
+        )
+    assert before == (environment.get_create_statement("t"), names(tmp_path / "t"))
+    environment.execute_sql(f"REPLACE TABLE t {at(tmp_path)} AS SELECT 9 AS z")
+
+    assert [(9,)] == rows(environment)
+
+
 def test_replace_at_another_path_leaves_the_old_files_and_those_of_others(
     replaced: TableEnvironment, tmp_path: Path
 ) -> None:

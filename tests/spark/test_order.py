@@ -55,6 +55,27 @@ U = "(VALUES (1, 3), (2, 2), (4, 1)) AS u (id, w)"
             [10, 20, 30],
         ),
         (f"SELECT COUNT(*) AS c FROM {T} GROUP BY 1", [4]),
+        (
+            (
+                f"SELECT id FROM {T} GROUP BY id"
+                f" ORDER BY EXISTS (SELECT 1 FROM {U} WHERE u.id = t.id), id"
+            ),
+            [3, 1, 2, 4],
+        ),
+        (
+            (
+                f"SELECT id FROM {T} GROUP BY id"
+                f" ORDER BY (SELECT MAX(w) FROM {U} WHERE u.id = t.id) DESC, id"
+            ),
+            [1, 2, 4, 3],
+        ),
+        (
+            (
+                f"SELECT id + 1 FROM {T} GROUP BY id + 1"
+                f" ORDER BY (SELECT MAX(w) FROM {U} WHERE u.id = t.id + 1), 1"
+            ),
+            [3, 5, 4, 2],
+        ),
     ],
 )
 def test_rows_come_in_order(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core.expressions.typed import Constant
+from schema_core.query.correlation import rows_of
 from schema_core.query.hints import OPTIONS, sources_of
 from schema_core.query.relation import (
     Column,
@@ -36,6 +37,7 @@ from schema_core.query.relation import (
     result_columns,
     unique_names,
 )
+from schema_core.spark.compiler.correlation import grouped_subqueries, require_near_columns
 from schema_core.spark.compiler.expression import (
     Speaker,
     from_physical,
@@ -161,6 +163,8 @@ class Writer:
     source: Callable[[Scan], str]
     zone: str = "UTC"
     user: UserCall = user_call
+    #: identities of the sub-queries that are computed from the rows of a group
+    in_group: frozenset[int] = frozenset()
 
     def say(self, expression: Typed) -> str:
         """An expression of a block."""
@@ -169,7 +173,8 @@ class Writer:
 
     def subquery(self, select: typed.Select) -> str:
         """A query used as a value."""
-        return f"({self.write(cast('Relation', select.rows))})"
+        sql = f"({self.write(rows_of(select))})"
+        return f"any_value({sql})" if id(select) in self.in_group else sql
 
     # --- queries -------------------------------------------------------------------------------
 
@@ -229,8 +234,12 @@ class Writer:
 
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
         """Write one SELECT block; `hidden` are further columns, by which its rows are sorted."""
-        items = [f"{self.say(item.expression)} AS {quote(item.name)}" for item in block.items]
-        items += self.hidden(hidden)
+        require_near_columns(block, hidden)
+        groups = self
+        if block.grouping is not None:
+            groups = replace(self, in_group=self.in_group | grouped_subqueries(block, hidden))
+        items = [f"{groups.say(item.expression)} AS {quote(item.name)}" for item in block.items]
+        items += groups.hidden(hidden)
         words = f"{self.hints(block)}{'DISTINCT ' if block.distinct else ''}"
         parts = [f"SELECT {words}{', '.join(items)}"]
         if block.source is not None:
@@ -240,9 +249,9 @@ class Writer:
         if block.grouping is not None and block.grouping.keys:
             parts.append(f"GROUP BY {self.grouping(block.grouping)}")
         if block.having is not None:
-            parts.append(f"HAVING {self.say(block.having)}")
+            parts.append(f"HAVING {groups.say(block.having)}")
         if block.qualify is not None:
-            parts.append(f"QUALIFY {self.say(block.qualify)}")
+            parts.append(f"QUALIFY {groups.say(block.qualify)}")
         return " ".join(parts)
 
     def hints(self, block: Select) -> str:

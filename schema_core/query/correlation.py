@@ -1,0 +1,175 @@
+"""Correlated sub-queries: which columns of the enclosing blocks a query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TypeAlias, assert_never, cast
+
+from schema_core.expressions.signatures import Kind
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
+from schema_core.expressions.typed import Select as Subquery
+from schema_core.query.relation import (
+    CommonScan,
+    FunctionTable,
+    Join,
+    Match,
+    Named,
+    ProcessTable,
+    Relation,
+    Sample,
+    Scan,
+    Select,
+    SetOperation,
+    Sort,
+    Unnest,
+    Values,
+    WindowTable,
+    With,
+)
+
+#: Aliases and names of columns.
+Names: TypeAlias = frozenset[tuple[str, str]]
+
+
+def columns_of(source: Relation | None) -> Names:
+    """Return the columns that the expressions over a source can read, by alias and name."""
+    found: set[tuple[str, str]] = set()
+    rest = [source]
+    while rest:
+        match rest.pop():
+            case Join(left=left, right=right):
+                rest += [left, right]
+            case Named(alias=alias, columns=columns):
+                found |= {(alias, column.name) for column in columns}
+            case _:
+                continue
+    return frozenset(found)
+
+
+def operands(typed: Typed) -> tuple[Typed, ...]:
+    """Return the expressions directly below this one, those of FILTER and OVER included."""
+    if not isinstance(typed, FunctionCall):
+        return children(typed)
+    found = list(typed.arguments)
+    if typed.filter is not None:
+        found.append(typed.filter)
+    if typed.over is not None:
+        found += [*typed.over.partition_by, *(key.value for key in typed.over.order_by)]
+    return tuple(found)
+
+
+def columns_read(typed: Typed, keys: Collection[Typed] = ()) -> Iterator[Ref]:
+    """Yield the columns that an expression reads, sub-queries included, outside of `keys`."""
+    rest = [typed]
+    while rest:
+        one = rest.pop()
+        if keys and one in keys:
+            continue
+        match one:
+            case Ref(relation=relation) if relation:
+                yield one
+            case Subquery():
+                yield from outer_columns(rows_of(one), keys)
+            case _:
+                rest.extend(operands(one))
+
+
+def outer_columns(query: Relation, keys: Collection[Typed] = ()) -> Iterator[Ref]:
+    """Yield the columns of enclosing blocks that a query reads, outside of `keys`.
+
+    Chains of joins and set operations are long: only blocks are read recursively.
+    """
+    rest = [query]
+    while rest:
+        expressions, inputs, own = _parts(rest.pop())
+        for expression in expressions:
+            yield from (one for one in columns_read(expression, keys) if not is_own(one, own))
+        if not own:
+            rest += inputs
+            continue
+        for below in inputs:
+            yield from (one for one in outer_columns(below, keys) if not is_own(one, own))
+
+
+def is_own(column: Ref, own: Names) -> bool:
+    """Whether a column belongs to the sources with these columns."""
+    return (column.relation or "", column.name) in own
+
+
+def rows_of(subquery: Subquery) -> Relation:
+    """Return the relation of a query used as a value."""
+    return cast("Relation", subquery.rows)
+
+
+def _parts(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
+    """The expressions and inputs of a query, and the columns that these can read."""
+    match query:
+        case Scan() | CommonScan():
+            return [], [], frozenset()
+        case Named(input=below) | WindowTable(input=below) | Sample(input=below):
+            return [], [below], frozenset()
+        case ProcessTable(input=below) | Match(input=below):
+            return [], [below], frozenset()
+        case Join(left=left, right=right, condition=condition):
+            return [] if condition is None else [condition], [left, right], frozenset()
+        case Unnest(collection=collection):
+            return [collection], [], frozenset()
+        case FunctionTable(call=call):
+            return [call], [], frozenset()
+        case Select():
+            inputs = [] if query.source is None else [query.source]
+            return list(expressions_of(query)), inputs, columns_of(query.source)
+        case Values(rows=rows):
+            return [value for row in rows for value in row], [], frozenset()
+        case SetOperation(left=left, right=right):
+            return [], [left, right], frozenset()
+        case Sort(input=below, keys=keys):
+            own = columns_of(below.source) if isinstance(below, Select) else frozenset()
+            return [key.expression for key in keys], [below], own
+        case With(tables=tables, input=below):
+            return [], [*(table.relation for table in tables), below], frozenset()
+        case _:
+            assert_never(query)
+
+
+def expressions_of(block: Select) -> Iterator[Typed]:
+    """Yield the expressions of all clauses of a block."""
+    yield from (item.expression for item in block.items)
+    yield from block.grouping.keys if block.grouping is not None else ()
+    for condition in (block.where, block.having, block.qualify):
+        if condition is not None:
+            yield condition
+
+
+def is_aggregate(typed: Typed) -> bool:
+    """Whether an expression is an aggregate over the rows of a group."""
+    return (
+        isinstance(typed, FunctionCall)
+        and typed.function.kind is Kind.AGGREGATE
+        and typed.over is None
+    )
+
+
+def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple[Subquery, bool]]:
+    """Yield the sub-queries in an expression over groups that are computed once for each group.
+
+    Those within aggregates are computed for each row, those within the keys before the rows are
+    grouped. The flag is set for a sub-query that is used as a value, not as rows.
+    """
+    rest = [(typed, True)]
+    while rest:
+        one, is_value = rest.pop()
+        if one in keys or is_aggregate(one):
+            continue
+        if isinstance(one, Subquery):
+            yield one, is_value
+        below = operands(one)
+        rows = _rows_argument(one)
+        rest += [(operand, operand is not rows) for operand in below]
+
+
+def _rows_argument(typed: Typed) -> Typed | None:
+    """The argument whose rows a function reads: that of EXISTS, and the only one behind IN."""
+    if not isinstance(typed, FunctionCall) or not typed.function.many_rows:
+        return None
+    return typed.arguments[-1] if len(typed.arguments) <= 2 else None
