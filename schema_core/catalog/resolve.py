@@ -41,8 +41,8 @@ from schema_core.schema.unresolved import (
     UnresolvedComputedColumn,
 )
 from schema_core.types import AnyTimestampType, DataType, TimestampKind, parse_type
-from schema_core.types.defined import UnresolvedType
 from schema_core.types.unresolved import UnresolvedDataType
+from schema_core.types.user_defined import UnresolvedType
 
 T = TypeVar("T", bound=CatalogBaseTable | CatalogModel)
 

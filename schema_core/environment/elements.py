@@ -29,7 +29,7 @@ from schema_core.types import (
     RowType,
     parse_type,
 )
-from schema_core.types.inference import infer_type
+from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row
 from schema_core.types.values import named_values, reject_reason
 

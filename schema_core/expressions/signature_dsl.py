@@ -45,8 +45,7 @@ from schema_core.types import (
     VarBinaryType,
     VarCharType,
 )
-from schema_core.types.common import common_type
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import common_type, least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

@@ -12,7 +12,7 @@ from schema_core.expressions.signatures import ArgumentTypes, Function, Kind, Pa
 from schema_core.expressions.typed import FunctionCall, Select, Typed, walk
 from schema_core.types import DataType, RowType, TimestampKind
 from schema_core.types import DataTypes as T
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import least_restrictive
 
 over_rows = partial(Function, nullability=never, many_rows=True)
 of_group = partial(Function, nullability=never, kind=Kind.AGGREGATE)

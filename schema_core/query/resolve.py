@@ -63,7 +63,7 @@ from schema_core.sql.rewrite import rewrite, size
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, SortKey, Star
 from schema_core.text import Span
 from schema_core.types import DataType, RowType
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import least_restrictive
 from schema_core.types.unresolved import LookUp
 
 

@@ -24,7 +24,7 @@ from schema_core.types import (
     TypeFamily,
     VariantType,
 )
-from schema_core.types.lossless import lossless
+from schema_core.types.values import lossless
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import FunctionCall

@@ -33,21 +33,11 @@ from schema_core.types.casts import (
     supports_implicit_cast,
     why_not,
 )
-from schema_core.types.common import common_type
-from schema_core.types.defined import (
-    DistinctType,
-    LegacyType,
-    RawType,
-    StructuredType,
-    UnresolvedType,
-    require_resolved,
-)
+from schema_core.types.common import common_type, least_restrictive
 from schema_core.types.factory import DataTypes, IntervalUnit, Resolution
 from schema_core.types.families import TypeFamily, TypeRoot
-from schema_core.types.inference import infer_type
-from schema_core.types.least_restrictive import least_restrictive
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowField, RowType
-from schema_core.types.pyflink import ListViewType, MapViewType, UserDefinedType
+from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row, RowKind
 from schema_core.types.syntax import parse_type
 from schema_core.types.temporal import (
@@ -63,7 +53,17 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
-from schema_core.types.unresolved import UnresolvedDataType, UnresolvedField
+from schema_core.types.unresolved import UnresolvedDataType, UnresolvedField, require_resolved
+from schema_core.types.user_defined import (
+    DistinctType,
+    LegacyType,
+    ListViewType,
+    MapViewType,
+    RawType,
+    StructuredType,
+    UnresolvedType,
+    UserDefinedType,
+)
 from schema_core.types.values import Rejection, accepts, reject_reason
 
 __all__ = [

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
 from schema_core.types.base import MAX_LENGTH, DataType
-from schema_core.types.defined import DistinctType, StructuredType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 from schema_core.types.nested import MapType, RowType, require_type
 from schema_core.types.temporal import DayTimeIntervalType, YearMonthIntervalType
+from schema_core.types.user_defined import DistinctType, StructuredType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,7 +1,8 @@
-"""The type that holds the values of several: Flink's rules for functions and the Table API.
+"""Type derivation: the common type of several, and the DECIMAL that arithmetic returns.
 
-They depend on the order of the types where Flink's do. SQL's own rule, for CASE, UNION and VALUES,
-is in `least_restrictive`.
+Two rules give a common type: Flink's own for functions and the Table API (`common_type`), and
+Calcite's for SQL's CASE, UNION, VALUES and ARRAY[...] (`least_restrictive`). Both depend on the
+order of the types where Flink's do.
 """
 
 from __future__ import annotations
@@ -9,12 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schema_core.errors import SchemaError
-from schema_core.types.atomic import DoubleType, LengthType, VarBinaryType, VarCharType
+from schema_core.types.atomic import DecimalType, DoubleType, LengthType, VarBinaryType, VarCharType
 from schema_core.types.casts import supports_implicit_cast
-from schema_core.types.decimals import as_decimal, common_decimal
-from schema_core.types.defined import LegacyType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
-from schema_core.types.nested import require_types
+from schema_core.types.nested import RowType, require_types
 from schema_core.types.temporal import (
     AnyTimestampType,
     DayTimeIntervalType,
@@ -25,14 +24,133 @@ from schema_core.types.temporal import (
     YearMonthResolution,
     ZonedTimestampType,
 )
+from schema_core.types.user_defined import LegacyType, StructuredType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from schema_core.types.base import DataType
 
+    #: Precision and scale of two decimals -> those of the result, however large.
+    Formula: TypeAlias = Callable[[int, int, int, int], tuple[int, int]]
+    from collections.abc import Callable, Sequence
+
     Merge: TypeAlias = Callable[[Any, Any], DataType]
+
+    from schema_core.types.base import DataType
+
+#: Digits of the widest decimal, and digits behind the point that a result keeps when too wide.
+MAX_PRECISION = 38
+KEPT_SCALE = 6
+
+#: Integer root -> digits of the decimal that holds all its values.
+DIGITS = {
+    TypeRoot.TINYINT: 3,
+    TypeRoot.SMALLINT: 5,
+    TypeRoot.INTEGER: 10,
+    TypeRoot.BIGINT: 19,
+}
+
+
+def as_decimal(type_: DataType) -> DecimalType:
+    """The NOT NULL decimal of the same values; takes decimals and integers, nothing else.
+
+    >>> from schema_core.types import IntType
+    >>> print(as_decimal(IntType()))
+    DECIMAL(10, 0) NOT NULL
+    """
+    if isinstance(type_, DecimalType):
+        return type_.not_null()
+    return DecimalType(DIGITS[type_.root], 0, nullable=False)
+
+
+def adjusted(precision: int, scale: int) -> DecimalType:
+    """The decimal of these digits; where they are too many, digits behind the point give way.
+
+    >>> print(adjusted(77, 20))
+    DECIMAL(38, 6) NOT NULL
+    """
+    if precision > MAX_PRECISION:
+        whole = precision - scale
+        scale = max(MAX_PRECISION - whole, min(scale, KEPT_SCALE))
+        precision = MAX_PRECISION
+    return DecimalType(precision, scale, nullable=False)
+
+
+def _sum_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(s1, s2)
+    return max(p1 - s1, p2 - s2) + scale + 1, scale
+
+
+def _product_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    """One digit more than Calcite's rule: Flink keeps the rule of SQL Server."""
+    return p1 + p2 + 1, s1 + s2
+
+
+def _quotient_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(KEPT_SCALE, s1 + p2 + 1)
+    return p1 - s1 + s2 + scale, scale
+
+
+def _remainder_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
+    scale = max(s1, s2)
+    return min(p1 - s1, p2 - s2) + scale, scale
+
+
+#: Operator -> digits of its result.
+FORMULAS: dict[str, Formula] = {
+    "+": _sum_digits,
+    "-": _sum_digits,
+    "*": _product_digits,
+    "/": _quotient_digits,
+    "%": _remainder_digits,
+}
+
+
+def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> DecimalType:
+    """What ``+ - * / %`` give.
+
+    >>> print(decimal_result("/", DecimalType(10, 2), DecimalType(5, 3)))
+    DECIMAL(19, 8) NOT NULL
+    """
+    return adjusted(*FORMULAS[operator](left.precision, left.scale, right.precision, right.scale))
+
+
+def decimal_sum(type_: DecimalType) -> DecimalType:
+    """What SUM gives: all the digits there are."""
+    return DecimalType(MAX_PRECISION, type_.scale, nullable=False)
+
+
+def decimal_average(type_: DecimalType) -> DecimalType:
+    """What AVG gives: the sum divided by a count of 20 digits."""
+    return decimal_result("/", decimal_sum(type_), DecimalType(20, 0))
+
+
+def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
+    """What ROUND and TRUNCATE to a known number of digits behind the point give.
+
+    >>> print(decimal_round(DecimalType(10, 3), 1))
+    DECIMAL(9, 1) NOT NULL
+    """
+    if digits >= type_.scale:
+        return type_.not_null()
+    whole = 1 + type_.precision - type_.scale
+    if digits < 0:
+        return DecimalType(min(MAX_PRECISION, whole), 0, nullable=False)
+    return DecimalType(whole + digits, digits, nullable=False)
+
+
+def common_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
+    """The decimal that holds both, as far as 38 digits go: digits before the point come first.
+
+    >>> print(common_decimal(DecimalType(19, 0), DecimalType(38, 20)))
+    DECIMAL(38, 19) NOT NULL
+    """
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    scale = min(max(left.scale, right.scale), MAX_PRECISION - whole)
+    return DecimalType(whole + scale, scale, nullable=False)
+
 
 R, F = TypeRoot, TypeFamily
 
@@ -88,9 +206,9 @@ def _by_pattern(types: Sequence[DataType]) -> DataType | None:
         if type_.root is R.NULL:
             continue
         before = type_ if result is None else result
-        result = _moment(before, type_)
+        result = _datetime(before, type_)
         if result is None and type_.is_(F.CONSTRUCTED):
-            return _child_by_child(types)
+            return _merge_children(types)
         if result is None:
             result = merge(before, type_)
         if result is None:
@@ -98,7 +216,7 @@ def _by_pattern(types: Sequence[DataType]) -> DataType | None:
     return result
 
 
-def _moment(left: DataType, right: DataType) -> DataType | None:
+def _datetime(left: DataType, right: DataType) -> DataType | None:
     """A date or timestamp beside what may be added to it: intervals and, but for TIME, numbers."""
     for one, other in ((left, right), (right, left)):
         if one.is_(F.DATETIME) and other.is_(F.INTERVAL):
@@ -108,7 +226,7 @@ def _moment(left: DataType, right: DataType) -> DataType | None:
     return None
 
 
-def _child_by_child(types: Sequence[DataType]) -> DataType | None:
+def _merge_children(types: Sequence[DataType]) -> DataType | None:
     """The first type with the common types of the children; names are those of the first."""
     first, *others = types
     count = len(first.children())
@@ -170,7 +288,7 @@ def _exact(left: DataType, right: DataType) -> DataType:
     return right if other.precision > one.precision else left
 
 
-def _times(left: TimeType, right: TimeType) -> DataType:
+def _time_types(left: TimeType, right: TimeType) -> DataType:
     return TimeType(max(left.precision, right.precision))
 
 
@@ -221,8 +339,106 @@ MERGES: tuple[tuple[frozenset[TypeRoot], Merge], ...] = (
     (MEMBERS[F.BINARY_STRING],             _strings),
     (MEMBERS[F.NUMERIC],                   _numbers),
     (frozenset({R.DATE}),                  lambda left, _: left),
-    (MEMBERS[F.TIME],                      _times),
+    (MEMBERS[F.TIME],                      _time_types),
     (MEMBERS[F.TIMESTAMP],                 _timestamps),
     (frozenset({R.INTERVAL_DAY_TIME}),     _day_time),
     (frozenset({R.INTERVAL_YEAR_MONTH}),   _year_month),
 )  # fmt: skip
+
+
+R, F = TypeRoot, TypeFamily
+
+
+def least_restrictive(types: Sequence[DataType]) -> DataType | None:
+    """The type that SQL gives to several expressions in one place, or None where it refuses.
+
+    It is nullable when one of them is.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> print(least_restrictive([T.FLOAT(), T.DOUBLE()]))
+    FLOAT
+    >>> least_restrictive([T.DATE(), T.TIMESTAMP(3)]) is None
+    True
+    """
+    require_types(types)
+    nullable = any(type_.is_nullable for type_ in types)
+    plain = [type_.nullable() for type_ in types]
+    known = [type_ for type_ in plain if type_.root is not R.NULL]
+    if not known:
+        return None
+    first = known[0]
+    if isinstance(first, StructuredType) and types[0].root is R.NULL:
+        return None  # an untyped NULL comes to nothing before a structured type, only behind it
+    if all(type_ == first for type_ in known):
+        found: DataType | None = first
+    elif not first.is_(F.CONSTRUCTED):
+        found = _calcite_fold(plain)
+    elif len(known) == len(types):
+        found = _calcite_children(known)
+    else:
+        found = by_cast(known)
+    return None if found is None else _as_sql(found).with_nullability(nullable)
+
+
+def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
+    """What the kinds agree upon from the first to the last, unless one is a date or a time."""
+    result: DataType | None = None
+    for type_, following in zip(types, (*types[1:], None), strict=True):
+        if type_.root is R.NULL:
+            continue
+        result = type_ if result is None else _calcite_merge(result, type_)
+        if result is None:
+            return None
+        if following is not None and (moment := _calcite_datetime(result, type_, following)):
+            return moment
+    return result
+
+
+def _calcite_datetime(result: DataType, type_: DataType, following: DataType) -> DataType | None:
+    """A date or time beside what may be added to it: it wins over all else at once."""
+    if type_.is_(F.DATETIME) and following.is_(F.INTERVAL, F.INTEGER_NUMERIC):
+        return type_
+    if result.is_(F.INTERVAL, F.EXACT_NUMERIC) and following.is_(F.DATETIME):
+        return following
+    return None
+
+
+def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
+    """What two types of one kind become."""
+    if left.is_(F.APPROXIMATE_NUMERIC) and right.is_(F.APPROXIMATE_NUMERIC):
+        return left  # both have 15 digits in Flink's SQL, so the first wins
+    if left.root is R.DECIMAL and right.is_(F.APPROXIMATE_NUMERIC):
+        return DoubleType()
+    if isinstance(left, AnyTimestampType) and isinstance(right, AnyTimestampType):
+        if left.precision == right.precision:
+            return left
+        return type(right)(max(left.precision, right.precision))
+    return merge(left, right)
+
+
+def _calcite_children(types: Sequence[DataType]) -> DataType | None:
+    """The first type with what its children become: a structured type counts as a row."""
+    first = types[0]
+    if not all(_alike(first, type_) for type_ in types):
+        return None
+    columns = zip(*(type_.children() for type_ in types), strict=True)
+    children = [least_restrictive(column) for column in columns]
+    found = tuple(child for child in children if child is not None)
+    return first.rebuild(found) if len(found) == len(children) else None
+
+
+def _alike(first: DataType, other: DataType) -> bool:
+    if isinstance(first, RowType):
+        return isinstance(other, RowType | StructuredType) and len(other.fields) == len(first)
+    return first.root is other.root or (first.is_(F.COLLECTION) and other.is_(F.COLLECTION))
+
+
+def _as_sql(type_: DataType) -> DataType:
+    """Intervals lose their fields in SQL: months and milliseconds are all there is."""
+    match type_:
+        case YearMonthIntervalType():
+            return YearMonthIntervalType(YearMonthResolution.MONTH)
+        case DayTimeIntervalType():
+            return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
+        case _:
+            return type_

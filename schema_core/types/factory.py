@@ -11,7 +11,6 @@ from schema_core.errors import SchemaError
 from schema_core.text import quote_string, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
-from schema_core.types.defined import RawType, StructuredType, require_resolved
 from schema_core.types.nested import (
     FIELD_HINT,
     ArrayType,
@@ -23,7 +22,6 @@ from schema_core.types.nested import (
     require_text,
     require_type,
 )
-from schema_core.types.pyflink import ListViewType, MapViewType
 from schema_core.types.python import type_of
 from schema_core.types.syntax import DAY_TIME, YEAR_MONTH, parse_type
 from schema_core.types.temporal import (
@@ -43,7 +41,9 @@ from schema_core.types.unresolved import (
     composed,
     described,
     is_open,
+    require_resolved,
 )
+from schema_core.types.user_defined import ListViewType, MapViewType, RawType, StructuredType
 
 #: A type, resolved or not.
 Written: TypeAlias = DataType | UnresolvedDataType

@@ -9,14 +9,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TypeAlias, final
 
+from schema_core.errors import UnsupportedError, similar
 from schema_core.text import MAX_DEPTH
-from schema_core.types.defined import UnresolvedType, require_resolved
+from schema_core.types.base import DataType
 from schema_core.types.nested import RowField, require_type, too_deep
-
-if TYPE_CHECKING:
-    from schema_core.types.base import DataType
+from schema_core.types.syntax import GRAMMAR, foreign
+from schema_core.types.user_defined import UnresolvedType
 
 #: Finds a user-defined type by its name, in a catalog.
 LookUp: TypeAlias = "Callable[[UnresolvedType], DataType]"
@@ -98,6 +98,27 @@ class UnresolvedField:
 
 #: What factories of nested types take: types and fields, resolved or not.
 Part: TypeAlias = "DataType | RowField | UnresolvedDataType | UnresolvedField"
+
+
+def require_resolved(type_: DataType) -> DataType:
+    """The type, if a column may be of it: no name in it is left to be looked up.
+
+    Raises:
+        UnsupportedError: with code `unknown-type` for the first such name, `type-not-in-schema` for
+            a type that stands for the state of a function or for objects of Python.
+    """
+    for part in require_type(type_, "the type").walk():
+        if reason := part.misplaced():
+            raise UnsupportedError(reason, code="type-not-in-schema")
+        if isinstance(part, UnresolvedType):
+            name = ".".join(part.path).upper()
+            meant = foreign(name) or similar(name, GRAMMAR)
+            raise UnsupportedError(
+                f"unknown type {part.body()}",
+                code="unknown-type",
+                hint=meant or "a name that is no type of SQL must be registered in a catalog",
+            )
+    return type_
 
 
 def look_up(type_: DataType, types: LookUp | None) -> DataType:

@@ -1,24 +1,27 @@
-"""Which Python values are values of a type, and why others are not.
+"""Python values of data types: validation of values, and their lossless conversion.
 
-The classes are those that PyFlink takes for each type, never their subclasses: ``True`` is no INT.
-What PyFlink leaves to the JVM is said here already: the range of a BIGINT, the digits of a DECIMAL.
+Validation accepts the classes that PyFlink accepts for each type, never their subclasses: ``True``
+is not an INT. It also checks what PyFlink leaves to the JVM: the range of a BIGINT, the digits of a
+DECIMAL. Conversion accepts more: an integer for a DOUBLE that represents it exactly, a DECIMAL with
+fewer digits, scalars of NumPy.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import math
+import struct
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
-from schema_core.types.defined import DistinctType, StructuredType
 from schema_core.types.nested import (
     ArrayType,
     MapType,
@@ -27,8 +30,8 @@ from schema_core.types.nested import (
     RowType,
     require_type,
 )
-from schema_core.types.pyflink import UserDefinedType
 from schema_core.types.row_value import Row
+from schema_core.types.user_defined import DistinctType, StructuredType, UserDefinedType
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,3 +291,238 @@ TAKES: dict[type[DataType], Takes] = {
     StructuredType:                    (ANYTHING,                       _fields),
     DistinctType:                      (ANYTHING,                       _source),
 }  # fmt: skip
+
+
+#: A converted value, or why there is none.
+Converted: TypeAlias = tuple[Any, "Rejection | None"]
+#: What converts the values of a type; the value is never None.
+Converter: TypeAlias = Callable[[Any, Any], Converted]
+
+#: More digits than any DECIMAL has.
+_EXACT = Context(prec=100)
+_MICROS = 6
+
+
+def lossless(type_: DataType, value: object) -> Converted:
+    """Convert a value to the type, with its elements, entries and fields.
+
+    Args:
+        type_: The type that the value is to have.
+        value: Any object, None included.
+
+    Returns:
+        The value as PyFlink has it for that type (rows as tuples, arrays as lists) and None, or
+        None and the reason why it cannot be converted without loss.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> lossless(T.DOUBLE(), 1)
+    (1.0, None)
+    >>> print(lossless(T.DOUBLE(), 2**53 + 1)[1])
+    DOUBLE does not hold 9007199254740993 exactly
+    >>> lossless(T.ARRAY(T.DECIMAL(5, 2)), (1, Decimal("2.5")))
+    ([Decimal('1.00'), Decimal('2.50')], None)
+    """
+    if value is not None:
+        value = _python_value(value)
+        converter = CONVERTERS.get(type(type_))
+        if converter is not None:
+            return converter(type_, value)
+    reason = reject_reason(type_, value)
+    return (None, reason) if reason else (value, None)
+
+
+def _python_value(value: object) -> object:
+    """A scalar or an array of NumPy or a timestamp of pandas as a value of Python's own."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "numpy":
+        return value.tolist() if hasattr(value, "tolist") else value
+    if module == "pandas" and getattr(value, "nanosecond", None) == 0:
+        return value.to_pydatetime()  # type: ignore[attr-defined]
+    return value
+
+
+def _refuse(problem: str) -> Converted:
+    return None, Rejection(problem)
+
+
+def _convert_unchanged(type_: DataType, value: object) -> Converted:
+    """A value of the right class already, or a refusal."""
+    reason = reject_reason(type_, value)
+    return (None, reason) if reason else (value, None)
+
+
+# --- without children ----------------------------------------------------------------------------
+
+
+def _to_double(type_: DataType, value: object) -> Converted:
+    if type(value) is int:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number) and int(number) == value:
+            return number, None
+        return _refuse(f"{type_.as_summary_string()} does not hold {value} exactly")
+    return _convert_unchanged(type_, value)
+
+
+def _to_float(type_: DataType, value: object) -> Converted:
+    """A FLOAT rounds to 24 bits, as all its values are; an integer must fit, and none overflows."""
+    number, reason = _to_double(type_, value)
+    if reason:
+        return None, reason
+    try:
+        (single,) = struct.unpack("<f", struct.pack("<f", number))
+    except OverflowError:
+        return _refuse(f"{value} is too large for {type_.as_summary_string()}")
+    if type(value) is int and single != value:
+        return _refuse(f"{type_.as_summary_string()} does not hold {value} exactly")
+    return number, None
+
+
+def _to_decimal(type_: atomic.DecimalType, value: object) -> Converted:
+    number = Decimal(value) if type(value) is int else value
+    reason = reject_reason(type_, number)
+    if reason or not isinstance(number, Decimal):
+        return None, reason
+    return number.quantize(Decimal(1).scaleb(-type_.scale), context=_EXACT), None
+
+
+def _to_text(type_: DataType, value: object) -> Converted:
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return _refuse(f"{value!r} has a lone surrogate, which UTF-8 cannot encode")
+    return _convert_unchanged(type_, value)
+
+
+def _to_bytes(type_: DataType, value: object) -> Converted:
+    return _convert_unchanged(
+        type_, bytes(value) if isinstance(value, bytearray | memoryview) else value
+    )
+
+
+def _to_date(type_: DataType, value: object) -> Converted:
+    """A datetime is a date only at midnight of no time zone."""
+    if type(value) is not dt.datetime:
+        return _convert_unchanged(type_, value)
+    if value.tzinfo is not None or value.time() != dt.time():
+        return _refuse(f"{value.isoformat(' ')} has a time of day, which DATE does not hold")
+    return value.date(), None
+
+
+def _to_clock(
+    type_: temporal.TimeType | temporal.AnyTimestampType, value: dt.time | dt.datetime
+) -> Converted:
+    """A time or datetime of no time zone with no more digits of a second than the type has."""
+    found, reason = _convert_unchanged(type_, value)
+    if reason:
+        return None, reason
+    name = type_.as_summary_string()
+    if value.tzinfo is not None:
+        return _refuse(f"{value.isoformat()} has a time zone, which {name} does not hold")
+    if value.microsecond % 10 ** max(0, _MICROS - type_.precision):
+        return _refuse(f"{value.isoformat()} has more digits of a second than {name}")
+    return found, None
+
+
+# --- with children -------------------------------------------------------------------------------
+
+
+def _convert_all(
+    parts: Iterable[tuple[str, DataType, object]],
+) -> tuple[list[Any], Rejection | None]:
+    """All parts converted, or the first reason why one is not."""
+    found = []
+    for step, type_, value in parts:
+        converted, reason = lossless(type_, value)
+        if reason:
+            return [], reason.under(step)
+        found.append(converted)
+    return found, None
+
+
+def _to_array(type_: ArrayType, value: object) -> Converted:
+    if not isinstance(value, list | tuple | array):
+        return _convert_unchanged(type_, value)
+    element = type_.element_type
+    found, reason = _convert_all(
+        (f"element {index}", element, one) for index, one in enumerate(value)
+    )
+    return (None, reason) if reason else (found, None)
+
+
+def _to_map(type_: MapType | MultisetType, value: object) -> Converted:
+    if not isinstance(value, dict):
+        return _convert_unchanged(type_, value)
+    if isinstance(type_, MapType):
+        key_type, value_type = type_.key_type, type_.value_type
+    else:
+        key_type, value_type = type_.element_type, atomic.IntType(nullable=False)
+    keys, reason = _convert_all((f"key {key!r}", key_type, key) for key in value)
+    if reason:
+        return None, reason
+    values, reason = _convert_all(
+        (f"value of {key!r}", value_type, one) for key, one in value.items()
+    )
+    return (None, reason) if reason else (dict(zip(keys, values, strict=True)), None)
+
+
+def _to_row(type_: RowType | StructuredType, value: object) -> Converted:
+    """A row by position, or by name; a name that the type does not have is refused."""
+    named = named_values(value)
+    if named is not None:
+        return _to_named_row(type_, value, named)
+    if not isinstance(value, tuple | list | Row):
+        return _convert_unchanged(type_, value)
+    if len(value) != len(type_.fields):
+        return _refuse(f"{len(value)} values for {len(type_.fields)} fields")
+    return _to_fields(type_, value)
+
+
+def _to_named_row(
+    type_: RowType | StructuredType, value: object, named: Mapping[str, object]
+) -> Converted:
+    names = [one.name for one in type_.fields]
+    unknown = [name for name in named if name not in names]
+    if unknown and isinstance(value, dict | Row):
+        return _refuse(f"{type_.as_summary_string()} has no field {unknown[0]!r}")
+    if not any(name in named for name in names):
+        return _refuse(f"{type_.as_summary_string()} takes a row, not {type(value).__name__}")
+    return _to_fields(type_, [named.get(name) for name in names])
+
+
+def _to_fields(type_: RowType | StructuredType, values: Iterable[object]) -> Converted:
+    parts = (
+        (f"field {one.name!r}", one.data_type, value)
+        for one, value in zip(type_.fields, values, strict=True)
+    )
+    found, reason = _convert_all(parts)
+    return (None, reason) if reason else (tuple(found), None)
+
+
+def _to_distinct(type_: DistinctType, value: object) -> Converted:
+    return lossless(type_.source_type, value)
+
+
+#: Type -> what converts its values; values of the other types are taken as `values` has them.
+CONVERTERS: dict[type[DataType], Converter] = {
+    atomic.FloatType: _to_float,
+    atomic.DoubleType: _to_double,
+    atomic.DecimalType: _to_decimal,
+    atomic.CharType: _to_text,
+    atomic.VarCharType: _to_text,
+    atomic.BinaryType: _to_bytes,
+    atomic.VarBinaryType: _to_bytes,
+    temporal.DateType: _to_date,
+    temporal.TimeType: _to_clock,
+    temporal.TimestampType: _to_clock,
+    temporal.LocalZonedTimestampType: _to_clock,
+    ArrayType: _to_array,
+    MapType: _to_map,
+    MultisetType: _to_map,
+    RowType: _to_row,
+    StructuredType: _to_row,
+    DistinctType: _to_distinct,
+}

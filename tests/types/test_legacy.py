@@ -5,8 +5,7 @@ import pytest
 from schema_core.errors import SchemaError
 from schema_core.expressions.scope import in_sql
 from schema_core.types import DataTypes, TypeRoot, common_type, parse_type
-from schema_core.types.legacy import read_information, since
-from schema_core.types.legacy_string_array import STRING_ARRAY
+from schema_core.types.legacy import STRING_ARRAY, read_information, since
 from tests.support import cases, listed
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from schema_core.types import DataTypes, Row, parse_type
-from schema_core.types.lossless import lossless
+from schema_core.types.values import lossless
 
 DAY = dt.date(2020, 2, 29)
 NOON = dt.datetime.fromisoformat("2020-02-29 12:00")

@@ -29,7 +29,7 @@ from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
 from schema_core.types import TypeRoot as R
-from schema_core.types.decimals import decimal_average, decimal_sum
+from schema_core.types.common import decimal_average, decimal_sum
 
 COUNT_TYPE = exactly(T.BIGINT())
 

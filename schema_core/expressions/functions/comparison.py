@@ -23,7 +23,7 @@ from schema_core.expressions.signatures import ArgumentTypes, Function, Paramete
 from schema_core.expressions.typed import FunctionCall, walk
 from schema_core.types import DataType, RowType, StructuredType, TypeRoot
 from schema_core.types import DataTypes as T
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import least_restrictive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

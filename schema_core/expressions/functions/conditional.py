@@ -25,8 +25,7 @@ from schema_core.expressions.typed import FunctionCall
 from schema_core.sql import syntax
 from schema_core.sql.expression import MAX_COPIES
 from schema_core.types import DataType, TypeFamily, TypeRoot
-from schema_core.types.common import common_type
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import common_type, least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

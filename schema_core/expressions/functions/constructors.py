@@ -30,7 +30,7 @@ from schema_core.types import (
     TypeRoot,
     VariantType,
 )
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

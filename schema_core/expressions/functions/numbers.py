@@ -25,7 +25,7 @@ from schema_core.expressions.typed import Constant, FunctionCall
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import DataTypes as T
 from schema_core.types import DecimalType, TypeFamily
-from schema_core.types.decimals import as_decimal, decimal_result, decimal_round
+from schema_core.types.common import as_decimal, decimal_result, decimal_round
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

@@ -34,8 +34,7 @@ from schema_core.types import (
     VarBinaryType,
     VarCharType,
 )
-from schema_core.types.decimals import as_decimal, decimal_result
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import as_decimal, decimal_result, least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import ReturnTypeRule

@@ -42,7 +42,7 @@ from schema_core.types import (
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
 from schema_core.types import TypeRoot as R
-from schema_core.types.least_restrictive import least_restrictive
+from schema_core.types.common import least_restrictive
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
