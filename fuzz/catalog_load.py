@@ -3,11 +3,10 @@
     python -m fuzz.catalog_load churn --seconds 60 --writers 8 --store sqlite
     python -m fuzz.catalog_load kills --times 100 --store postgresql
 
-What a writer keeps carries its own proof: a number that counts the alterations since the table was
-made, and a checksum. Afterwards the books of all writers are compared: of every table each number
-must have been written once, so no update is lost, and every table that was ever read must have been
-whole. Whoever comes too late must have been told: by a `ConflictError` who alters, by an error of
-the name who creates what is there or drops what is not.
+Every table contains the number of its alterations and a checksum. At the end the logs of all
+writers are compared: each number of each table must have been written once, so no update is lost,
+and every table that was ever read must have been complete. A writer that was too late must have
+received an error: a `ConflictError` for ALTER, `*-exists` for CREATE, `*-not-found` for DROP.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def proven(made: str, number: int) -> CatalogBaseTable:
 
 
 def checksum(options: Mapping[str, str]) -> str:
-    """What tells whether options belong together."""
+    """The value that marks options of one write."""
     text = "\0".join(options[key] for key in ("made", "n", "padding"))
     return sha256(text.encode()).hexdigest()
 
@@ -105,7 +104,7 @@ def is_whole(table: CatalogBaseTable) -> bool:
 
 @dataclass
 class Book:
-    """What one writer has done, and what it was told."""
+    """The operations of one writer and the errors that it received."""
 
     #: what happened -> how often
     events: Counter[str] = field(default_factory=Counter)
@@ -156,7 +155,7 @@ def _alter(catalog: SqlCatalog, path: ObjectPath, book: Book) -> None:
     book.written.append((made, number))
 
 
-#: What a writer may be told; anything else breaks the law.
+#: The errors that a writer may receive; any other breaks the law.
 EXPECTED = {
     "create", "drop", "alter", "read", "nothing to read",
     f"create: {AlreadyExistsError.__name__} table-exists",
@@ -189,7 +188,7 @@ def broken(books: list[Book], address: Address) -> list[str]:
 
 
 def run_churn(kind: str, writers: int, seconds: float) -> int:
-    """Let writers loose on one store; tells how many laws were broken."""
+    """Run writers on one store and return the number of broken laws."""
     with store(kind) as address:
         address.opened().create_table(COUNTER, proven("counter", 0), ignore_if_exists=False)
         with multiprocessing.get_context("spawn").Pool(writers) as pool:
@@ -218,7 +217,7 @@ def write_for_ever(address: Address) -> None:
 
 
 def kill_one(address: Address, delay: float) -> list[str]:
-    """Kill a writer after so many seconds; tells what is wrong with what it leaves."""
+    """Kill a writer after some seconds and return what is wrong with the catalog it leaves."""
     if (child := os.fork()) == 0:
         try:
             write_for_ever(address)
@@ -241,7 +240,7 @@ def kill_one(address: Address, delay: float) -> list[str]:
 
 
 def run_kills(kind: str, times: int, longest: float = 0.4) -> int:
-    """Kill writers one after the other; tells how many catalogs were broken."""
+    """Kill writers one after the other and return the number of broken catalogs."""
     draw = random.Random(times)
     with store(kind) as address:
         address.opened().close()

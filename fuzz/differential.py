@@ -152,7 +152,8 @@ def _bracketed(text: str) -> set[Span]:
     return found
 
 
-# --- what is told --------------------------------------------------------------------------------
+# --- reports
+# ---------------------------------------------------------------------------------------
 
 
 def line(drawn: Drawn, theirs: Answer) -> str:
@@ -174,7 +175,7 @@ def run(flink: Flink, drawing: Drawing, count: int, finds: int) -> None:
     asked: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     taken = 0
-    told: set[str] = set()
+    reported: set[str] = set()
     source = drawing.expressions()
     for _ in range(0, count, BATCH):
         for drawn, kind, theirs, _ours in compared(flink, list(islice(source, BATCH))):
@@ -187,7 +188,7 @@ def run(flink: Flink, drawing: Drawing, count: int, finds: int) -> None:
                 wrong[drawn.category] += 1
                 drawing.forget(drawn.text)
                 if wrong.total() <= finds:
-                    told.add(tell(flink, drawn, kind, told))
+                    reported.add(report(flink, drawn, kind, reported))
     crashes = asked.pop("crash of Flink", 0)
     for category in sorted(asked):
         share = wrong[category] / asked[category]
@@ -197,12 +198,12 @@ def run(flink: Flink, drawing: Drawing, count: int, finds: int) -> None:
     print(f"  (Flink takes {taken / asked.total():.0%}, crashes at {crashes} more)")
 
 
-def tell(flink: Flink, drawn: Drawn, kind: str, told: set[str]) -> str:
-    """Print a find, cut down, if it has not been told; its line."""
+def report(flink: Flink, drawn: Drawn, kind: str, reported: set[str]) -> str:
+    """Print a find, minimized, unless it was reported before; return its line."""
     small = shrunk(flink, drawn, kind)
     ((_, _, theirs, ours),) = compared(flink, [small])
     find = line(small, theirs)
-    if find not in told:
+    if find not in reported:
         print(f"# {drawn.category}: {kind}; the library: {json.dumps(ours, ensure_ascii=False)}")
         print(find, flush=True)
     return find

@@ -36,7 +36,7 @@ TYPES = (
     "STRUCTURED<'com.example.Point', x {}, y {}>", "VARIANT", "BITMAP",
 )  # fmt: skip
 
-#: Names of columns, each of its own place so that the text of an expression tells which it uses.
+#: Names of columns, each unique, so that the text of an expression shows which columns it uses.
 NAMES = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta_1", "theta", "iota", "kappa",
     "`lambda mu`", "`order`", "Omega",

@@ -388,7 +388,7 @@ def found_first(key: str) -> str:
 
 
 def numbered(prefix: str, rows: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Rows as a map; those of watermarks stand beside the columns."""
+    """Return rows as a map; rows of watermarks have keys of their own."""
     columns = [row for row in rows if "rowtime" not in row]
     watermarks = [row for row in rows if "rowtime" in row]
     return {

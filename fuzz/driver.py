@@ -2,7 +2,7 @@
 
 A target is a function of a text that raises `AssertionError` when its law is broken. Any error that
 is not the library's own is a find as well, and so is a text that takes longer than `PATIENCE`. The
-seeds of a target stand in `fuzz/seeds/<name>.txt`, one a line, written as JSON strings.
+seeds of a target are in `fuzz/seeds/<name>.txt`, one per line, written as JSON strings.
 """
 
 from __future__ import annotations

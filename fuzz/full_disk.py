@@ -1,9 +1,9 @@
-"""A disk is full while a catalog or a store of descriptors writes: told with words, nothing lost.
+"""Fill the disk while a catalog or a catalog store writes: an error is raised and nothing is lost.
 
     python -m fuzz.full_disk
 
 The disk is a small one of our own in memory, where we may mount one; else the files of the process
-may grow only so far, which is told alike.
+may grow only so far, which is reported alike.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ FILL = {"catalog": fill_catalog, "store": fill_store}
 
 
 def filled(what: str, folder: Path, means: str) -> dict[str, object]:
-    """What a process tells that writes until the disk is full."""
+    """Return the report of a process that writes until the disk is full."""
     command = [sys.executable, "-m", "fuzz.full_disk", what, str(folder), means]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told: dict[str, object] = json.loads(done.stdout)
-    return told
+    report: dict[str, object] = json.loads(done.stdout)
+    return report
 
 
 def left_by(what: str, folder: Path) -> tuple[int, int]:
@@ -97,13 +97,13 @@ def left_by(what: str, folder: Path) -> tuple[int, int]:
 
 
 def after_filling(what: str) -> tuple[dict[str, object], tuple[int, int]]:
-    """What the writer told, and what it left, once there is room again."""
+    """Return the writer's report, and what it left once there is room again."""
     with small_disk() as (folder, means):
-        told = filled(what, folder, means)
+        report = filled(what, folder, means)
         if means == "disk":
             enlarge = ["mount", "-o", f"remount,size={SIZE * 4}", str(folder)]
             subprocess.run(enlarge, check=True)
-        return told, left_by(what, folder)
+        return report, left_by(what, folder)
 
 
 def main() -> None:
@@ -114,8 +114,8 @@ def main() -> None:
         print(json.dumps(FILL[what](Path(folder))))
         return
     for what in FILL:
-        told, left = after_filling(what)
-        print(f"{what}: {told}, left {left[0]}, whole {left[1]}")
+        report, left = after_filling(what)
+        print(f"{what}: {report}, left {left[0]}, whole {left[1]}")
 
 
 if __name__ == "__main__":

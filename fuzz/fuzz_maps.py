@@ -1,4 +1,4 @@
-"""Property maps: any map is read or refused, and what is refused or was harmed is told.
+"""Property maps: any map is read or refused, and every refusal and damage is reported.
 
 A text is a map, one key and its value a line with "=" between them.
 """
@@ -64,7 +64,7 @@ def tells_what_is_lost(stored: Properties, found: StoredMap, key: str) -> None:
     rest = {one: value for one, value in stored.items() if one != key}
     if not verify(rest, kind=found.kind):
         again = read(rest, found.kind)
-        assert again is None or again.object != found.object, f"nobody misses {key!r}"
+        assert again is None or again.object != found.object, f"the loss of {key!r} goes unnoticed"
 
 
 if __name__ == "__main__":

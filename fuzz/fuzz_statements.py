@@ -23,7 +23,7 @@ BUDGETS = ("too-deep", "text-too-long")
 
 
 def queries(statements: tuple[Statement, ...]) -> Iterator[Query]:
-    """The queries that stand in statements."""
+    """Return the queries within statements."""
     for statement in statements:
         match statement:
             case (

@@ -1,11 +1,11 @@
-"""Harms one value of many stored maps: each harm must be told, refused, or make a difference.
+"""Damage one value of many stored maps: every damage is reported, refused, or changes the object.
 
     python -m fuzz.map_damage --count 50000 --seed 1
 
 Tables, views, materialized tables and models are drawn as for Flink (`drawing_maps`), written with
 ``on_loss="carry"`` and packed for every store profile in turn. Prints for each store how many harms
-`verify` told, how many reading refused, and how many gave another object; exits 1 if any gave the
-same one unnoticed.
+`verify` reported, how many reading refused, and how many gave another object; exits 1 if any gave
+the same one unnoticed.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def harms(draw: random.Random, stored: Properties) -> Iterator[tuple[str, Proper
 def outcome(harmed: Properties, kind: MapKind, before: StoredObject) -> str:
     """What came of a harm; "same" is what must not be."""
     if verify(harmed, kind=kind):
-        return "told"
+        return "reported"
     try:
         return "same" if read_map(harmed, kind).object == before else "different"
     except SchemaCoreError:
@@ -129,7 +129,7 @@ def outcome(harmed: Properties, kind: MapKind, before: StoredObject) -> str:
 
 
 def run(draw: random.Random, count: int) -> dict[str, Counter[str]]:
-    """So many harms; those that nobody notices are printed."""
+    """Try so many damages and print those that go unnoticed."""
     found = {name: Counter[str]() for name in STORES}
     tried = 0
     for (kind, properties), name in zip(maps(MapDrawing(draw)), cycle(STORES), strict=False):
@@ -140,8 +140,8 @@ def run(draw: random.Random, count: int) -> dict[str, Counter[str]]:
             found[name][came] += 1
             tried += 1
             if came == "same":
-                told = {"kind": kind.value, "key": key, "to": harmed.get(key), "map": stored}
-                print(json.dumps(told, ensure_ascii=False))
+                missed = {"kind": kind.value, "key": key, "to": harmed.get(key), "map": stored}
+                print(json.dumps(missed, ensure_ascii=False))
         if tried >= count:
             return found
     return found
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     found = run(random.Random(options.seed), options.count)
-    names = ("told", "refused", "different", "same")
+    names = ("reported", "refused", "different", "same")
     print(f"{'':16}" + "".join(f"{name:>11}" for name in names))
     for store, counts in found.items():
         print(f"{store:16}" + "".join(f"{counts[name]:11}" for name in names))

@@ -1,6 +1,6 @@
 """A PostgreSQL server of our own: on loopback, at a free port, in a folder that goes with it.
 
-Debian's package `postgresql` is enough. Where there is none, `why_not` says so; nothing is
+Debian's package `postgresql` is enough. Without one, `why_not` returns the reason; nothing is
 installed here. The server never runs as root: for root it runs as the user `postgres`, or `nobody`.
 """
 

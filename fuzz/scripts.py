@@ -4,7 +4,7 @@
 
 A script is a session: its statements make, change, show and drop objects under few names, so that
 they meet each other. Only the first statement of a script that is answered otherwise counts, since
-what follows speaks of another world. What stands in the queries is little: `fuzz.differential`
+later statements see another state. The queries are small: `fuzz.differential`
 draws expressions.
 """
 
@@ -38,7 +38,7 @@ _HOLE = re.compile(r"\{([^{}?+]+)([?+]?)\}")
 
 
 def grammar() -> dict[str, list[str]]:
-    """Symbol -> its forms, the simplest first; the file says how they are written.
+    """Symbol -> its forms, the simplest first; the file documents the notation.
 
     >>> grammar()["merge"]
     ['INCLUDING', 'EXCLUDING', 'OVERWRITING']
@@ -133,9 +133,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     given = parser.parse_args()
     flink = Flink(given.oracle)
-    told = preamble()
-    flink.answers(told)
-    for one in told:
+    context = preamble()
+    flink.answers(context)
+    for one in context:
         answer(one)
     finder, drawn, differ = Finder(flink), scripts(given.seed), 0
     for _ in range(0, given.count, BATCH):

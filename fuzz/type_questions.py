@@ -4,7 +4,7 @@
 
 A question is a type string, a pair of types to cast, or several types to find the common one of.
 Texts are spelled in every way the grammar has, and damaged now and then; pairs and lists are mostly
-relatives of one type, since two types drawn apart seldom have anything to do with each other.
+relatives of one type, since two independent types are rarely related.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Drawing:
                 return word + self.numbers(WORDS[word])
 
     def collection(self, shape: random.Random, inner: Callable[[], str]) -> str:
-        """A type around others, of the kind that `shape` says."""
+        """Return a type of the kind `shape` around other types."""
         kind = shape.choice(("ARRAY", "MULTISET", "MAP", "ROW", "ROW", "STRUCTURED"))
         if kind in ("ARRAY", "MULTISET"):
             return f"{kind}<{inner()}>"

@@ -75,12 +75,12 @@ def ask(questions: list[Question], timeout: float) -> tuple[list[Answer], str]:
 def score(name: str, corpus: Path, timeout: float) -> Score:
     """Ask the questions of one file and count."""
     result = Score(name)
-    told = recorded.preamble(corpus)
+    context = recorded.preamble(corpus)
     pairs = list(recorded.records(name, corpus))
     started = time.perf_counter()
-    answers, result.remark = ask([*told, *(question for question, _ in pairs)], timeout)
+    answers, result.remark = ask([*context, *(question for question, _ in pairs)], timeout)
     result.seconds = time.perf_counter() - started
-    for (question, expected), actual in zip(pairs, answers[len(told) :], strict=False):
+    for (question, expected), actual in zip(pairs, answers[len(context) :], strict=False):
         count = result.categories.setdefault(category(question), Counter())
         for want, got, asked in cases(question, expected, actual):
             figures, agrees = judge(question, want, got)
@@ -207,7 +207,7 @@ def raised(results: Iterable[Score], floors: Floors) -> Floors:
 
 
 def load_floors() -> Floors:
-    """The figures nobody may fall below."""
+    """The floors: the lowest figures that are accepted."""
     floors: Floors = json.loads(FLOORS.read_text(encoding="utf-8"))
     return floors
 

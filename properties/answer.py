@@ -17,12 +17,12 @@ import sys
 from properties.answers import (
     builder,
     expressions,
+    fixtures,
     identifier,
     query,
     schema,
     scripts,
     tables,
-    told,
     types,
     values,
 )
@@ -31,7 +31,18 @@ from properties.recorded import Answer, Question
 from properties.scoring import crashes
 
 #: The families of questions; each has its table of ops.
-FAMILIES = (told, types, identifier, expressions, schema, builder, tables, query, scripts, values)
+FAMILIES = (
+    fixtures,
+    types,
+    identifier,
+    expressions,
+    schema,
+    builder,
+    tables,
+    query,
+    scripts,
+    values,
+)
 
 #: Op -> what answers it.
 OPERATIONS: dict[str, Operation] = {

@@ -1,4 +1,4 @@
-"""Recorded answers of the real Apache Flink: questions, each with what Flink said."""
+"""Recorded answers of the real Apache Flink: questions, each with Flink's answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer: TypeAlias = dict[str, Any]
 
 CORPUS = Path(__file__).parent / "corpus" / "flink-2.3.0"
 
-#: What an answering program is told before the questions of any file.
+#: The file of the context that an answering program gets before the questions of any file.
 PREAMBLE = ("tables", "udf")
 
 

@@ -71,7 +71,7 @@ def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str
 @given(user_defined_types(nested_types(user_defined_types(types(max_leaves=2)))).filter(held))
 def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
     """Whoever reads a file need not have the catalog that its types are kept in."""
-    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path stands for one type
+    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path identifies one type
     field = to_field("f", type_)
 
     assert type_ == from_field(field)

@@ -99,7 +99,7 @@ def test_a_schema_comes_back_but_for_its_losses(schema: Schema, dialect: str) ->
     if text is None:
         return
     losses, back = ddl_losses(schema, dialect), read_table(text, dialect)
-    # Reading tells its own losses: Flink computes nothing beside a row with a field of type NULL.
+    # Reading reports its own losses: Flink computes nothing from a row with a field of type NULL.
     lossy = {loss.path[0] for loss in (*losses, *back.losses)}
     left_out = {loss.path[0] for loss in losses if loss.kind.word == "refused"}
     given_, found = resolved(schema), back.schema

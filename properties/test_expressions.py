@@ -87,29 +87,29 @@ texts: Trees = st.deferred(
         call("UPPER, REVERSE, MD5, MAX", texts),
         call("SUBSTRING, REPEAT", texts, literals("1", "2")),
         call("CASE", truths, texts, texts),
-        call("DATE_FORMAT", moments, literals("'yyyy'")),
+        call("DATE_FORMAT", datetimes, literals("'yyyy'")),
     )
 )
-moments: Trees = st.deferred(
+datetimes: Trees = st.deferred(
     lambda: st.one_of(
         columns("ts", "ltz"),
         literals("TIMESTAMP '2020-01-01 00:00:00.5'", "CURRENT_TIMESTAMP"),
-        call("+, -", moments, literals("INTERVAL '5' SECOND", "INTERVAL '1' MONTH")),
-        call("COALESCE", moments, moments),
+        call("+, -", datetimes, literals("INTERVAL '5' SECOND", "INTERVAL '1' MONTH")),
+        call("COALESCE", datetimes, datetimes),
     )
 )
 truths: Trees = st.deferred(
     lambda: st.one_of(
         columns("b"),
         literals("TRUE", "UNKNOWN"),
-        call("=, <>, <, >=", numbers, numbers) | call("=, <", moments, moments),
+        call("=, <>, <, >=", numbers, numbers) | call("=, <", datetimes, datetimes),
         call("=, LIKE", texts, texts),
         call("AND, OR", truths, truths),
         call("NOT, IS TRUE, IS NULL", truths),
         call("IN, NOT IN", numbers, numbers, numbers),
     )
 )
-scalars = numbers | texts | moments | truths
+scalars = numbers | texts | datetimes | truths
 expressions: Trees = st.one_of(
     scalars,
     call("ARRAY, MAP", numbers, numbers) | call("ARRAY", texts, texts, texts),

@@ -1,4 +1,4 @@
-"""Laws of losses: complete, with a place that exists, and enforced as the policy says."""
+"""Laws of losses: complete, at existing locations, and enforced according to the policy."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str
 @given(user_defined_types(nested(user_defined_types(types(max_leaves=2)))))
 def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
     assume(physical_equivalent(type_, "spark:4.3") is not None)
-    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path stands for one type
+    assume(DEFINITIONS_KEY in type_metadata(type_))  # a path identifies one type
     field = to_struct_field("f", type_, on_loss="note")
     bare = to_struct_field("f", type_, on_loss="accept")
 

@@ -34,7 +34,7 @@ from schema_core.testing.schemas import materialized_tables, models, tables
 RESOLVER = SchemaResolver()
 RECORDED = sorted((Path(__file__).parent / "corpus" / "maps").glob("flink-*.jsonl.gz"))
 
-#: What the map of a sound table may say: types that Flink infers otherwise today.
+#: Reports that are allowed for the map of a sound table: types that Flink infers otherwise today.
 CHANGED_SINCE = {"stale-type"}
 #: Notes on what 1.9 did not keep, so that the columns are not those that were written.
 LOST = {"type-assumed", *CHANGED_SINCE}
@@ -115,7 +115,7 @@ KINDS = {
 def written(kept: StoredObject) -> dict[str, str] | None:
     """The map of an object, or None for a type without text.
 
-    A map that tells neither columns nor anything else of a schema may be of anything.
+    A map without columns and other keys of a schema may be of any kind.
     """
     shape = MAP_FORMATS[KINDS[type(kept)]]
     try:

@@ -141,7 +141,7 @@ def test_walking_meets_every_child_once(type_: DataType) -> None:
 
 # --- casts ---------------------------------------------------------------------------------------
 
-#: Pairs of equal shape now and then: two types drawn apart seldom cast.
+#: Pairs of equal shape now and then, since two independent types rarely cast.
 pairs = st.tuples(types(), types()) | types().flatmap(
     lambda type_: st.tuples(st.just(type_), st.sampled_from([type_.nullable(), type_]))
 )
@@ -156,7 +156,7 @@ def test_implicit_casts_can_be_asked_for(pair: tuple[DataType, DataType]) -> Non
 
 @given(pairs)
 def test_what_needs_no_cast_casts(pair: tuple[DataType, DataType]) -> None:
-    """True of all types that a text can say; distinct types go without a cast that there is not."""
+    """Holds for all types that a string can describe, except distinct types without a cast."""
     source, target = pair
 
     assert supports_implicit_cast(source, target) or not supports_avoiding_cast(source, target)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from properties.recorded import Answer, Question
 from schema_core.errors import SchemaCoreError
 
-#: From a question to what stands in the answer beside ``"ok": true``.
+#: From a question to the fields of the answer besides ``"ok": true``.
 Operation: TypeAlias = Callable[[Question], Answer]
 
 #: The answer to an operation that the program does not have. Not a refusal: it agrees with nothing.

@@ -1,4 +1,4 @@
-"""What stands in for the connectors of the recording Flink, which looks for them early.
+"""Replacements for the connectors of the recording Flink, which looks for them early.
 
 Flink makes the source of a table as soon as a query that reads it is typed, and refuses the query
 where that fails; the library looks for connectors when rows move.
@@ -24,7 +24,7 @@ from schema_core.text import Span
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """What a connector can do and which options it knows; ``fields.`` stands for all below it."""
+    """The abilities and options of a connector; ``fields.`` matches all keys with this prefix."""
 
     can: frozenset[str]
     options: frozenset[str] = frozenset()

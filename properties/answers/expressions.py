@@ -38,7 +38,7 @@ def expression(question: Question) -> Answer:
 
 
 def shown(type_: DataType) -> str:
-    """The exact text of a type, or its summary behind an exclamation mark if it has none."""
+    """Return the exact text of a type, or an exclamation mark and its summary if it has none."""
     try:
         return type_.as_serializable_string()
     except UnsupportedError:

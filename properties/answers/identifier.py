@@ -9,7 +9,7 @@ from properties.recorded import Answer, Question
 from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath, parse_path
 from schema_core.text import quote_identifier
 
-#: Where Flink starts: the catalog and database of an environment that nobody changed.
+#: The current catalog and database of a new environment in Flink.
 HOME = ("default_catalog", "default_database")
 
 

@@ -35,7 +35,7 @@ def schema(elements: str, *, streaming: bool) -> ResolvedSchema:
 
 
 class Told:
-    """The tables that a question tells, all in the home database."""
+    """Return the tables of a question, all in the home database."""
 
     def __init__(self, question: Question, *, streaming: bool) -> None:
         self.tables = question["tables"]

@@ -1,4 +1,4 @@
-"""Answers about schemas: what builder calls write, and all that a resolved schema tells."""
+"""Answers about schemas: the results of builder calls, and all fields of a resolved schema."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def constraint_answer(constraint: UniqueConstraint | ImmutableColumns | Index) -
 
 
 def resolved_answer(schema: ResolvedSchema) -> Answer:
-    """All that a resolved schema tells: ``resolved`` of the protocol."""
+    """Return all fields of a resolved schema: ``resolved`` of the protocol."""
     watermarks = [
         {
             "column": one.rowtime_attribute,

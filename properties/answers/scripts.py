@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from properties.answers import told
+from properties.answers import fixtures
 from properties.answers.attempt import Operation, attempt
 from properties.answers.builder import described_table
 from properties.answers.connectors import CheckedSession, Recorder
@@ -35,22 +35,22 @@ from schema_core.types import parse_type
 # --- user functions -------------------------------------------------------------------------------
 
 
-def function_class(told_of: dict[str, Any]) -> FunctionClass:
+def function_class(declared: dict[str, Any]) -> FunctionClass:
     """What a class of udf.json does."""
-    kind = told_of["kind"]
-    if "signatures" in told_of:
+    kind = declared["kind"]
+    if "signatures" in declared:
         signatures = tuple(
             (tuple(map(parse_type, one["args"])), parse_type(one["returns"]))
-            for one in told_of["signatures"]
+            for one in declared["signatures"]
         )
         return FunctionClass(signatures, Kind(kind))
     return FunctionClass(problem=kind, is_function=not kind.startswith("not a function"))
 
 
 def declare_functions(environment: TableEnvironment) -> None:
-    for name, told_of in told.FUNCTIONS.get("classes", {}).items():
-        if "not exist" not in told_of["kind"]:
-            environment.declare_function_class(name, function_class(told_of))
+    for name, declared in fixtures.FUNCTIONS.get("classes", {}).items():
+        if "not exist" not in declared["kind"]:
+            environment.declare_function_class(name, function_class(declared))
 
 
 #: Methods that are given a query in SQL.
@@ -61,7 +61,7 @@ OF_QUERIES = ("createView", "createTemporaryView")
 
 
 class Session:
-    """An environment and the calls by which a script speaks to it."""
+    """An environment and the calls of a script on it."""
 
     def __init__(self, mode: str) -> None:
         batch = mode == "batch"
@@ -110,7 +110,7 @@ def lies_at(session: Session, path: str) -> Answer:
     """What lies at a path."""
     found = session.environment.find_table(path)
     if found is None:
-        raise NotFoundError(f"nothing lies at {path}")
+        raise NotFoundError(f"no object at {path}")
     table = found.table
     answer: Answer = {
         "temporary": found.is_temporary,
@@ -148,12 +148,14 @@ def done(result: object) -> Answer:
 
 
 def new_or_result(created: bool, arguments: tuple[Any, ...]) -> Answer:
-    """A call that says what to do with an existing one tells whether it made one."""
+    """Return whether a call with a rule for existing objects created one."""
     return {"result": created} if arguments else {}
 
 
-def create_table(environment: TableEnvironment, path: str, told_of: Question, *more: Any) -> Answer:
-    return new_or_result(environment.create_table(path, described_table(told_of), *more), more)
+def create_table(
+    environment: TableEnvironment, path: str, described: Question, *more: Any
+) -> Answer:
+    return new_or_result(environment.create_table(path, described_table(described), *more), more)
 
 
 def create_view(environment: TableEnvironment, path: str, query: str, *more: Any) -> Answer:
@@ -164,8 +166,8 @@ def schema_of(environment: TableEnvironment, path: str) -> Answer:
     return {"resolved": resolved_answer(environment.from_path(path).get_resolved_schema())}
 
 
-def inline_schema(environment: TableEnvironment, told_of: Question) -> Answer:
-    table = environment.from_descriptor(described_table(told_of))
+def inline_schema(environment: TableEnvironment, described: Question) -> Answer:
+    table = environment.from_descriptor(described_table(described))
     return {"resolved": resolved_answer(table.get_resolved_schema())}
 
 

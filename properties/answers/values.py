@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from properties.answers.attempt import Operation
-from properties.answers.told import TABLES
+from properties.answers.fixtures import TABLES
 from properties.recorded import Answer, Question
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.spark.compiler.expression import Speaker, to_spark
@@ -59,9 +59,9 @@ def evaluate(question: Question) -> Answer:
     """The type of an expression and its value in every row of a table."""
     scope = ColumnScope(columns(question["table"]), streaming=False)
     typed = infer(scope, parse_expression(question["expr"]))
-    said = to_spark(typed, Speaker(question.get("zone", "UTC")))
+    sql = to_spark(typed, Speaker(question.get("zone", "UTC")))
     with spark_errors():
-        frame = SESSION.get().sql(f"SELECT {said} AS value FROM {view(question['table'])}")
+        frame = SESSION.get().sql(f"SELECT {sql} AS value FROM {view(question['table'])}")
         found = fetched(frame.toArrow().column(0))
     return {
         "type": typed.type.as_serializable_string(),
@@ -70,7 +70,7 @@ def evaluate(question: Question) -> Answer:
 
 
 def fetched(column: Any) -> list[Any]:
-    """The values of an Arrow column; moments as numbers, since Python has no year 0."""
+    """Return the values of an Arrow column; datetimes as numbers, since Python has no year 0."""
     import pyarrow as pa
 
     if pa.types.is_date(column.type):
@@ -147,7 +147,7 @@ def canonical(value: Any, type_: DataType) -> Any:
 
 
 def decimal(value: Decimal, type_: Any) -> str:
-    """A plain number with all digits behind the point."""
+    """Return a plain number with all digits after the point."""
     return f"{value:.{type_.scale}f}"
 
 
@@ -205,7 +205,7 @@ def date(value: dt.date | int, type_: DataType) -> str:
 
 
 def timestamp(value: dt.datetime | int, type_: Any) -> str:
-    """Exactly the digits of the precision; Z behind an instant."""
+    """Print exactly the digits of the precision, and Z after an instant."""
     if isinstance(value, dt.datetime):
         value = int((value.replace(tzinfo=dt.UTC) - EPOCH) / dt.timedelta(microseconds=1))
     days, rest = divmod(value, 86_400_000_000)

@@ -15,7 +15,7 @@ import pytest
 
 from fuzz.drawing import Drawing
 from properties import recorded
-from properties.answers import told, values
+from properties.answers import fixtures, values
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.signature_dsl import EQUAL, ORDERED
 from schema_core.expressions.signatures import Kind
@@ -36,7 +36,7 @@ DRAWN = 20
 @pytest.fixture(scope="module", params=["T1", "T2", "T3"])
 def table(request: pytest.FixtureRequest, session: SparkSession) -> str:
     assert session is not None
-    told.TABLES.update(recorded.document("tables"))
+    fixtures.TABLES.update(recorded.document("tables"))
     name: str = request.param
     return name
 

@@ -1,4 +1,4 @@
-"""What the program is told before the questions: tables with their rows, user functions."""
+"""The context that precedes the questions: tables with their rows, user functions."""
 
 from __future__ import annotations
 
