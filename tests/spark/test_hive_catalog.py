@@ -368,6 +368,23 @@ def test_no_update_of_many_writers_is_lost(catalog: HiveCatalog, session: SparkS
     assert lost > 0
 
 
+def test_a_stored_definition_is_restored(catalog: HiveCatalog) -> None:
+    path = at("restored")
+    catalog.create_table(path, PLAIN.copy({"n": "0"}), ignore_if_exists=False)
+    stored, before = catalog.get_stored_table(path), catalog.get_table(path)
+    catalog.alter_table(path, PLAIN.copy({"m": "1"}), ignore_if_not_exists=False)
+    with pytest.raises(ConflictError):
+        catalog.restore_table(path, stored, expected=before)
+    assert "m" in catalog.get_table(path).options
+    catalog.restore_table(path, stored, expected=catalog.get_table(path))
+
+    assert before == catalog.get_table(path)
+    catalog.drop_table(path, ignore_if_not_exists=False)
+    with pytest.raises(SchemaCoreError) as caught:
+        catalog.restore_table(path, stored)
+    assert "table-not-found" == caught.value.code
+
+
 def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -> None:
     """Flink writes without asking: the map anew, and no time, which the metastore then sets."""
     catalog.create_table(at("shared"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
