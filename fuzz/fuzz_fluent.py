@@ -25,7 +25,7 @@ from fuzz.fuzz_resolve import new_session
 from schema_core import expressions
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions.items import Columns, Range
+from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 
 #: How many calls a text draws.
 CALLS = 6
@@ -103,7 +103,7 @@ def methods(of: Any) -> list[tuple[str, Callable[..., Any]]]:
 def is_ours(value: Any) -> bool:
     """Whether an object is the library's: its methods are worth a call."""
     module = getattr(value, "__module__", None) or type(value).__module__
-    is_internal = isinstance(value, BaseException | Columns | Range)
+    is_internal = isinstance(value, BaseException | ColumnSelection | ColumnRange)
     return module.startswith("schema_core") and not is_internal
 
 

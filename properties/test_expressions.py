@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.expressions.fluent import Expression, col
+from schema_core.expressions import Expression, col
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql

@@ -70,27 +70,23 @@ if TYPE_CHECKING:
         SchemaError,
         UnsupportedError,
     )
-    from schema_core.expressions.fluent import (
-        Expression,
-        call,
-        call_sql,
-        col,
-        lit,
-    )
+    from schema_core.expressions.fluent import Expression
     from schema_core.expressions.fluent_functions import (
         and_,
         array,
+        call,
+        call_sql,
+        col,
         concat,
         concat_ws,
         if_then_else,
+        lit,
         map_,
         not_,
         null_of,
         or_,
-        row,
-    )
-    from schema_core.expressions.items import (
         range_,
+        row,
         with_all_columns,
         with_columns,
         without_columns,
@@ -139,11 +135,11 @@ _HOMES = {
     ),
     "paths": "ObjectIdentifier ObjectPath",
     "types": "DataType DataTypes RowField",
-    "expressions.fluent": "Expression call call_sql col lit",
+    "expressions.fluent": "Expression",
     "expressions.fluent_functions": (
-        "and_ array concat concat_ws if_then_else map_ not_ null_of or_ row"
+        "and_ array call call_sql col concat concat_ws if_then_else lit map_ not_ null_of or_"
+        " range_ row with_all_columns with_columns without_columns"
     ),
-    "expressions.items": "range_ with_all_columns with_columns without_columns",
     "types.row_value": "Row RowKind",
     "schema.unresolved": "Schema",
     "schema.resolve": "SchemaResolver",

@@ -32,6 +32,7 @@ from schema_core import (
 from schema_core.environment.config import Configuration
 from schema_core.errors import SchemaError
 from schema_core.expressions import (
+    JsonOnNull,
     col,
     json_object,
     lit,
@@ -41,7 +42,6 @@ from schema_core.expressions import (
     timestamp_diff,
     with_columns,
 )
-from schema_core.expressions.fluent_words import JsonOnNull
 
 HUGE: Any = 10**5000
 SCHEMA = Schema.new_builder().build()

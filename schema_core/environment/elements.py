@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from schema_core.errors import SchemaError, at
-from schema_core.expressions.values import literal
+from schema_core.expressions.literals import literal
 from schema_core.sql import syntax
 from schema_core.sql.query_syntax import Aliased, Derived, Query, Select, SelectItem, Values
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Name

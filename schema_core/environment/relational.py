@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.fluent import Expression
+from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
+from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.items import Aliased, Columns, Range, Sorted
 from schema_core.expressions.signatures import Kind
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
@@ -57,7 +57,7 @@ def expression_of(given: object) -> syntax.Expression:
     Raises:
         SchemaError: with code `not-an-expression` for anything else.
     """
-    if isinstance(given, Expression | Aliased):
+    if isinstance(given, Expression | AliasedExpression):
         return given.syntax
     hint = f"for a column write col({given!r})" if isinstance(given, str) else None
     raise SchemaError(f"{show(given)} is not an expression", code="not-an-expression", hint=hint)
@@ -72,12 +72,12 @@ def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
     """
     trees: list[tuple[str | None, syntax.Expression]] = []
     for one in given:
-        if isinstance(one, Columns | Range):
+        if isinstance(one, ColumnSelection | ColumnRange):
             trees += [(name, Name((name,))) for name in one.of(known)]
         elif expression_of(one) == Name(("*",)):
             trees += [(name, Name((name,))) for name in known]
         else:
-            name = one.names[0] if isinstance(one, Aliased) else None
+            name = one.names[0] if isinstance(one, AliasedExpression) else None
             trees.append((name, expression_of(one)))
     aggregates = list(_aggregates(tree for _, tree in trees))
     found = [
@@ -105,7 +105,7 @@ def _is_aggregate(call: Call) -> bool:
 def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
     """What a column is called that was given no name.
 
-    >>> from schema_core.expressions.fluent import col
+    >>> from schema_core.expressions import col
     >>> [name_of(one.syntax, 2, ()) for one in (col("a"), col("a").x, col("a") + 1)]
     ['a', 'a$x', '_c2']
     """
@@ -300,8 +300,8 @@ def grouped(query: Query, keys: Sequence[object], known: list[str]) -> tuple[Que
     columns, added = [], []
     for place, one in enumerate(keys):
         tree = expression_of(one)
-        name = one.names[0] if isinstance(one, Aliased) else name_of(tree, place, ())
-        if isinstance(one, Aliased) and tree != Name((name,)):
+        name = one.names[0] if isinstance(one, AliasedExpression) else name_of(tree, place, ())
+        if isinstance(one, AliasedExpression) and tree != Name((name,)):
             added.append(Column(name, tree))
             tree = Name((name,))
         columns.append(Column(name, tree))
@@ -335,7 +335,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
     new: dict[str, str] = {}
     for one in given:
         match one:
-            case Aliased(Name(parts=(old,)), (name,)):
+            case AliasedExpression(Name(parts=(old,)), (name,)):
                 new[old] = name
             case _:
                 raise SchemaError(
@@ -385,7 +385,7 @@ def called(given: object) -> Source:
     if not isinstance(tree, Call):
         raise SchemaError("the call of a table function is expected", code="not-an-expression")
     source = TableFunction(tree, lateral=True)
-    names = given.names if isinstance(given, Aliased) else ()
+    names = given.names if isinstance(given, AliasedExpression) else ()
     return AliasedSource(source, "EXPR$0", names) if names else source
 
 
@@ -404,7 +404,7 @@ def _operand(query: Query) -> Query:
 def ordered(query: Query, given: Iterable[object]) -> Query:
     """The rows of a query in an order."""
     keys = tuple(
-        SortKey(one.syntax, one.descending) if isinstance(one, Sorted)
+        SortKey(one.syntax, one.descending) if isinstance(one, SortedExpression)
         else SortKey(expression_of(one))
         for one in given
     )  # fmt: skip

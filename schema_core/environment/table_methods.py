@@ -10,18 +10,19 @@ from schema_core.arguments import require_instance
 from schema_core.environment import relational
 from schema_core.environment.relational import Column, columns_of, expression_of
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.fluent import Expression, col
-from schema_core.expressions.items import named
+from schema_core.expressions.fluent import Expression
+from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.sql.query_syntax import JoinKind, Query, Source
 from schema_core.sql.syntax import Name
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from schema_core.expressions.items import Aliased, Columns, Range, Sorted
+    from schema_core.expressions.fluent import AliasedExpression, SortedExpression
+    from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 
     #: What a list of columns is made of.
-    Item: TypeAlias = Expression | Aliased | Columns | Range
+    Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange
 
 
 class TableMethods(ABC):
@@ -112,7 +113,7 @@ class TableMethods(ABC):
             added.append(Column(name, tree))
         return self.of_query(relational.select(self.query, relational.placed(known, added)))
 
-    def rename_columns(self, *fields: Aliased) -> Self:
+    def rename_columns(self, *fields: AliasedExpression) -> Self:
         """Columns under new names: ``col("old").alias("new")``.
 
         Raises:
@@ -129,7 +130,7 @@ class TableMethods(ABC):
             SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
         """
         known = self.column_names()
-        dropped = {name for one in fields for name in named(one, known)}
+        dropped = {name for one in fields for name in selected_columns(one, known)}
         kept = [name for name in known if name not in dropped]
         relational.require_different(kept)
         columns = [Column(name, Name((name,))) for name in kept]
@@ -194,19 +195,23 @@ class TableMethods(ABC):
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
     def join_lateral(
-        self, table_function_call: Expression | Aliased, join_predicate: Expression | None = None
+        self,
+        table_function_call: Expression | AliasedExpression,
+        join_predicate: Expression | None = None,
     ) -> Self:
         """Each row beside those that a table function gives for it."""
         return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
 
     def left_outer_join_lateral(
-        self, table_function_call: Expression | Aliased, join_predicate: Expression | None = None
+        self,
+        table_function_call: Expression | AliasedExpression,
+        join_predicate: Expression | None = None,
     ) -> Self:
         """As `join_lateral`, and the rows for which the function gives none."""
         return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
 
     def _lateral(
-        self, call: Expression | Aliased, kind: JoinKind, predicate: Expression | None
+        self, call: Expression | AliasedExpression, kind: JoinKind, predicate: Expression | None
     ) -> Self:
         condition = None if predicate is None else expression_of(predicate)
         source: Source = relational.called(call)
@@ -242,7 +247,7 @@ class TableMethods(ABC):
 
     # --- order ---------------------------------------------------------------------------------
 
-    def order_by(self, *fields: Expression | Sorted) -> Self:
+    def order_by(self, *fields: Expression | SortedExpression) -> Self:
         """The rows in an order: ``col("a").desc``."""
         return self.of_query(relational.ordered(self.query, fields))
 

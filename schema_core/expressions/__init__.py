@@ -1,6 +1,6 @@
-"""What a value is made by: functions as tables, and the bridge from syntax to typed trees.
+"""Typed expressions: function signatures, type checking, and PyFlink's module `expressions`.
 
-The names of PyFlink's module `expressions` are here, each loaded when it is first asked for:
+The names of PyFlink's module are loaded at first use:
 
 >>> from schema_core.expressions import col, concat, lit
 >>> print(concat(col("a"), lit("x")))
@@ -13,92 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from schema_core.expressions.fluent import (
-        Expression,
-        call,
-        call_sql,
-        col,
-        lit,
-    )
-    from schema_core.expressions.fluent_functions import (
-        and_,
-        array,
-        atan2,
-        concat,
-        concat_ws,
-        convert_tz,
-        current_database,
-        current_date,
-        current_time,
-        current_timestamp,
-        current_watermark,
-        date_format,
-        descriptor,
-        e,
-        from_unixtime,
-        if_then_else,
-        json,
-        json_array,
-        json_array_agg,
-        json_object,
-        json_object_agg,
-        json_string,
-        local_time,
-        local_timestamp,
-        log,
-        map_,
-        negative,
-        not_,
-        null_of,
-        or_,
-        pi,
-        rand,
-        rand_integer,
-        row,
-        row_interval,
-        source_watermark,
-        temporal_overlaps,
-        timestamp_diff,
-        to_date,
-        to_timestamp,
-        to_timestamp_ltz,
-        unix_timestamp,
-        uuid,
-    )
-    from schema_core.expressions.fluent_words import (
-        JsonExistsOnError,
-        JsonOnNull,
-        JsonQueryOnEmptyOrError,
-        JsonQueryWrapper,
-        JsonType,
-        JsonValueOnEmptyOrError,
-        TimeIntervalUnit,
-        TimePointUnit,
-    )
-    from schema_core.expressions.items import (
-        range_,
-        with_all_columns,
-        with_columns,
-        without_columns,
-    )
-
-_HOMES = {
-    "fluent": "Expression call call_sql col lit",
-    "fluent_functions": (
-        "and_ array atan2 concat concat_ws convert_tz current_database current_date current_time"
-        " current_timestamp current_watermark date_format descriptor e from_unixtime if_then_else"
-        " json json_array json_array_agg json_object json_object_agg json_string local_time"
-        " local_timestamp log map_ negative not_ null_of or_ pi rand rand_integer row row_interval"
-        " source_watermark temporal_overlaps timestamp_diff to_date to_timestamp to_timestamp_ltz"
-        " unix_timestamp uuid"
-    ),
-    "fluent_words": (
-        "JsonExistsOnError JsonOnNull JsonQueryOnEmptyOrError JsonQueryWrapper JsonType"
-        " JsonValueOnEmptyOrError TimeIntervalUnit TimePointUnit"
-    ),
-    "items": "range_ with_all_columns with_columns without_columns",
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+    from schema_core.expressions.fluent import *
+    from schema_core.expressions.fluent_functions import *
 
 __all__ = [
     "Expression",
@@ -165,11 +81,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """The name from its module."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    """Load a name of `__all__` at first use (PEP 562)."""
+    if name in __all__:
+        for module in ("fluent", "fluent_functions"):
+            found = vars(import_module(f"{__name__}.{module}")).get(name)
+            if found is not None:
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *_HOME))
+    return sorted({*globals(), *__all__})

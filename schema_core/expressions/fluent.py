@@ -1,119 +1,246 @@
-"""Expressions written in Python, under PyFlink's names: they build the trees that SQL text gives.
+"""The `Expression` class of the Table API, with PyFlink's names, and the keywords of its methods.
 
-An `Expression` knows no types; it is typed, by SQL's rules, where its columns are known. So
-``col("a") + 1`` and ``call_sql("a + 1")`` mean the same.
+An `Expression` holds the syntax tree that the same SQL text is parsed to, so ``col("a") + 1`` and
+``call_sql("a + 1")`` are equivalent. Its type is inferred by the rules of SQL where its columns are
+known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TypeAlias
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.fluent_base import Value, a_text, target, written
-from schema_core.expressions.fluent_json import JsonMethods
-from schema_core.expressions.fluent_names import NamedMethods
-from schema_core.expressions.fluent_words import TimeIntervalUnit, word
-from schema_core.expressions.items import Aliased, Sorted
-from schema_core.expressions.values import literal
+from schema_core.expressions.literals import PythonValue, literal
 from schema_core.sql import syntax
-from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
-from schema_core.sql.syntax import Call, Name, Symbol
-from schema_core.types import DataType
+from schema_core.sql.rewrite import size
+from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName
+from schema_core.sql.tokens import cursor_over
+from schema_core.sql.type_name import cast_target
+from schema_core.text import MAX_DEPTH, show
+from schema_core.types import DataType, DataTypes
 
-#: A unit of time.
+#: An operand: an expression, or a Python value that becomes a literal.
+Value: TypeAlias = "Expression | PythonValue"
+
+# --- keywords -------------------------------------------------------------------------------------
+
+
+class TimeIntervalUnit(Enum):
+    """Time units of EXTRACT, FLOOR and CEIL."""
+
+    YEAR = "YEAR"
+    YEAR_TO_MONTH = "YEAR TO MONTH"
+    QUARTER = "QUARTER"
+    MONTH = "MONTH"
+    WEEK = "WEEK"
+    DAY = "DAY"
+    DAY_TO_HOUR = "DAY TO HOUR"
+    DAY_TO_MINUTE = "DAY TO MINUTE"
+    DAY_TO_SECOND = "DAY TO SECOND"
+    HOUR = "HOUR"
+    SECOND = "SECOND"
+    HOUR_TO_MINUTE = "HOUR TO MINUTE"
+    HOUR_TO_SECOND = "HOUR TO SECOND"
+    MINUTE = "MINUTE"
+    MINUTE_TO_SECOND = "MINUTE TO SECOND"
+
+
+class TimePointUnit(Enum):
+    """Time units of TIMESTAMPDIFF."""
+
+    YEAR = "YEAR"
+    MONTH = "MONTH"
+    DAY = "DAY"
+    HOUR = "HOUR"
+    MINUTE = "MINUTE"
+    SECOND = "SECOND"
+    QUARTER = "QUARTER"
+    WEEK = "WEEK"
+    MILLISECOND = "MILLISECOND"
+    MICROSECOND = "MICROSECOND"
+
+
+class JsonType(Enum):
+    """Kinds of JSON that IS JSON tests for."""
+
+    VALUE = "VALUE"
+    SCALAR = "SCALAR"
+    ARRAY = "ARRAY"
+    OBJECT = "OBJECT"
+
+
+class JsonExistsOnError(Enum):
+    """The result of JSON_EXISTS on an error."""
+
+    TRUE = "TRUE"
+    FALSE = "FALSE"
+    UNKNOWN = "UNKNOWN"
+    ERROR = "ERROR"
+
+
+class JsonValueOnEmptyOrError(Enum):
+    """The result of JSON_VALUE if the path finds nothing, or on an error."""
+
+    NULL = "NULL"
+    ERROR = "ERROR"
+    DEFAULT = "DEFAULT"
+
+
+class JsonQueryWrapper(Enum):
+    """When JSON_QUERY wraps its result in an array."""
+
+    WITHOUT_ARRAY = "WITHOUT ARRAY WRAPPER"
+    CONDITIONAL_ARRAY = "WITH CONDITIONAL ARRAY WRAPPER"
+    UNCONDITIONAL_ARRAY = "WITH UNCONDITIONAL ARRAY WRAPPER"
+
+
+class JsonQueryOnEmptyOrError(Enum):
+    """The result of JSON_QUERY if the path finds nothing, or on an error."""
+
+    NULL = "NULL"
+    EMPTY_ARRAY = "EMPTY ARRAY"
+    EMPTY_OBJECT = "EMPTY OBJECT"
+    ERROR = "ERROR"
+
+
+class JsonOnNull(Enum):
+    """How JSON constructors treat NULL."""
+
+    NULL = "NULL ON NULL"
+    ABSENT = "ABSENT ON NULL"
+
+
+#: A time unit of EXTRACT, FLOOR or CEIL, or its SQL keywords.
 Unit: TypeAlias = TimeIntervalUnit | str
-#: A method of `Expression`: the value itself comes first.
-Method: TypeAlias = Callable[..., "Expression"]
+#: The strings that are accepted in place of such a keyword.
+_KEYWORDS = re.compile(r"[A-Za-z_]+( [A-Za-z_]+)*")
 
 
-def col(name: str) -> Expression:
-    """A column by its exact name.
-
-    Raises:
-        SchemaError: with code `wrong-argument` for a name that is no text.
-
-    >>> print(col("price") * col("qty") + 1)
-    `price` * `qty` + 1
-    """
-    return Expression(Name((a_text(name, "the name of a column"),)))
-
-
-def lit(v: Value, data_type: DataType | None = None) -> Expression:
-    """A literal for a Python value, of the type if one is given.
-
-    >>> from schema_core.types import DataTypes
-    >>> print(lit("it's"), lit(None, DataTypes.INT()))
-    'it''s' CAST(NULL AS INTEGER)
-    """
-    plain = Expression(literal(v))
-    return plain if data_type is None else plain.cast(data_type)
-
-
-def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
-    """A call of a function: by its name, which may be a path with dots, or of one of Python.
-
-    >>> print(call("upper", col("a")))
-    UPPER(`a`)
-    """
-    if callable(f):
-        return f(*args)
-    parts = tuple(a_text(f, "the name of a function").split("."))
-    return apply(parts[-1].upper(), *args, path=parts if len(parts) > 1 else ())
-
-
-def apply(name: str, *arguments: Value, path: tuple[str, ...] = ()) -> Expression:
-    """A call of what the function tables call so."""
-    return Expression(Call(name, tuple(map(written, arguments)), path))
-
-
-def call_sql(sql_expression: str) -> Expression:
-    """An expression in SQL.
+def keyword(value: Enum | str, kind: type[Enum]) -> str:
+    """Return the SQL keywords of a member of `kind`, or a string in upper case.
 
     Raises:
-        ParseError: where the text is no expression.
+        SchemaError: with code `wrong-argument` for a member of another enumeration, and for a
+            string that does not consist of words.
 
-    >>> print(call_sql("a + 1") * 2)
-    (`a` + 1) * 2
+    >>> keyword(JsonOnNull.ABSENT, JsonOnNull), keyword("year", TimeIntervalUnit)
+    ('ABSENT ON NULL', 'YEAR')
     """
-    return Expression(parse_expression(a_text(sql_expression, "an expression in SQL")))
+    if isinstance(value, kind):
+        return str(value.value)
+    if isinstance(value, str) and _KEYWORDS.fullmatch(value):
+        return value.upper()
+    raise SchemaError(
+        f"expected a member of {kind.__name__}, got {show(value)}", code="wrong-argument"
+    )
 
 
-def _unary(name: str) -> Method:
-    def method(self: Expression) -> Expression:
-        return apply(name, self)
+# --- syntax trees ---------------------------------------------------------------------------------
 
-    return method
-
-
-def _operator(name: str) -> Method:
-    def method(self: Expression, other: Value) -> Expression:
-        return apply(name, self, other)
-
-    return method
+#: The maximum number of nodes of an expression; shared nodes count each time.
+MAX_NODES = 100_000
 
 
-def _reflected(name: str) -> Method:
-    def method(self: Expression, other: Value) -> Expression:
-        return apply(name, other, self)
+def _require_small(tree: syntax.Expression) -> None:
+    """Reject an expression that is larger than the parser accepts in SQL text.
 
-    return method
+    Raises:
+        SchemaError: with code `too-wide` for more than `MAX_NODES` nodes, with code `too-deep` for
+            more than `MAX_DEPTH` levels.
+    """
+    found = size(tree)
+    if found.nodes > MAX_NODES:
+        raise SchemaError(
+            f"an expression has at most {MAX_NODES:,} nodes",
+            code="too-wide",
+            hint="compute a part of it in a separate column",
+        )
+    if found.levels > MAX_DEPTH:
+        raise SchemaError(
+            f"nested more than {MAX_DEPTH} levels deep",
+            code="too-deep",
+            hint="compute a part of it in a separate column",
+        )
 
 
-class Expression(NamedMethods, JsonMethods):
-    """A value that is computed: columns, literals, operators, functions.
+def to_tree(value: object) -> syntax.Expression:
+    """Return the syntax tree of an expression, or of the literal for a Python value."""
+    return value.syntax if isinstance(value, Expression) else literal(value)
 
-    Operators make expressions, also ``==``; so ``and``, ``or`` and ``not`` cannot be used, which
-    is why an expression refuses to be true or false. An attribute that is no method is a field:
-    ``col("r").x``.
 
+def function_call(name: str, *arguments: object, path: tuple[str, ...] = ()) -> Expression:
+    """Return the call of a function or operator by its name in the function tables."""
+    return Expression(Call(name, tuple(map(to_tree, arguments)), path))
+
+
+def present(*arguments: Value) -> tuple[Value, ...]:
+    """Return the optional arguments that are not omitted, that is, not None."""
+    return tuple(one for one in arguments if one is not None)
+
+
+def _type_argument(data_type: DataType) -> TypeName:
+    """Return the target of a cast, which is nullable; only its children may be NOT NULL.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a value that is not a type.
+    """
+    hint = "write DataTypes.INT(), or DataTypes.of with the SQL name of a type"
+    require_instance(data_type, DataType, "data_type", hint=hint)
+    return cast_target(cursor_over(data_type.nullable().as_serializable_string()))
+
+
+# --- items of a list ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AliasedExpression:
+    """An expression with an alias; a table function may have one alias for each of its columns.
+
+    No operator applies to it.
+    """
+
+    syntax: syntax.Expression
+    names: tuple[str, ...]
+
+    def alias(self, name: str, *extra_names: str) -> AliasedExpression:
+        """Return the expression with another alias."""
+        return AliasedExpression(self.syntax, (name, *extra_names))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedExpression:
+    """A sort key, ascending or descending."""
+
+    syntax: syntax.Expression
+    descending: bool = False
+
+
+# --- expressions ----------------------------------------------------------------------------------
+
+
+class Expression:
+    """A computed value: a column, a literal, or an operator or function over expressions.
+
+    Operators build expressions, including ``==``; therefore ``and``, ``or`` and ``not`` cannot be
+    used, and an expression has no truth value. An attribute that is not a method accesses a field:
+    ``col("r").x`` is ``col("r").get("x")``.
+
+    >>> from schema_core.expressions import col
     >>> print((col("a") > 1) & col("name").upper_case.like("A%"))
     `a` > 1 AND UPPER(`name`) LIKE 'A%'
     """
 
-    __slots__ = ()
+    __slots__ = ("syntax",)
+
+    def __init__(self, tree: syntax.Expression) -> None:
+        _require_small(tree)
+        self.syntax = tree
 
     def __str__(self) -> str:
         """The expression in SQL."""
@@ -123,181 +250,1129 @@ class Expression(NamedMethods, JsonMethods):
         return f"<Expression {self}>"
 
     def __bool__(self) -> bool:
-        raise TypeError("an expression is neither true nor false: use & | ~ for and, or, not")
+        raise TypeError("an expression has no truth value: use & | ~ for and, or, not")
 
     def __iter__(self) -> Iterator[Expression]:
-        raise TypeError("an expression has no end to walk to: take elements by number, as in a[1]")
-
-    def __call__(self, *_: Value, **__: Value) -> Expression:
-        """Refuse a method that there is not, which is read as a field.
-
-        Raises:
-            SchemaError: with code `not-an-expression`.
-        """
-        name = self.syntax.parts[-1] if isinstance(self.syntax, Name) else str(self)
-        known = [one for one in dir(Expression) if not one.startswith("_")]
-        raise SchemaError(
-            f"{name!r} is a field here, and no method of expressions",
-            code="not-an-expression",
-            hint=similar(name, known),
-        )
+        raise TypeError("an expression is not iterable: access elements by position, as in a[1]")
 
     __hash__ = object.__hash__
 
+    if not TYPE_CHECKING:  # typed code accesses fields by `get`, so that misspelt methods are found
+
+        def __getattr__(self, name: str) -> Expression:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return self.get(name)
+
+        def __call__(self, *_: object, **__: object) -> NoReturn:
+            """Reject the call of a field, which is a misspelt method.
+
+            Raises:
+                SchemaError: with code `not-an-expression`.
+            """
+            name = self.syntax.parts[-1] if isinstance(self.syntax, Name) else str(self)
+            methods = [one for one in dir(Expression) if not one.startswith("_")]
+            raise SchemaError(
+                f"expressions have no method {name!r}",
+                code="not-an-expression",
+                hint=similar(name, methods),
+            )
+
     # --- operators --------------------------------------------------------------------------------
 
-    __add__, __radd__ = _operator("+"), _reflected("+")
-    __sub__, __rsub__ = _operator("-"), _reflected("-")
-    __mul__, __rmul__ = _operator("*"), _reflected("*")
-    __truediv__, __rtruediv__ = _operator("/"), _reflected("/")
-    __mod__, __rmod__ = _operator("%"), _reflected("%")
-    __pow__, __rpow__ = _operator("POWER"), _reflected("POWER")
-    __and__, __rand__ = _operator("AND"), _reflected("AND")
-    __or__, __ror__ = _operator("OR"), _reflected("OR")
-    __lt__, __le__ = _operator("<"), _operator("<=")
-    __gt__, __ge__ = _operator(">"), _operator(">=")
-    __getitem__ = _operator("[]")
-    __neg__, __abs__ = _unary("-x"), _unary("ABS")
-    #: PyFlink's ``~`` is TRUE for NULL, unlike SQL's NOT (`not_`).
-    __invert__ = _unary("IS NOT TRUE")
+    def __add__(self, other: Value) -> Expression:
+        return function_call("+", self, other)
+
+    def __radd__(self, other: Value) -> Expression:
+        return function_call("+", other, self)
+
+    def __sub__(self, other: Value) -> Expression:
+        return function_call("-", self, other)
+
+    def __rsub__(self, other: Value) -> Expression:
+        return function_call("-", other, self)
+
+    def __mul__(self, other: Value) -> Expression:
+        return function_call("*", self, other)
+
+    def __rmul__(self, other: Value) -> Expression:
+        return function_call("*", other, self)
+
+    def __truediv__(self, other: Value) -> Expression:
+        return function_call("/", self, other)
+
+    def __rtruediv__(self, other: Value) -> Expression:
+        return function_call("/", other, self)
+
+    def __mod__(self, other: Value) -> Expression:
+        return function_call("%", self, other)
+
+    def __rmod__(self, other: Value) -> Expression:
+        return function_call("%", other, self)
+
+    def __pow__(self, other: Value) -> Expression:
+        return function_call("POWER", self, other)
+
+    def __rpow__(self, other: Value) -> Expression:
+        return function_call("POWER", other, self)
+
+    def __and__(self, other: Value) -> Expression:
+        return function_call("AND", self, other)
+
+    def __rand__(self, other: Value) -> Expression:
+        return function_call("AND", other, self)
+
+    def __or__(self, other: Value) -> Expression:
+        return function_call("OR", self, other)
+
+    def __ror__(self, other: Value) -> Expression:
+        return function_call("OR", other, self)
+
+    def __lt__(self, other: Value) -> Expression:
+        return function_call("<", self, other)
+
+    def __le__(self, other: Value) -> Expression:
+        return function_call("<=", self, other)
+
+    def __gt__(self, other: Value) -> Expression:
+        return function_call(">", self, other)
+
+    def __ge__(self, other: Value) -> Expression:
+        return function_call(">=", self, other)
+
+    def __getitem__(self, index: Value) -> Expression:
+        return function_call("[]", self, index)
+
+    def __neg__(self) -> Expression:
+        return function_call("-x", self)
+
+    def __abs__(self) -> Expression:
+        return function_call("ABS", self)
+
+    def __invert__(self) -> Expression:
+        """Negation as in PyFlink: TRUE for NULL, unlike NOT of SQL (`expressions.not_`)."""
+        return function_call("IS NOT TRUE", self)
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
-        return apply("=", self, other)
+        return function_call("=", self, other)
 
     def __ne__(self, other: object) -> Expression:  # type: ignore[override]
-        return apply("<>", self, other)
+        return function_call("<>", self, other)
 
-    def __getattr__(self, name: str) -> Expression:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self.get(name)
-
-    # --- what SQL has words for -------------------------------------------------------------------
+    # --- fields, elements, casts ------------------------------------------------------------------
 
     def get(self, name_or_index: str | int) -> Expression:
-        """A field by its name, or by its place, which is counted from 0."""
+        """Return a field by its name, or by its position, which is counted from 0."""
         if isinstance(name_or_index, int):
-            return apply("[]", self, name_or_index + 1)
-        name = a_text(name_or_index, "the name of a field")
+            return function_call("[]", self, name_or_index + 1)
+        name = require_instance(name_or_index, str, "the name of a field")
         if isinstance(self.syntax, Name):
             return Expression(Name((*self.syntax.parts, name)))
         return Expression(Call(".", (self.syntax, Name((name,)))))
 
     def at(self, index: Value) -> Expression:
-        """An element of an array or a map."""
-        return apply("[]", self, index)
+        """Return an element of an array by position, counted from 1, or of a map by key."""
+        return function_call("[]", self, index)
 
     def cast(self, data_type: DataType) -> Expression:
-        """The value as another type."""
-        return Expression(Call("CAST", (self.syntax, target(data_type))))
+        """Return the value cast to a type; the job fails if a value cannot be cast."""
+        return Expression(Call("CAST", (self.syntax, _type_argument(data_type))))
 
     def try_cast(self, data_type: DataType) -> Expression:
-        """The value as another type, NULL where that fails."""
-        return Expression(Call("TRY_CAST", (self.syntax, target(data_type))))
+        """Return the value cast to a type, NULL if it cannot be cast."""
+        return Expression(Call("TRY_CAST", (self.syntax, _type_argument(data_type))))
+
+    @property
+    def to_date(self) -> Expression:
+        """The value cast to DATE."""
+        return self.cast(DataTypes.DATE())
+
+    @property
+    def to_time(self) -> Expression:
+        """The value cast to TIME."""
+        return self.cast(DataTypes.TIME())
+
+    @property
+    def to_timestamp(self) -> Expression:
+        """The value cast to TIMESTAMP(3)."""
+        return self.cast(DataTypes.TIMESTAMP(3))
+
+    # --- functions with a grammar of their own ----------------------------------------------------
 
     def between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Whether the value is between two others, these included."""
-        return self._range("BETWEEN", lower_bound, upper_bound)
+        """Return whether the value is between two bounds, both included."""
+        return self._between("BETWEEN", lower_bound, upper_bound)
 
     def not_between(self, lower_bound: Value, upper_bound: Value) -> Expression:
-        """Whether the value is outside of two others."""
-        return self._range("NOT BETWEEN", lower_bound, upper_bound)
+        """Return whether the value is less than a lower or greater than an upper bound."""
+        return self._between("NOT BETWEEN", lower_bound, upper_bound)
 
-    def _range(self, name: str, *bounds: Value) -> Expression:
-        values = (self.syntax, *map(written, bounds))
-        return Expression(Call(name, values, symbol="ASYMMETRIC"))
+    def _between(self, name: str, *bounds: Value) -> Expression:
+        operands = (self.syntax, *map(to_tree, bounds))
+        return Expression(Call(name, operands, symbol="ASYMMETRIC"))
 
     def in_(self, first_element_or_table: Value, *remaining_elements: Value) -> Expression:
-        """Whether the value is one of these."""
-        return apply("IN", self, first_element_or_table, *remaining_elements)
+        """Return whether the value equals one of the elements."""
+        return function_call("IN", self, first_element_or_table, *remaining_elements)
 
     def then(self, if_true: Value, if_false: Value) -> Expression:
-        """The one value where this is true, else the other."""
-        return apply("CASE", self, if_true, if_false)
+        """Return the first value if this condition is true, else the second."""
+        return function_call("CASE", self, if_true, if_false)
 
     def trim(self, character: Value = None) -> Expression:
-        """The text without blanks, or these characters, on both sides."""
-        return self._trimmed("BOTH", character)
+        """Return the string without blanks or given characters on both sides."""
+        return self._trim("BOTH", character)
 
     def trim_leading(self, character: Value = None) -> Expression:
-        """The text without blanks, or these characters, at its beginning."""
-        return self._trimmed("LEADING", character)
+        """Return the string without leading blanks or given characters."""
+        return self._trim("LEADING", character)
 
     def trim_trailing(self, character: Value = None) -> Expression:
-        """The text without blanks, or these characters, at its end."""
-        return self._trimmed("TRAILING", character)
+        """Return the string without trailing blanks or given characters."""
+        return self._trim("TRAILING", character)
 
-    def _trimmed(self, side: str, character: Value) -> Expression:
-        characters = written(" " if character is None else character)
+    def _trim(self, side: str, character: Value) -> Expression:
+        characters = to_tree(" " if character is None else character)
         return Expression(Call("TRIM", (Symbol(side), characters, self.syntax)))
 
     def extract(self, time_interval_unit: Unit) -> Expression:
-        """A part of a date, time, timestamp or interval: ``TimeIntervalUnit.YEAR``, ``"YEAR"``."""
-        unit = Symbol(word(time_interval_unit, TimeIntervalUnit))
+        """Return a field of a date, time, timestamp or interval.
+
+        >>> from schema_core.expressions import col
+        >>> print(col("ts").extract(TimeIntervalUnit.YEAR))
+        EXTRACT(YEAR FROM `ts`)
+        """
+        unit = Symbol(keyword(time_interval_unit, TimeIntervalUnit))
         return Expression(Call("EXTRACT", (unit, self.syntax)))
 
     def floor(self, time_interval_unit: Unit | None = None) -> Expression:
-        """Rounded down, to a unit of time if one is given."""
-        return self._rounded("FLOOR", time_interval_unit)
+        """Return the value rounded down, to a time unit if one is given."""
+        return self._round("FLOOR", time_interval_unit)
 
     def ceil(self, time_interval_unit: Unit | None = None) -> Expression:
-        """Rounded up, to a unit of time if one is given."""
-        return self._rounded("CEIL", time_interval_unit)
+        """Return the value rounded up, to a time unit if one is given."""
+        return self._round("CEIL", time_interval_unit)
 
-    def _rounded(self, name: str, unit: Unit | None) -> Expression:
-        units = () if unit is None else (Symbol(word(unit, TimeIntervalUnit)),)
+    def _round(self, name: str, unit: Unit | None) -> Expression:
+        units = () if unit is None else (Symbol(keyword(unit, TimeIntervalUnit)),)
         return Expression(Call(name, (self.syntax, *units)))
 
     def truncate(self, n: Value = 0) -> Expression:
-        """The number with so many digits behind the point."""
-        return apply("TRUNCATE", self, n)
+        """Return the number truncated to `n` decimal places."""
+        return function_call("TRUNCATE", self, n)
+
+    def log(self, base: Value = None) -> Expression:
+        """Return the logarithm to a base, the natural logarithm by default."""
+        return function_call("LOG", *present(base), self)
 
     def list_agg(self, separator: Value = None) -> Expression:
-        """All texts with a separator between them."""
-        return apply("LISTAGG", self, "," if separator is None else separator)
+        """Return the concatenation of the strings of all rows, with a separator."""
+        return function_call("LISTAGG", self, "," if separator is None else separator)
+
+    # --- JSON -------------------------------------------------------------------------------------
+
+    def is_json(self, json_type: JsonType | None = None) -> Expression:
+        """Return whether the string is JSON, of a kind if one is given.
+
+        >>> from schema_core.expressions import col
+        >>> print(col("a").is_json(JsonType.ARRAY))
+        `a` IS JSON ARRAY
+        """
+        kind = keyword(JsonType.VALUE if json_type is None else json_type, JsonType)
+        return function_call(f"IS JSON {kind}", self)
+
+    def json_exists(self, path: str, on_error: JsonExistsOnError | None = None) -> Expression:
+        """Return whether the path finds a value."""
+        behavior = (
+            ()
+            if on_error is None
+            else (Symbol(f"{keyword(on_error, JsonExistsOnError)} ON ERROR"),)
+        )
+        return Expression(Call("JSON_EXISTS", (self.syntax, literal(path), *behavior)))
+
+    def json_value(
+        self,
+        path: str,
+        returning_type: DataType | None = None,
+        on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_empty: Value = None,
+        on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_error: Value = None,
+    ) -> Expression:
+        """Return the scalar that the path finds, as STRING or another type.
+
+        >>> from schema_core.expressions import col
+        >>> print(col("a").json_value("$.b", DataTypes.INT()))
+        JSON_VALUE(`a`, '$.b' RETURNING INTEGER NULL ON EMPTY NULL ON ERROR)
+        """
+        arguments: list[syntax.Expression] = [self.syntax, literal(path)]
+        if returning_type is not None:
+            arguments.append(_type_argument(returning_type))
+        arguments.append(_json_value_behavior("EMPTY", on_empty, default_on_empty))
+        arguments.append(_json_value_behavior("ERROR", on_error, default_on_error))
+        return Expression(Call("JSON_VALUE", tuple(arguments)))
+
+    def json_query(
+        self,
+        path: str,
+        wrapping_behavior: JsonQueryWrapper = JsonQueryWrapper.WITHOUT_ARRAY,
+        on_empty: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+        on_error: JsonQueryOnEmptyOrError = JsonQueryOnEmptyOrError.NULL,
+    ) -> Expression:
+        """Return the JSON that the path finds, as a string."""
+        behavior = (
+            Symbol(keyword(wrapping_behavior, JsonQueryWrapper)),
+            Symbol(f"{keyword(on_empty, JsonQueryOnEmptyOrError)} ON EMPTY"),
+            Symbol(f"{keyword(on_error, JsonQueryOnEmptyOrError)} ON ERROR"),
+        )
+        return Expression(Call("JSON_QUERY", (self.syntax, literal(path), *behavior)))
+
+    # --- intervals --------------------------------------------------------------------------------
+
+    @property
+    def year(self) -> Expression:
+        """The interval of this number of years."""
+        return self._interval("YEAR")
+
+    @property
+    def years(self) -> Expression:
+        """The interval of this number of years."""
+        return self._interval("YEAR")
+
+    @property
+    def quarter(self) -> Expression:
+        """The interval of this number of quarters."""
+        return self._interval("QUARTER")
+
+    @property
+    def quarters(self) -> Expression:
+        """The interval of this number of quarters."""
+        return self._interval("QUARTER")
+
+    @property
+    def month(self) -> Expression:
+        """The interval of this number of months."""
+        return self._interval("MONTH")
+
+    @property
+    def months(self) -> Expression:
+        """The interval of this number of months."""
+        return self._interval("MONTH")
+
+    @property
+    def week(self) -> Expression:
+        """The interval of this number of weeks."""
+        return self._interval("WEEK")
+
+    @property
+    def weeks(self) -> Expression:
+        """The interval of this number of weeks."""
+        return self._interval("WEEK")
+
+    @property
+    def day(self) -> Expression:
+        """The interval of this number of days."""
+        return self._interval("DAY")
+
+    @property
+    def days(self) -> Expression:
+        """The interval of this number of days."""
+        return self._interval("DAY")
+
+    @property
+    def hour(self) -> Expression:
+        """The interval of this number of hours."""
+        return self._interval("HOUR")
+
+    @property
+    def hours(self) -> Expression:
+        """The interval of this number of hours."""
+        return self._interval("HOUR")
+
+    @property
+    def minute(self) -> Expression:
+        """The interval of this number of minutes."""
+        return self._interval("MINUTE")
+
+    @property
+    def minutes(self) -> Expression:
+        """The interval of this number of minutes."""
+        return self._interval("MINUTE")
+
+    @property
+    def second(self) -> Expression:
+        """The interval of this number of seconds."""
+        return self._interval("SECOND")
+
+    @property
+    def seconds(self) -> Expression:
+        """The interval of this number of seconds."""
+        return self._interval("SECOND")
+
+    def _interval(self, unit: str) -> Expression:
+        match self.syntax:
+            case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
+                digits = len(text.lstrip("-"))
+                return Expression(Interval(text, unit, leading=digits if digits > 2 else None))
+            case _:
+                unit_name = TypeName("INTERVAL", interval=Interval("", unit))
+                return Expression(Call("INTERVAL", (self.syntax, unit_name)))
+
+    @property
+    def milli(self) -> Expression:
+        """The interval of this number of milliseconds, which must be an integer literal."""
+        return self.millis
+
+    @property
+    def millis(self) -> Expression:
+        """The interval of this number of milliseconds, which must be an integer literal."""
+        match self.syntax:
+            case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text) if text.isdecimal():
+                seconds, millis = divmod(int(text), 1000)
+                digits = len(str(seconds))
+                leading = digits if digits > 2 else None
+                return Expression(Interval(f"{seconds}.{millis:03}", "SECOND", leading=leading))
+        raise SchemaError(
+            f"milliseconds must be an integer literal, got {self}",
+            code="wrong-argument",
+            hint="write lit(5).millis",
+        )
+
+    # --- aggregate calls, arguments, items of a list ----------------------------------------------
+
+    @property
+    def distinct(self) -> Expression:
+        """The aggregate over distinct values only."""
+        return Expression(replace(self._aggregate("DISTINCT"), symbol="DISTINCT"))
 
     def over(self, alias: str | Expression) -> Expression:
-        """The call over a window that the query names.
+        """Return the call over a window that the query defines.
 
+        >>> from schema_core.expressions import col
         >>> print(col("a").sum.over("w"))
         SUM(`a`) OVER `w`
         """
         if isinstance(alias, Expression) and isinstance(alias.syntax, Name):
             alias = alias.syntax.parts[-1]
-        name = a_text(alias, "the name of a window")
-        window = syntax.Window(name, is_reference=True)
-        return Expression(replace(self._aggregate("OVER a window"), over=window))
+        name = require_instance(alias, str, "the name of a window")
+        window = syntax.Window(str(name), is_reference=True)
+        return Expression(replace(self._aggregate("OVER"), over=window))
 
-    def as_argument(self, name: str) -> Expression:
-        """The value as an argument by the name of its parameter."""
-        return Expression(syntax.Named(a_text(name, "the name of an argument"), self.syntax))
-
-    def log(self, base: Value | None = None) -> Expression:
-        """The logarithm, natural or to a base."""
-        return apply("LOG", *(() if base is None else (base,)), self)
-
-    # --- as an item of a list -----------------------------------------------------------------
-
-    def alias(self, name: str, *extra_names: str) -> Aliased:
-        """The expression under a name; a table function has one for each of its columns."""
-        return Aliased(self.syntax, (name, *extra_names))
-
-    @property
-    def asc(self) -> Sorted:
-        """For rows that are sorted by it, the least first."""
-        return Sorted(self.syntax)
-
-    @property
-    def desc(self) -> Sorted:
-        """For rows that are sorted by it, the greatest first."""
-        return Sorted(self.syntax, descending=True)
-
-    @property
-    def distinct(self) -> Expression:
-        """The aggregate of different values only."""
-        return Expression(replace(self._aggregate("DISTINCT"), symbol="DISTINCT"))
-
-    def _aggregate(self, what: str) -> Call:
+    def _aggregate(self, clause: str) -> Call:
         if isinstance(self.syntax, Call):
             return self.syntax
-        raise SchemaError(f"only the call of an aggregate can be {what}", code="not-an-aggregate")
+        raise SchemaError(
+            f"{clause} requires the call of an aggregate, got {self}", code="not-an-aggregate"
+        )
+
+    def as_argument(self, name: str) -> Expression:
+        """Return the value as the named argument of a function."""
+        require_instance(name, str, "the name of an argument")
+        return Expression(syntax.Named(name, self.syntax))
+
+    def alias(self, name: str, *extra_names: str) -> AliasedExpression:
+        """Return the expression with an alias; a table function has one for each column.
+
+        >>> from schema_core.expressions import col
+        >>> (col("a") + 1).alias("b").names
+        ('b',)
+        """
+        return AliasedExpression(self.syntax, (name, *extra_names))
+
+    @property
+    def asc(self) -> SortedExpression:
+        """The ascending sort key."""
+        return SortedExpression(self.syntax)
+
+    @property
+    def desc(self) -> SortedExpression:
+        """The descending sort key."""
+        return SortedExpression(self.syntax, descending=True)
+
+    # --- members of PyFlink that have no SQL ------------------------------------------------------
+
+    @property
+    def flatten(self) -> NoReturn:
+        """Not supported: access the fields one by one with get."""
+        raise self._no_sql("flatten", "access the fields one by one with get")
+
+    @property
+    def start(self) -> NoReturn:
+        """Not supported: use the column window_start of a window function."""
+        raise self._no_sql("start", "use the column window_start of a window function")
+
+    @property
+    def end(self) -> NoReturn:
+        """Not supported: use the column window_end of a window function."""
+        raise self._no_sql("end", "use the column window_end of a window function")
+
+    @property
+    def rowtime(self) -> NoReturn:
+        """Not supported: use the column window_time of a window function."""
+        raise self._no_sql("rowtime", "use the column window_time of a window function")
+
+    @property
+    def proctime(self) -> NoReturn:
+        """Not supported: use the column window_time of a window function."""
+        raise self._no_sql("proctime", "use the column window_time of a window function")
+
+    def _no_sql(self, name: str, hint: str) -> SchemaError:
+        return SchemaError(f"{self}.{name} has no SQL", code="not-an-expression", hint=hint)
+
+    # --- conditions -------------------------------------------------------------------------------
+
+    @property
+    def is_null(self) -> Expression:
+        """Whether the value is NULL."""
+        return function_call("IS NULL", self)
+
+    @property
+    def is_not_null(self) -> Expression:
+        """Whether the value is not NULL."""
+        return function_call("IS NOT NULL", self)
+
+    @property
+    def is_true(self) -> Expression:
+        """Whether the condition is true; never NULL."""
+        return function_call("IS TRUE", self)
+
+    @property
+    def is_not_true(self) -> Expression:
+        """Whether the condition is false or NULL."""
+        return function_call("IS NOT TRUE", self)
+
+    @property
+    def is_false(self) -> Expression:
+        """Whether the condition is false; never NULL."""
+        return function_call("IS FALSE", self)
+
+    @property
+    def is_not_false(self) -> Expression:
+        """Whether the condition is true or NULL."""
+        return function_call("IS NOT FALSE", self)
+
+    def if_null(self, null_replacement: Value) -> Expression:
+        """Return the value, or the replacement if it is NULL."""
+        return function_call("IFNULL", self, null_replacement)
+
+    def like(self, pattern: Value = None, escape: Value = None) -> Expression:
+        """Return whether the string matches a pattern of LIKE."""
+        return function_call("LIKE", self, *present(pattern, escape))
+
+    def similar(self, pattern: Value = None) -> Expression:
+        """Return whether the string matches a regular expression of SIMILAR TO."""
+        return function_call("SIMILAR TO", self, *present(pattern))
+
+    # --- numbers ----------------------------------------------------------------------------------
+
+    @property
+    def abs(self) -> Expression:
+        """The absolute value."""
+        return function_call("ABS", self)
+
+    @property
+    def sign(self) -> Expression:
+        """The sign: -1, 0 or 1."""
+        return function_call("SIGN", self)
+
+    @property
+    def exp(self) -> Expression:
+        """The exponential function."""
+        return function_call("EXP", self)
+
+    @property
+    def ln(self) -> Expression:
+        """The natural logarithm."""
+        return function_call("LN", self)
+
+    @property
+    def log2(self) -> Expression:
+        """The logarithm to base 2."""
+        return function_call("LOG2", self)
+
+    @property
+    def log10(self) -> Expression:
+        """The logarithm to base 10."""
+        return function_call("LOG10", self)
+
+    @property
+    def sqrt(self) -> Expression:
+        """The square root."""
+        return function_call("SQRT", self)
+
+    @property
+    def sin(self) -> Expression:
+        """The sine."""
+        return function_call("SIN", self)
+
+    @property
+    def cos(self) -> Expression:
+        """The cosine."""
+        return function_call("COS", self)
+
+    @property
+    def tan(self) -> Expression:
+        """The tangent."""
+        return function_call("TAN", self)
+
+    @property
+    def cot(self) -> Expression:
+        """The cotangent."""
+        return function_call("COT", self)
+
+    @property
+    def asin(self) -> Expression:
+        """The arc sine."""
+        return function_call("ASIN", self)
+
+    @property
+    def acos(self) -> Expression:
+        """The arc cosine."""
+        return function_call("ACOS", self)
+
+    @property
+    def atan(self) -> Expression:
+        """The arc tangent."""
+        return function_call("ATAN", self)
+
+    @property
+    def sinh(self) -> Expression:
+        """The hyperbolic sine."""
+        return function_call("SINH", self)
+
+    @property
+    def cosh(self) -> Expression:
+        """The hyperbolic cosine."""
+        return function_call("COSH", self)
+
+    @property
+    def tanh(self) -> Expression:
+        """The hyperbolic tangent."""
+        return function_call("TANH", self)
+
+    @property
+    def degrees(self) -> Expression:
+        """The angle in degrees, from radians."""
+        return function_call("DEGREES", self)
+
+    @property
+    def radians(self) -> Expression:
+        """The angle in radians, from degrees."""
+        return function_call("RADIANS", self)
+
+    @property
+    def bin(self) -> Expression:
+        """The integer in binary digits."""
+        return function_call("BIN", self)
+
+    @property
+    def hex(self) -> Expression:
+        """The integer or string in hexadecimal digits."""
+        return function_call("HEX", self)
+
+    @property
+    def chr(self) -> Expression:
+        """The character with this code."""
+        return function_call("CHR", self)
+
+    def round(self, places: Value) -> Expression:
+        """Return the number rounded to a number of decimal places."""
+        return function_call("ROUND", self, places)
+
+    # --- strings ----------------------------------------------------------------------------------
+
+    @property
+    def upper_case(self) -> Expression:
+        """The string in upper case."""
+        return function_call("UPPER", self)
+
+    @property
+    def lower_case(self) -> Expression:
+        """The string in lower case."""
+        return function_call("LOWER", self)
+
+    @property
+    def init_cap(self) -> Expression:
+        """The string with each word capitalized."""
+        return function_call("INITCAP", self)
+
+    @property
+    def char_length(self) -> Expression:
+        """The number of characters."""
+        return function_call("CHAR_LENGTH", self)
+
+    @property
+    def from_base64(self) -> Expression:
+        """The string decoded from base64."""
+        return function_call("FROM_BASE64", self)
+
+    @property
+    def to_base64(self) -> Expression:
+        """The string encoded as base64."""
+        return function_call("TO_BASE64", self)
+
+    @property
+    def ascii(self) -> Expression:
+        """The code of the first character."""
+        return function_call("ASCII", self)
+
+    @property
+    def reverse(self) -> Expression:
+        """The string in reverse order."""
+        return function_call("REVERSE", self)
+
+    @property
+    def unhex(self) -> Expression:
+        """The bytes of hexadecimal digits."""
+        return function_call("UNHEX", self)
+
+    def concat(self, other: Value) -> Expression:
+        """Return the concatenation with another string."""
+        return function_call("CONCAT", self, other)
+
+    def replace(self, search: Value = None, replacement: Value = None) -> Expression:
+        """Return the string with all occurrences of another replaced."""
+        return function_call("REPLACE", self, *present(search, replacement))
+
+    def translate(self, from_str: Value, to_str: Value) -> Expression:
+        """Return the string with characters replaced one by one."""
+        return function_call("TRANSLATE", self, from_str, to_str)
+
+    def substring(self, begin_index: Value, length: Value = None) -> Expression:
+        """Return the substring from a position, counted from 1."""
+        return function_call("SUBSTRING", self, begin_index, *present(length))
+
+    def substr(self, begin_index: Value, length: Value = None) -> Expression:
+        """Return the substring from a position, counted from 1."""
+        return function_call("SUBSTR", self, begin_index, *present(length))
+
+    def overlay(self, new_string: Value, starting: Value, length: Value = None) -> Expression:
+        """Return the string with a part replaced by another."""
+        return function_call("OVERLAY", self, new_string, starting, *present(length))
+
+    def left(self, length: Value) -> Expression:
+        """Return the first characters."""
+        return function_call("LEFT", self, length)
+
+    def right(self, length: Value) -> Expression:
+        """Return the last characters."""
+        return function_call("RIGHT", self, length)
+
+    def repeat(self, n: Value) -> Expression:
+        """Return the string repeated `n` times."""
+        return function_call("REPEAT", self, n)
+
+    def lpad(self, length: Value, pad: Value) -> Expression:
+        """Return the string padded on the left to a length."""
+        return function_call("LPAD", self, length, pad)
+
+    def rpad(self, length: Value, pad: Value) -> Expression:
+        """Return the string padded on the right to a length."""
+        return function_call("RPAD", self, length, pad)
+
+    def instr(self, s: Value) -> Expression:
+        """Return the position of the first occurrence of another string, or 0."""
+        return function_call("INSTR", self, s)
+
+    def locate(self, s: Value, pos: Value = None) -> Expression:
+        """Return the position of this string in another, or 0."""
+        return function_call("LOCATE", self, s, *present(pos))
+
+    def position(self, haystack: Value = None) -> Expression:
+        """Return the position of this string in another, or 0."""
+        return function_call("POSITION", self, *present(haystack))
+
+    def ltrim(self, trim_str: Value = None) -> Expression:
+        """Return the string without leading blanks or given characters."""
+        return function_call("LTRIM", self, *present(trim_str))
+
+    def rtrim(self, trim_str: Value = None) -> Expression:
+        """Return the string without trailing blanks or given characters."""
+        return function_call("RTRIM", self, *present(trim_str))
+
+    def btrim(self, trim_str: Value = None) -> Expression:
+        """Return the string without blanks or given characters on both sides."""
+        return function_call("BTRIM", self, *present(trim_str))
+
+    def starts_with(self, start_expr: Value) -> Expression:
+        """Return whether the string starts with another."""
+        return function_call("STARTSWITH", self, start_expr)
+
+    def ends_with(self, end_expr: Value) -> Expression:
+        """Return whether the string ends with another."""
+        return function_call("ENDSWITH", self, end_expr)
+
+    def encode(self, charset: Value) -> Expression:
+        """Return the bytes of the string in a character set."""
+        return function_call("ENCODE", self, charset)
+
+    def decode(self, charset: Value) -> Expression:
+        """Return the string of bytes in a character set."""
+        return function_call("DECODE", self, charset)
+
+    def printf(self, *obj: Value) -> Expression:
+        """Return the arguments formatted by this printf-style string."""
+        return function_call("PRINTF", self, *obj)
+
+    def split(self, delimiter: Value) -> Expression:
+        """Return the array of parts between delimiters."""
+        return function_call("SPLIT", self, delimiter)
+
+    def split_index(self, separator: Value, index: Value) -> Expression:
+        """Return the part at an index, counted from 0."""
+        return function_call("SPLIT_INDEX", self, separator, index)
+
+    def str_to_map(
+        self, list_delimiter: Value = None, key_value_delimiter: Value = None
+    ) -> Expression:
+        """Return the map of the key-value pairs in the string."""
+        return function_call("STR_TO_MAP", self, *present(list_delimiter, key_value_delimiter))
+
+    def elt(self, expr: Value, *exprs: Value) -> Expression:
+        """Return the argument at the position that this integer gives."""
+        return function_call("ELT", self, expr, *exprs)
+
+    def parse_url(self, part_to_extract: Value, key: Value = None) -> Expression:
+        """Return a part of the URL."""
+        return function_call("PARSE_URL", self, part_to_extract, *present(key))
+
+    def url_encode(self) -> Expression:
+        """Return the string with URL escapes."""
+        return function_call("URL_ENCODE", self)
+
+    def url_decode(self) -> Expression:
+        """Return the string with URL escapes decoded."""
+        return function_call("URL_DECODE", self)
+
+    def inet_aton(self) -> Expression:
+        """Return the integer of an IPv4 address."""
+        return function_call("INET_ATON", self)
+
+    def inet_ntoa(self) -> Expression:
+        """Return the IPv4 address of an integer."""
+        return function_call("INET_NTOA", self)
+
+    def regexp(self, regex: Value) -> Expression:
+        """Return whether a regular expression matches a part of the string."""
+        return function_call("REGEXP", self, regex)
+
+    def regexp_replace(self, regex: Value, replacement: Value) -> Expression:
+        """Return the string with all matches of a regular expression replaced."""
+        return function_call("REGEXP_REPLACE", self, regex, replacement)
+
+    def regexp_extract(self, regex: Value, extract_index: Value = None) -> Expression:
+        """Return a group of the first match of a regular expression."""
+        return function_call("REGEXP_EXTRACT", self, regex, *present(extract_index))
+
+    def regexp_extract_all(self, regex: Value, extract_index: Value = None) -> Expression:
+        """Return a group of each match of a regular expression."""
+        return function_call("REGEXP_EXTRACT_ALL", self, regex, *present(extract_index))
+
+    def regexp_count(self, regex: Value) -> Expression:
+        """Return the number of matches of a regular expression."""
+        return function_call("REGEXP_COUNT", self, regex)
+
+    def regexp_instr(self, regex: Value) -> Expression:
+        """Return the position of the first match of a regular expression, or 0."""
+        return function_call("REGEXP_INSTR", self, regex)
+
+    def regexp_substr(self, regex: Value) -> Expression:
+        """Return the first match of a regular expression."""
+        return function_call("REGEXP_SUBSTR", self, regex)
+
+    @property
+    def md5(self) -> Expression:
+        """The MD5 hash in hexadecimal digits."""
+        return function_call("MD5", self)
+
+    @property
+    def sha1(self) -> Expression:
+        """The SHA-1 hash in hexadecimal digits."""
+        return function_call("SHA1", self)
+
+    @property
+    def sha224(self) -> Expression:
+        """The SHA-224 hash in hexadecimal digits."""
+        return function_call("SHA224", self)
+
+    @property
+    def sha256(self) -> Expression:
+        """The SHA-256 hash in hexadecimal digits."""
+        return function_call("SHA256", self)
+
+    @property
+    def sha384(self) -> Expression:
+        """The SHA-384 hash in hexadecimal digits."""
+        return function_call("SHA384", self)
+
+    @property
+    def sha512(self) -> Expression:
+        """The SHA-512 hash in hexadecimal digits."""
+        return function_call("SHA512", self)
+
+    def sha2(self, hash_length: Value) -> Expression:
+        """Return the SHA-2 hash of 224, 256, 384 or 512 bits in hexadecimal digits."""
+        return function_call("SHA2", self, hash_length)
+
+    def json_quote(self) -> Expression:
+        """Return the string as a JSON string literal."""
+        return function_call("JSON_QUOTE", self)
+
+    def json_unquote(self) -> Expression:
+        """Return the string of a JSON string literal."""
+        return function_call("JSON_UNQUOTE", self)
+
+    # --- collections ------------------------------------------------------------------------------
+
+    @property
+    def cardinality(self) -> Expression:
+        """The number of elements."""
+        return function_call("CARDINALITY", self)
+
+    @property
+    def element(self) -> Expression:
+        """The only element of the collection."""
+        return function_call("ELEMENT", self)
+
+    @property
+    def map_keys(self) -> Expression:
+        """The keys of the map as an array."""
+        return function_call("MAP_KEYS", self)
+
+    @property
+    def map_values(self) -> Expression:
+        """The values of the map as an array."""
+        return function_call("MAP_VALUES", self)
+
+    @property
+    def map_entries(self) -> Expression:
+        """The entries of the map as an array of rows."""
+        return function_call("MAP_ENTRIES", self)
+
+    def map_union(self, *maps: Value) -> Expression:
+        """Return the union with other maps."""
+        return function_call("MAP_UNION", self, *maps)
+
+    def array_append(self, addition: Value) -> Expression:
+        """Return the array with an element added at its end."""
+        return function_call("ARRAY_APPEND", self, addition)
+
+    def array_prepend(self, addition: Value) -> Expression:
+        """Return the array with an element added at its start."""
+        return function_call("ARRAY_PREPEND", self, addition)
+
+    def array_contains(self, needle: Value) -> Expression:
+        """Return whether the array contains an element."""
+        return function_call("ARRAY_CONTAINS", self, needle)
+
+    def array_position(self, needle: Value) -> Expression:
+        """Return the position of an element, counted from 1, or 0."""
+        return function_call("ARRAY_POSITION", self, needle)
+
+    def array_remove(self, needle: Value) -> Expression:
+        """Return the array without all elements equal to another."""
+        return function_call("ARRAY_REMOVE", self, needle)
+
+    def array_distinct(self) -> Expression:
+        """Return the array without duplicates."""
+        return function_call("ARRAY_DISTINCT", self)
+
+    def array_reverse(self) -> Expression:
+        """Return the array in reverse order."""
+        return function_call("ARRAY_REVERSE", self)
+
+    def array_slice(self, start_offset: Value, end_offset: Value = None) -> Expression:
+        """Return the elements between two positions, both included."""
+        return function_call("ARRAY_SLICE", self, start_offset, *present(end_offset))
+
+    def array_sort(self, ascending_order: Value = None, null_first: Value = None) -> Expression:
+        """Return the sorted array."""
+        return function_call("ARRAY_SORT", self, *present(ascending_order, null_first))
+
+    def array_join(self, delimiter: Value, null_replacement: Value = None) -> Expression:
+        """Return the concatenation of the elements with a delimiter."""
+        return function_call("ARRAY_JOIN", self, delimiter, *present(null_replacement))
+
+    def array_max(self) -> Expression:
+        """Return the greatest element."""
+        return function_call("ARRAY_MAX", self)
+
+    def array_min(self) -> Expression:
+        """Return the least element."""
+        return function_call("ARRAY_MIN", self)
+
+    def array_union(self, array: Value) -> Expression:
+        """Return the union with another array, without duplicates."""
+        return function_call("ARRAY_UNION", self, array)
+
+    def array_concat(self, *arrays: Value) -> Expression:
+        """Return the concatenation with other arrays."""
+        return function_call("ARRAY_CONCAT", self, *arrays)
+
+    def array_except(self, array: Value) -> Expression:
+        """Return the elements that are not in another array."""
+        return function_call("ARRAY_EXCEPT", self, array)
+
+    def array_intersect(self, array: Value) -> Expression:
+        """Return the elements that are also in another array."""
+        return function_call("ARRAY_INTERSECT", self, array)
+
+    def bitmap_build(self) -> Expression:
+        """Return the bitmap of an array of integers."""
+        return function_call("BITMAP_BUILD", self)
+
+    def bitmap_cardinality(self) -> Expression:
+        """Return the number of integers in the bitmap."""
+        return function_call("BITMAP_CARDINALITY", self)
+
+    def bitmap_and(self, bitmap2: Value) -> Expression:
+        """Return the intersection with another bitmap."""
+        return function_call("BITMAP_AND", self, bitmap2)
+
+    def bitmap_or(self, bitmap2: Value) -> Expression:
+        """Return the union with another bitmap."""
+        return function_call("BITMAP_OR", self, bitmap2)
+
+    def bitmap_xor(self, bitmap2: Value) -> Expression:
+        """Return the symmetric difference with another bitmap."""
+        return function_call("BITMAP_XOR", self, bitmap2)
+
+    def bitmap_andnot(self, bitmap2: Value) -> Expression:
+        """Return the difference to another bitmap."""
+        return function_call("BITMAP_ANDNOT", self, bitmap2)
+
+    def bitmap_to_array(self) -> Expression:
+        """Return the integers of the bitmap as an array."""
+        return function_call("BITMAP_TO_ARRAY", self)
+
+    def bitmap_to_bytes(self) -> Expression:
+        """Return the serialized bitmap."""
+        return function_call("BITMAP_TO_BYTES", self)
+
+    def bitmap_to_string(self) -> Expression:
+        """Return the bitmap as a string."""
+        return function_call("BITMAP_TO_STRING", self)
+
+    def bitmap_from_bytes(self) -> Expression:
+        """Return the bitmap of its serialized form."""
+        return function_call("BITMAP_FROM_BYTES", self)
+
+    def object_update(self, *kv: Value) -> Expression:
+        """Return the structured object with new values of fields, as names and values in turn."""
+        return function_call("OBJECT_UPDATE", self, *kv)
+
+    # --- aggregates -------------------------------------------------------------------------------
+
+    @property
+    def sum(self) -> Expression:
+        """The sum, NULL on empty input."""
+        return function_call("SUM", self)
+
+    @property
+    def sum0(self) -> Expression:
+        """The sum, 0 on empty input."""
+        return function_call("$SUM0", self)
+
+    @property
+    def avg(self) -> Expression:
+        """The average."""
+        return function_call("AVG", self)
+
+    @property
+    def min(self) -> Expression:
+        """The least value."""
+        return function_call("MIN", self)
+
+    @property
+    def max(self) -> Expression:
+        """The greatest value."""
+        return function_call("MAX", self)
+
+    @property
+    def count(self) -> Expression:
+        """The number of values that are not NULL."""
+        return function_call("COUNT", self)
+
+    @property
+    def first_value(self) -> Expression:
+        """The first value."""
+        return function_call("FIRST_VALUE", self)
+
+    @property
+    def last_value(self) -> Expression:
+        """The last value."""
+        return function_call("LAST_VALUE", self)
+
+    @property
+    def stddev_pop(self) -> Expression:
+        """The population standard deviation."""
+        return function_call("STDDEV_POP", self)
+
+    @property
+    def stddev_samp(self) -> Expression:
+        """The sample standard deviation."""
+        return function_call("STDDEV_SAMP", self)
+
+    @property
+    def var_pop(self) -> Expression:
+        """The population variance."""
+        return function_call("VAR_POP", self)
+
+    @property
+    def var_samp(self) -> Expression:
+        """The sample variance."""
+        return function_call("VAR_SAMP", self)
+
+    @property
+    def collect(self) -> Expression:
+        """The multiset of the values."""
+        return function_call("COLLECT", self)
+
+    @property
+    def array_agg(self) -> Expression:
+        """The array of the values."""
+        return function_call("ARRAY_AGG", self)
+
+    def percentile(self, percentage: Value, frequency: Value = None) -> Expression:
+        """Return the percentile for a fraction or an array of fractions."""
+        return function_call("PERCENTILE", self, percentage, *present(frequency))
+
+    def bitmap_build_agg(self) -> Expression:
+        """Return the bitmap of the integers of all rows."""
+        return function_call("BITMAP_BUILD_AGG", self)
+
+    def bitmap_build_cardinality_agg(self) -> Expression:
+        """Return the number of distinct integers of all rows."""
+        return function_call("BITMAP_BUILD_CARDINALITY_AGG", self)
+
+    def bitmap_and_agg(self) -> Expression:
+        """Return the intersection of the bitmaps of all rows."""
+        return function_call("BITMAP_AND_AGG", self)
+
+    def bitmap_and_cardinality_agg(self) -> Expression:
+        """Return the cardinality of the intersection of all bitmaps."""
+        return function_call("BITMAP_AND_CARDINALITY_AGG", self)
+
+    def bitmap_or_agg(self) -> Expression:
+        """Return the union of the bitmaps of all rows."""
+        return function_call("BITMAP_OR_AGG", self)
+
+    def bitmap_or_cardinality_agg(self) -> Expression:
+        """Return the cardinality of the union of all bitmaps."""
+        return function_call("BITMAP_OR_CARDINALITY_AGG", self)
+
+    def bitmap_xor_agg(self) -> Expression:
+        """Return the symmetric difference of the bitmaps of all rows."""
+        return function_call("BITMAP_XOR_AGG", self)
+
+    def bitmap_xor_cardinality_agg(self) -> Expression:
+        """Return the cardinality of the symmetric difference of all bitmaps."""
+        return function_call("BITMAP_XOR_CARDINALITY_AGG", self)
+
+
+def _json_value_behavior(
+    event: str, behavior: JsonValueOnEmptyOrError, default: Value
+) -> syntax.Expression:
+    if (word := keyword(behavior, JsonValueOnEmptyOrError)) != "DEFAULT":
+        return Symbol(f"{word} ON {event}")
+    return function_call(f"DEFAULT ON {event}", default).syntax

@@ -1,251 +1,309 @@
-"""Functions of expressions, under the names of PyFlink's module `expressions`.
+"""The functions of PyFlink's module `expressions`: columns, literals, calls, constructors.
 
-What only the Table API's windows are made of (``UNBOUNDED_ROW`` and its kin) is said in SQL behind
-OVER; `items` has what stands for several columns.
+Functions over one expression are methods of `Expression`. Window bounds of the Table API
+(``UNBOUNDED_ROW`` and others) do not exist here; SQL writes them after OVER.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import reduce
 
-from schema_core.errors import SchemaError
-from schema_core.expressions.fluent import Expression, apply, lit
-from schema_core.expressions.fluent_base import Value, a_text, written
-from schema_core.expressions.fluent_words import JsonOnNull, TimePointUnit, word
+from schema_core.arguments import require_instance
+from schema_core.errors import SchemaError, similar
+from schema_core.expressions.fluent import (
+    Expression,
+    JsonOnNull,
+    TimePointUnit,
+    Value,
+    function_call,
+    keyword,
+    present,
+    to_tree,
+)
+from schema_core.expressions.literals import literal
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Call, Name, Symbol
 from schema_core.text import show
 from schema_core.types import DataType
 
-
-def _given(*arguments: Value) -> tuple[Value, ...]:
-    """The arguments that are not left out."""
-    return tuple(one for one in arguments if one is not None)
+# --- columns, literals, calls ---------------------------------------------------------------------
 
 
-# --- choices and constructors ---------------------------------------------------------------------
+def col(name: str) -> Expression:
+    """Return a column by its exact name.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a name that is not a string.
+
+    >>> print(col("price") * col("qty") + 1)
+    `price` * `qty` + 1
+    """
+    return Expression(Name((require_instance(name, str, "the name of a column"),)))
+
+
+def lit(v: object, data_type: DataType | None = None) -> Expression:
+    """Return the literal for a Python value, cast to a type if one is given.
+
+    Raises:
+        SchemaError: with code `value-not-in-sql` for a value without a literal.
+
+    >>> from schema_core.types import DataTypes
+    >>> print(lit("it's"), lit(None, DataTypes.INT()))
+    'it''s' CAST(NULL AS INTEGER)
+    """
+    plain = Expression(literal(v))
+    return plain if data_type is None else plain.cast(data_type)
+
+
+def call(f: str | Callable[..., Expression], *args: Value) -> Expression:
+    """Return the call of a function, given by its dotted name or as a Python function.
+
+    >>> print(call("upper", col("a")))
+    UPPER(`a`)
+    """
+    if callable(f):
+        return f(*args)
+    path = tuple(require_instance(f, str, "the name of a function").split("."))
+    return function_call(path[-1].upper(), *args, path=path if len(path) > 1 else ())
+
+
+def call_sql(sql_expression: str) -> Expression:
+    """Return the expression that SQL text is parsed to.
+
+    Raises:
+        ParseError: for text that is not an expression.
+
+    >>> print(call_sql("a + 1") * 2)
+    (`a` + 1) * 2
+    """
+    return Expression(parse_expression(require_instance(sql_expression, str, "sql_expression")))
+
+
+# --- conditions and constructors ------------------------------------------------------------------
 
 
 def and_(predicate0: Value, predicate1: Value, *predicates: Value) -> Expression:
-    """Whether all of these are true."""
-    return _chain("AND", (predicate0, predicate1, *predicates))
+    """Return whether all predicates are true."""
+    return _left_deep("AND", (predicate0, predicate1, *predicates))
 
 
 def or_(predicate0: Value, predicate1: Value, *predicates: Value) -> Expression:
-    """Whether one of these is true."""
-    return _chain("OR", (predicate0, predicate1, *predicates))
+    """Return whether one of the predicates is true."""
+    return _left_deep("OR", (predicate0, predicate1, *predicates))
 
 
-def _chain(name: str, operands: tuple[Value, ...]) -> Expression:
-    trees = map(written, operands)
+def _left_deep(name: str, operands: tuple[Value, ...]) -> Expression:
+    trees = map(to_tree, operands)
     return Expression(reduce(lambda left, right: Call(name, (left, right)), trees))
 
 
 def not_(expression: Value) -> Expression:
-    """SQL's NOT: unknown where the expression is.
+    """Return NOT of SQL, which is NULL if the expression is; ``~`` is TRUE then.
 
     >>> from schema_core.expressions import col
     >>> print(not_(col("a") == 1))
     NOT `a` = 1
     """
-    return apply("NOT", expression)
+    return function_call("NOT", expression)
 
 
 def negative(v: Value) -> Expression:
-    """The number with the other sign."""
-    return apply("-x", v)
+    """Return the negated number."""
+    return function_call("-x", v)
 
 
 def if_then_else(condition: Value, if_true: Value, if_false: Value) -> Expression:
-    """The one value where the condition is true, else the other."""
-    return apply("CASE", condition, if_true, if_false)
+    """Return the first value if the condition is true, else the second."""
+    return function_call("CASE", condition, if_true, if_false)
 
 
 def null_of(data_type: DataType) -> Expression:
-    """NULL of a type."""
+    """Return NULL of a type."""
     return lit(None, data_type)
 
 
 def row(head: Value, *tail: Value) -> Expression:
-    """A row of values."""
-    return apply("ROW", head, *tail)
+    """Return a row of values."""
+    return function_call("ROW", head, *tail)
 
 
 def array(head: Value, *tail: Value) -> Expression:
-    """An array of values."""
-    return apply("ARRAY", head, *tail)
+    """Return an array of values."""
+    return function_call("ARRAY", head, *tail)
 
 
 def map_(key: Value, value: Value, *tail: Value) -> Expression:
-    """A map of keys and values in turn."""
-    return apply("MAP", key, value, *tail)
+    """Return a map of alternating keys and values."""
+    return function_call("MAP", key, value, *tail)
 
 
 def descriptor(*column_names: str) -> Expression:
-    """Names of columns, for a function that asks for them.
+    """Return a descriptor: a list of column names as an argument.
 
     >>> print(descriptor("a", "b"))
     DESCRIPTOR(`a`, `b`)
     """
-    names = tuple(Name((a_text(one, "the name of a column"),)) for one in column_names)
-    return Expression(Call("DESCRIPTOR", names))
+    return function_call("DESCRIPTOR", *map(col, column_names))
 
 
-# --- numbers and texts ----------------------------------------------------------------------------
+# --- numbers and strings --------------------------------------------------------------------------
 
 
 def pi() -> Expression:
-    """The number pi."""
-    return apply("PI")
+    """Return the constant pi."""
+    return function_call("PI")
 
 
 def e() -> Expression:
-    """The base of the natural logarithm."""
-    return apply("E")
+    """Return the base of the natural logarithm."""
+    return function_call("E")
 
 
 def log(v: Value, base: Value = None) -> Expression:
-    """The logarithm, natural or to a base."""
-    return apply("LOG", *_given(base), v)
+    """Return the logarithm to a base, the natural logarithm by default."""
+    return function_call("LOG", *present(base), v)
 
 
 def atan2(y: Value, x: Value) -> Expression:
-    """The angle of a point."""
-    return apply("ATAN2", y, x)
+    """Return the angle of the point (x, y)."""
+    return function_call("ATAN2", y, x)
 
 
 def rand(seed: Value = None) -> Expression:
-    """A number from 0 up to 1, another for every row."""
-    return apply("RAND", *_given(seed))
+    """Return a random number from 0, included, to 1, excluded."""
+    return function_call("RAND", *present(seed))
 
 
 def rand_integer(bound: Value, seed: Value = None) -> Expression:
-    """A whole number from 0 up to the bound, another for every row."""
-    return apply("RAND_INTEGER", *_given(seed), bound)
+    """Return a random integer from 0, included, to the bound, excluded."""
+    return function_call("RAND_INTEGER", *present(seed), bound)
 
 
 def concat(first: Value, *others: Value) -> Expression:
-    """The texts one behind the other."""
-    return apply("CONCAT", first, *others)
+    """Return the concatenation of strings."""
+    return function_call("CONCAT", first, *others)
 
 
 def concat_ws(separator: Value, first: Value, *others: Value) -> Expression:
-    """The texts one behind the other, with a separator between them."""
-    return apply("CONCAT_WS", separator, first, *others)
+    """Return the concatenation of strings, with a separator between them."""
+    return function_call("CONCAT_WS", separator, first, *others)
 
 
 def uuid() -> Expression:
-    """A text that is there once, another for every row."""
-    return apply("UUID")
+    """Return a random UUID as a string."""
+    return function_call("UUID")
 
 
 # --- dates and times ------------------------------------------------------------------------------
 
 
 def current_date() -> Expression:
-    """The date of today."""
-    return apply("CURRENT_DATE")
+    """Return the current date in the time zone of the session."""
+    return function_call("CURRENT_DATE")
 
 
 def current_time() -> Expression:
-    """The time of day."""
-    return apply("CURRENT_TIME")
+    """Return the current time in the time zone of the session."""
+    return function_call("CURRENT_TIME")
 
 
 def current_timestamp() -> Expression:
-    """The present moment."""
-    return apply("CURRENT_TIMESTAMP")
+    """Return the current timestamp with local time zone."""
+    return function_call("CURRENT_TIMESTAMP")
 
 
 def local_time() -> Expression:
-    """The time of day in the zone of the session."""
-    return apply("LOCALTIME")
+    """Return the current time in the time zone of the session."""
+    return function_call("LOCALTIME")
 
 
 def local_timestamp() -> Expression:
-    """The present moment as a clock in the zone of the session shows it."""
-    return apply("LOCALTIMESTAMP")
+    """Return the current timestamp in the time zone of the session."""
+    return function_call("LOCALTIMESTAMP")
 
 
 def current_watermark(rowtimeAttribute: Value) -> Expression:  # noqa: N803 - PyFlink's name
-    """The watermark of a column of event time, NULL before the first one."""
-    return apply("CURRENT_WATERMARK", rowtimeAttribute)
+    """Return the watermark of a rowtime column, NULL before the first watermark."""
+    return function_call("CURRENT_WATERMARK", rowtimeAttribute)
 
 
 def source_watermark() -> Expression:
-    """The watermark that the source of a table gives."""
-    return apply("SOURCE_WATERMARK")
+    """Return the watermark that the source of a table provides."""
+    return function_call("SOURCE_WATERMARK")
 
 
 def to_date(date_str: Value, format: Value = None) -> Expression:  # noqa: A002 - PyFlink's name
-    """The date that a text says."""
-    return apply("TO_DATE", date_str, *_given(format))
+    """Return the date that a string is parsed to."""
+    return function_call("TO_DATE", date_str, *present(format))
 
 
 def to_timestamp(timestamp_str: Value, format: Value = None) -> Expression:  # noqa: A002
-    """The timestamp that a text says."""
-    return apply("TO_TIMESTAMP", timestamp_str, *_given(format))
+    """Return the timestamp that a string is parsed to."""
+    return function_call("TO_TIMESTAMP", timestamp_str, *present(format))
 
 
 def to_timestamp_ltz(*args: Value) -> Expression:
-    """The moment that a number or a text says."""
-    return apply("TO_TIMESTAMP_LTZ", *args)
+    """Return the timestamp with local time zone of an epoch number or a string."""
+    return function_call("TO_TIMESTAMP_LTZ", *args)
 
 
 def date_format(timestamp: Value, format: Value) -> Expression:  # noqa: A002
-    """A timestamp as text by a pattern."""
-    return apply("DATE_FORMAT", timestamp, format)
+    """Return a timestamp formatted by a pattern."""
+    return function_call("DATE_FORMAT", timestamp, format)
 
 
 def convert_tz(date_str: Value, tz_from: Value, tz_to: Value) -> Expression:
-    """A moment of one zone as the clocks of another show it."""
-    return apply("CONVERT_TZ", date_str, tz_from, tz_to)
+    """Return a datetime string converted from one time zone to another."""
+    return function_call("CONVERT_TZ", date_str, tz_from, tz_to)
 
 
 def from_unixtime(unixtime: Value, format: Value = None) -> Expression:  # noqa: A002
-    """Seconds since 1970 as text."""
-    return apply("FROM_UNIXTIME", unixtime, *_given(format))
+    """Return epoch seconds as a formatted datetime string."""
+    return function_call("FROM_UNIXTIME", unixtime, *present(format))
 
 
 def unix_timestamp(date_str: Value = None, format: Value = None) -> Expression:  # noqa: A002
-    """Seconds since 1970, of now or of what a text says."""
-    return apply("UNIX_TIMESTAMP", *_given(date_str, format))
+    """Return the current epoch seconds, or those of a datetime string."""
+    return function_call("UNIX_TIMESTAMP", *present(date_str, format))
 
 
 def timestamp_diff(
     time_point_unit: TimePointUnit | str, time_point1: Value, time_point2: Value
 ) -> Expression:
-    """How many units lie between two moments."""
-    points = (written(time_point1), written(time_point2))
-    unit = Symbol(word(time_point_unit, TimePointUnit))
+    """Return the number of complete time units between two points in time."""
+    points = (to_tree(time_point1), to_tree(time_point2))
+    unit = Symbol(keyword(time_point_unit, TimePointUnit))
     return Expression(Call("TIMESTAMPDIFF", (unit, *points)))
 
 
 def temporal_overlaps(
     left_time_point: Value, left_temporal: Value, right_time_point: Value, right_temporal: Value
 ) -> Expression:
-    """Whether two periods overlap, each from a moment to another or for an interval.
+    """Return whether two periods overlap, each given by its start and its end or length.
 
     >>> from schema_core.expressions import col
     >>> print(temporal_overlaps(col("a"), col("b"), col("c"), col("d")))
     PERIOD (`a`, `b`) OVERLAPS PERIOD (`c`, `d`)
     """
-    left = apply("ROW", left_time_point, left_temporal)
-    return apply("OVERLAPS", left, apply("ROW", right_time_point, right_temporal))
+    left = function_call("ROW", left_time_point, left_temporal)
+    return function_call("OVERLAPS", left, function_call("ROW", right_time_point, right_temporal))
 
 
 def current_database() -> Expression:
-    """The name of the current database."""
-    return apply("CURRENT_DATABASE")
+    """Return the name of the current database."""
+    return function_call("CURRENT_DATABASE")
 
 
 def row_interval(rows: int) -> Expression:
-    """Refused: a number of rows is only said in the window of a query.
+    """Reject an interval of rows, which SQL has only in the window frame of a query.
 
     Raises:
         SchemaError: with code `not-an-expression`.
     """
     raise SchemaError(
-        f"an interval of {show(rows)} rows is not a value",
+        f"an interval of {show(rows)} rows is not an expression",
         code="not-an-expression",
         hint="write ROWS and the number after OVER, as in ROWS 2 PRECEDING",
     )
@@ -255,39 +313,132 @@ def row_interval(rows: int) -> Expression:
 
 
 def json(value: Value) -> Expression:
-    """A text of JSON as it stands, for JSON that is made."""
-    return apply("JSON", value)
+    """Return a JSON string as raw JSON within a JSON constructor."""
+    return function_call("JSON", value)
 
 
 def json_string(value: Value) -> Expression:
-    """A value as a text of JSON."""
-    return apply("JSON_STRING", value)
+    """Return a value serialized as JSON."""
+    return function_call("JSON_STRING", value)
 
 
 def json_object(on_null: JsonOnNull = JsonOnNull.NULL, *args: Value) -> Expression:
-    """An object of keys and values in turn.
+    """Return a JSON object of alternating keys and values.
 
     >>> from schema_core.expressions import col
     >>> print(json_object(JsonOnNull.ABSENT, "k", col("a")))
     JSON_OBJECT(KEY 'k' VALUE `a` ABSENT ON NULL)
     """
-    return _json("JSON_OBJECT", on_null, *args)
+    return _json_constructor("JSON_OBJECT", on_null, *args)
 
 
 def json_array(on_null: JsonOnNull = JsonOnNull.ABSENT, *args: Value) -> Expression:
-    """An array of values."""
-    return _json("JSON_ARRAY", on_null, *args)
+    """Return a JSON array of values."""
+    return _json_constructor("JSON_ARRAY", on_null, *args)
 
 
 def json_object_agg(on_null: JsonOnNull, key_expr: Value, value_expr: Value) -> Expression:
-    """An object of the keys and values of all rows."""
-    return _json("JSON_OBJECTAGG", on_null, key_expr, value_expr)
+    """Return a JSON object of the keys and values of all rows."""
+    return _json_constructor("JSON_OBJECTAGG", on_null, key_expr, value_expr)
 
 
 def json_array_agg(on_null: JsonOnNull, item_expr: Value) -> Expression:
-    """An array of the values of all rows."""
-    return _json("JSON_ARRAYAGG", on_null, item_expr)
+    """Return a JSON array of the values of all rows."""
+    return _json_constructor("JSON_ARRAYAGG", on_null, item_expr)
 
 
-def _json(name: str, on_null: JsonOnNull, *args: Value) -> Expression:
-    return Expression(Call(name, (Symbol(word(on_null, JsonOnNull)), *map(written, args))))
+def _json_constructor(name: str, on_null: JsonOnNull, *args: Value) -> Expression:
+    return Expression(Call(name, (Symbol(keyword(on_null, JsonOnNull)), *map(to_tree, args))))
+
+
+# --- several columns ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRange:
+    """A range of columns from one to another, by name or by position, counted from 1."""
+
+    start: str | int
+    end: str | int
+
+    def of(self, columns: list[str]) -> list[str]:
+        """Return the columns of the range.
+
+        Raises:
+            SchemaError: with code `unknown-column` for an end that does not exist.
+        """
+        first, last = (self._position(end, columns) for end in (self.start, self.end))
+        return columns[first : last + 1]
+
+    @staticmethod
+    def _position(end: str | int, columns: list[str]) -> int:
+        if isinstance(end, int) and 1 <= end <= len(columns):
+            return end - 1
+        if isinstance(end, str) and end in columns:
+            return columns.index(end)
+        hint = similar(end, columns) if isinstance(end, str) else None
+        raise SchemaError(f"there is no column {show(end)}", code="unknown-column", hint=hint)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnSelection:
+    """Some columns of a table, or all columns except some."""
+
+    columns: tuple[object, ...]
+    inverted: bool = False
+
+    def of(self, columns: list[str]) -> list[str]:
+        """Return the names of the selected columns.
+
+        Raises:
+            SchemaError: with code `unknown-column`, or `not-an-expression` for another item.
+        """
+        chosen = [name for one in self.columns for name in selected_columns(one, columns)]
+        return [name for name in columns if name not in chosen] if self.inverted else chosen
+
+
+def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
+    """Return the columns that an item selects: a column, a position, a range or a selection."""
+    if isinstance(item, ColumnSelection | ColumnRange):
+        return item.of(columns)
+    if isinstance(item, int) and not isinstance(item, bool):
+        return ColumnRange(item, item).of(columns)
+    match getattr(item, "syntax", None):
+        case Name(parts=("*",)):
+            return columns
+        case Name(parts=(name,)):
+            return ColumnRange(name, name).of(columns)
+        case _:
+            raise SchemaError(
+                f"expected a column, got {show(item)}",
+                code="not-an-expression",
+                hint='write col("name"), range_("from", "to") or a position, counted from 1',
+            )
+
+
+def range_(start: str | int, end: str | int) -> ColumnRange:
+    """Return a range of columns from one to another, by name or by position, counted from 1."""
+    return ColumnRange(start, end)
+
+
+def with_columns(head: object, *tails: object) -> ColumnSelection:
+    """Return a selection of columns.
+
+    >>> with_columns(range_("b", "c"), 1, col("d")).of(["a", "b", "c", "d"])
+    ['b', 'c', 'a', 'd']
+    """
+    return ColumnSelection((head, *tails))
+
+
+def without_columns(head: object, *tails: object) -> ColumnSelection:
+    """Return a selection of all columns except some.
+
+    >>> without_columns(range_(2, 3)).of(["a", "b", "c"])
+    ['a']
+    """
+    return ColumnSelection((head, *tails), inverted=True)
+
+
+def with_all_columns() -> ColumnSelection:
+    """Return a selection of all columns."""
+    return ColumnSelection((), inverted=True)

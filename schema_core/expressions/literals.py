@@ -1,13 +1,17 @@
-"""The types of literals: how one was written decides its type."""
+"""Literals: the SQL literal for a Python value, and the type of a literal."""
 
 from __future__ import annotations
 
 import math
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any, TypeAlias
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Constant
-from schema_core.sql.syntax import Interval, Literal, LiteralKind
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind
+from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 from schema_core.types import (
     BigIntType,
     BinaryType,
@@ -28,24 +32,122 @@ from schema_core.types import (
     YearMonthResolution,
 )
 
+#: The Python values that have a literal.
+PythonValue: TypeAlias = (
+    bool | int | float | Decimal | str | bytes | bytearray | date | time | timedelta
+    | list[Any] | tuple[Any, ...] | dict[Any, Any] | None
+)  # fmt: skip
+
+# --- Python values --------------------------------------------------------------------------------
+
+
+def literal(value: object) -> syntax.Expression:
+    """Return the literal for a Python value; a list becomes an array, a dictionary a map.
+
+    Raises:
+        SchemaError: with code `value-not-in-sql` for a value without a literal, `too-deep` for
+            lists and dictionaries that are nested too deep.
+
+    >>> from schema_core.sql.printer import print_expression
+    >>> print(print_expression(literal([Decimal("1.50"), None])))
+    ARRAY[1.50, NULL]
+    """
+    return _literal(value, 0)
+
+
+def _literal(value: object, depth: int) -> syntax.Expression:
+    if depth > MAX_DEPTH:
+        raise SchemaError(f"a value is nested more than {MAX_DEPTH} levels deep", code="too-deep")
+    match value:
+        case None:
+            return Literal(LiteralKind.NULL, "NULL")
+        case bool():
+            return Literal(LiteralKind.BOOLEAN, str(value).upper())
+        case int():
+            return _integer(value)
+        case float() | Decimal():
+            return _fractional(value)
+        case str():
+            return Literal(LiteralKind.STRING, value)
+        case bytes() | bytearray():
+            return Literal(LiteralKind.BINARY, value.hex().upper())
+        case timedelta():
+            return _interval(value)
+        case date() | time():
+            return _datetime(value)
+        case list() | tuple():
+            return Call("ARRAY", tuple(_literal(one, depth + 1) for one in value))
+        case dict():
+            pairs = (one for pair in value.items() for one in pair)
+            return Call("MAP", tuple(_literal(one, depth + 1) for one in pairs))
+        case _:
+            raise _no_literal(value)
+
+
+def _no_literal(value: object) -> SchemaError:
+    return SchemaError(f"SQL has no literal for {show(value)}", code="value-not-in-sql")
+
+
+def _integer(value: int) -> Literal:
+    if abs(value) >= 10**MAX_DIGITS:
+        raise _no_literal(value)
+    return Literal(LiteralKind.EXACT, str(value))
+
+
+def _fractional(value: float | Decimal) -> Literal:
+    if isinstance(value, float):
+        if value - value != 0:  # an infinity or not a number
+            raise _no_literal(value)
+        mantissa, _, exponent = f"{Decimal(repr(value)):E}".partition("E")
+        return Literal(LiteralKind.APPROXIMATE, f"{mantissa}E{int(exponent)}")
+    if not value.is_finite() or abs(value.adjusted()) >= MAX_DIGITS:
+        raise _no_literal(value)
+    return Literal(LiteralKind.EXACT, f"{value:f}")
+
+
+def _datetime(value: date | time) -> Literal:
+    if isinstance(value, datetime | time) and value.tzinfo is not None:
+        raise SchemaError(
+            f"SQL has no literal for {show(value)}, which has a time zone",
+            code="value-not-in-sql",
+            hint="remove the time zone, or cast a string to TIMESTAMP_LTZ",
+        )
+    kinds = {datetime: LiteralKind.TIMESTAMP, date: LiteralKind.DATE, time: LiteralKind.TIME}
+    text = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    return Literal(next(kind for base, kind in kinds.items() if isinstance(value, base)), text)
+
+
+def _interval(value: timedelta) -> Interval:
+    """Return an interval of days to seconds, with fractional seconds."""
+    size = abs(value)
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    fraction = f".{size.microseconds:06}".rstrip("0").rstrip(".")
+    text = f"{size.days} {hours:02}:{minutes:02}:{seconds:02}{fraction}"
+    leading = len(str(size.days)) if size.days > 99 else None
+    return Interval(text, "DAY", "SECOND", leading, negative=value < timedelta(0))
+
+
+# --- the types of literals ------------------------------------------------------------------------
+
 INT_RANGE = range(-(2**31), 2**31)
 BIGINT_RANGE = range(-(2**63), 2**63)
-#: Units whose intervals are months; all others are milliseconds.
+#: Units of year-month intervals; all others are units of day-time intervals.
 MONTH_UNITS = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
 def constant(literal: Literal | Interval) -> Constant:
-    """A literal with its type; all but NULL and UNKNOWN are NOT NULL.
+    """Return a literal with its type, which is NOT NULL except for NULL and UNKNOWN.
 
     Raises:
-        SchemaError: with code `number-out-of-range` for a number that Flink has no literal for.
+        SchemaError: with code `number-out-of-range` for a number outside the range of literals.
     """
     type_ = interval_type(literal) if isinstance(literal, Interval) else literal_type(literal)
     return Constant(literal, type_, literal.span)
 
 
 def literal_type(literal: Literal) -> DataType:
-    """The type of a literal.
+    """Return the type of a literal.
 
     >>> [str(literal_type(Literal(LiteralKind.EXACT, text))) for text in ("12", "0.50")]
     ['INT NOT NULL', 'DECIMAL(3, 2) NOT NULL']
@@ -79,9 +181,9 @@ def literal_type(literal: Literal) -> DataType:
 
 
 def _exact(literal: Literal) -> DataType:
-    """A whole number as small as may be, or a decimal of all digits that were written.
+    """Return the smaller of INT and BIGINT that holds an integer, or a decimal of all digits.
 
-    Without its point a number must fit 64 bits, which is a rule of Calcite's.
+    The digits without the decimal point must fit 64 bits, which is a rule of Calcite.
     """
     value = Decimal(literal.text)
     sign, digits, exponent = value.as_tuple()
@@ -105,13 +207,13 @@ def _out_of_range(literal: Literal) -> SchemaError:
 
 
 def _fraction(text: str) -> int:
-    """How many digits of a second a point in time was written with."""
+    """Return the number of fractional digits of a second."""
     _, _, fraction = text.partition(".")
     return min(len(fraction.strip()), 9)
 
 
 def interval_type(interval: Interval) -> DataType:
-    """The type of an interval or of its unit alone: months or milliseconds, whatever the fields."""
+    """Return the type of an interval: in SQL all fields are months or milliseconds."""
     if interval.unit in MONTH_UNITS:
         return YearMonthIntervalType(YearMonthResolution.MONTH, nullable=False)
     return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3, nullable=False)

@@ -4,7 +4,7 @@ What one takes and gives is said by its type hints, or declared: ``int`` is BIGI
 ``int | None`` is BIGINT. So it is typed, printed by the path that it is registered under, and kept;
 nothing here runs it, but the pipeline does.
 
->>> from schema_core.expressions.fluent import col
+>>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
 ... def half(number: int) -> int:
 ...     return number // 2
@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 from schema_core.errors import SchemaError, UnsupportedError, at
-from schema_core.expressions.fluent import Expression
-from schema_core.expressions.fluent_base import Value, written
+from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.signatures import Function, Kind, Signature, declare
 from schema_core.sql.syntax import Call
 from schema_core.types import DataType, DataTypes
@@ -134,7 +133,7 @@ class UserFunction:
 
     def __call__(self, *arguments: Value) -> Expression:
         """The call of it as an expression."""
-        trees = tuple(map(written, arguments))
+        trees = tuple(map(to_tree, arguments))
         return Expression(Call(f"*{self.name}*", trees, inline=self.rows()))
 
 

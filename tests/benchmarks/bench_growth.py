@@ -34,7 +34,7 @@ from schema_core.environment.planner import Rows
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions import col, concat, row
+from schema_core.expressions import Expression, col, concat, row
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.formats.dialects.api import from_ddl
@@ -219,26 +219,26 @@ for _name, _parts in {
     SHAPES[f"pickled: {_name}"] = of_text(pickled, *_parts)
 
 
-def fluent(step: Callable[[object, object], object], size: int) -> Work:
+def fluent(step: Callable[[Expression, Expression], Expression], size: int) -> Work:
     """A chain of an operator over columns, written in Python."""
 
     def work() -> object:
-        found: object = col("a")
+        found = col("a")
         for _ in range(size // 4):
             found = step(found, col("a"))
-        return infer(ColumnScope(SCOPE), found.syntax), str(found)  # type: ignore[attr-defined]
+        return infer(ColumnScope(SCOPE), found.syntax), str(found)
 
     return work
 
 
-def fluent_doubling(step: Callable[[object, object], object], size: int) -> Work:
+def fluent_doubling(step: Callable[[Expression, Expression], Expression], size: int) -> Work:
     """``w = w + w``, once for every 10 characters, with the type of the result asked for."""
 
     def work() -> object:
-        found: object = col("a")
+        found = col("a")
         for _ in range(size // 10):
             found = step(found, found)
-        table = environment().from_path("t").select(found)  # type: ignore[arg-type]
+        table = environment().from_path("t").select(found)
         return table.get_resolved_schema()
 
     return work

@@ -16,8 +16,18 @@ from schema_core import DataTypes, EnvironmentSettings, Schema, Table, TableDesc
 from schema_core.environment.relational import block
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions import array, call, col, lit, null_of, row
-from schema_core.expressions.items import range_, with_all_columns, with_columns, without_columns
+from schema_core.expressions import (
+    array,
+    call,
+    col,
+    lit,
+    null_of,
+    range_,
+    row,
+    with_all_columns,
+    with_columns,
+    without_columns,
+)
 from schema_core.expressions.user_functions import udtf
 from schema_core.sql.query_syntax import Ordered
 
@@ -65,7 +75,7 @@ Use = Callable[[dict[str, Table]], Table]
          ["`a-BIGINT` BIGINT NOT NULL", "`_c1` STRING NOT NULL"]),
         (lambda t: t["v"].select(A.cast(DataTypes.DECIMAL(10, 2)), A.try_cast(DataTypes.BIGINT())),
          ["`a-DECIMAL(10, 2)` DECIMAL(10, 2) NOT NULL", "`_c1` BIGINT"]),
-        (lambda t: t["t"].select(col("c").x, col("c").get("y").get("z"), col("d").at(1)),
+        (lambda t: t["t"].select(col("c").x, col("c").get("y").get("z"), col("d").at(1)),  # type: ignore[attr-defined]
          ["`c$x` INT", "`c$y$z` STRING", "`_c2` INT"]),
         (lambda t: t["t"].select(lit(1), lit("x"), null_of(DataTypes.INT())),
          ["`_c0` INT NOT NULL", "`_c1` CHAR(1) NOT NULL", "`_c2` INT"]),

@@ -1,4 +1,4 @@
-"""Expressions in Python are the trees that SQL text gives."""
+"""Python expressions have the syntax trees of the equivalent SQL."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SAME = [
     (ts - lit(5).seconds, "ts - INTERVAL '5' SECOND"),
     (ts + lit(100).days, "ts + INTERVAL '100' DAY(3)"),
     (ts + a.days, "ts + INTERVAL a DAY"),
-    (col("r").x.y, "r.x.y"),
+    (col("r").x.y, "r.x.y"),  # type: ignore[attr-defined]
     (col("r").get("x"), "r.x"),
     (row(a, 1).get("EXPR$0"), "ROW(a, 1).EXPR$0"),
     (col("m")["k"], "m['k']"),
@@ -76,6 +76,8 @@ SAME = [
     (map_("k", a), "MAP['k', a]"),
     (a.count.distinct, "COUNT(DISTINCT a)"),
     (a.if_null(0), "IFNULL(a, 0)"),
+    (a.if_null(None), "IFNULL(a, NULL)"),
+    (s.parse_url("HOST", None), "PARSE_URL(s, 'HOST')"),
     (call("Upper", s), "UPPER(s)"),
     (call("cat.db.f", s), "cat.db.f(s)"),
     (call_sql("a + 1") * 2, "(a + 1) * 2"),
@@ -85,7 +87,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("expression", "text"), SAME, ids=[text for _, text in SAME])
-def test_expression_is_the_tree_of_its_sql(expression: Expression, text: str) -> None:
+def test_expression_has_the_tree_of_its_sql(expression: Expression, text: str) -> None:
     assert expression.syntax == parse_expression(text)
 
 
@@ -108,35 +110,35 @@ def test_expression_is_the_tree_of_its_sql(expression: Expression, text: str) ->
         (timedelta(days=-100), "INTERVAL -'100 00:00:00' DAY(3) TO SECOND"),
     ],
 )
-def test_python_values_are_literals(value: Any, text: str) -> None:
+def test_literals_of_python_values(value: Any, text: str) -> None:
     assert lit(value).syntax == parse_expression(text)
 
 
 @pytest.mark.parametrize(
     "value", [float("nan"), float("inf"), Decimal("NaN"), object(), datetime.now(UTC)]
 )
-def test_values_without_a_literal_are_refused(value: Any) -> None:
+def test_values_without_a_literal_raise(value: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         lit(value)
 
     assert caught.value.code == "value-not-in-sql"
 
 
-def test_an_expression_is_neither_true_nor_false() -> None:
-    """``0 < col("a") < 9`` would silently forget its first half."""
+def test_an_expression_has_no_truth_value() -> None:
+    """Otherwise ``0 < col("a") < 9`` would silently drop its first comparison."""
     with pytest.raises(TypeError, match=re.escape("use & | ~")):
         _ = 0 < a < 9
 
 
-def test_an_expression_shows_its_sql() -> None:
+def test_repr_is_the_sql() -> None:
     assert repr(a + 1) == "<Expression `a` + 1>"
 
 
-def test_sql_that_is_none_is_refused() -> None:
+def test_invalid_sql_raises() -> None:
     with pytest.raises(ParseError):
         call_sql("a +")
 
 
-def test_an_expression_is_not_walked_through() -> None:
-    with pytest.raises(TypeError, match="no end"):
+def test_an_expression_is_not_iterable() -> None:
+    with pytest.raises(TypeError, match="not iterable"):
         list(col("a"))

@@ -1,4 +1,4 @@
-"""Every name of PyFlink's expressions is there, with its parameters, and says the same SQL."""
+"""Expressions have every name of PyFlink, with the same parameters and the same SQL."""
 
 from __future__ import annotations
 
@@ -9,16 +9,8 @@ import pytest
 
 from schema_core import expressions
 from schema_core.errors import SchemaError
-from schema_core.expressions.fluent import Expression, call, col, lit
-from schema_core.expressions.fluent_functions import (
-    json_object,
-    log,
-    rand_integer,
-    row_interval,
-    temporal_overlaps,
-    timestamp_diff,
-)
-from schema_core.expressions.fluent_words import (
+from schema_core.expressions import (
+    Expression,
     JsonExistsOnError,
     JsonOnNull,
     JsonQueryOnEmptyOrError,
@@ -27,19 +19,28 @@ from schema_core.expressions.fluent_words import (
     JsonValueOnEmptyOrError,
     TimeIntervalUnit,
     TimePointUnit,
+    call,
+    col,
+    json_object,
+    lit,
+    log,
+    rand_integer,
+    row_interval,
+    temporal_overlaps,
+    timestamp_diff,
 )
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataTypes
 from tests.support import cases
 
 RECORDED = cases("pyflink_expressions")
-#: What SQL says in the window behind OVER, and nowhere else.
+#: Window bounds, which SQL has only in the window frame after OVER.
 IN_WINDOWS = {"CURRENT_RANGE", "CURRENT_ROW", "UNBOUNDED_RANGE", "UNBOUNDED_ROW"}
 a, s = col("a"), col("s")
 
 
-def shown(function: Any) -> str:
-    """The parameters as the file of cases has them."""
+def format_parameters(function: Any) -> str:
+    """Format parameters as in the file of cases."""
     found = []
     for one in inspect.signature(function).parameters.values():
         star = "*" if one.kind is one.VAR_POSITIONAL else ""
@@ -51,21 +52,21 @@ def shown(function: Any) -> str:
 @pytest.mark.parametrize(
     ("name", "recorded"), [pair for pair in RECORDED if not pair[0].startswith("Expression.")]
 )
-def test_every_function_is_there(name: str, recorded: str) -> None:
+def test_every_function_exists(name: str, recorded: str) -> None:
     if name in IN_WINDOWS:
         assert not hasattr(expressions, name)
         return
 
-    assert recorded == shown(getattr(expressions, name))
+    assert recorded == format_parameters(getattr(expressions, name))
 
 
 @pytest.mark.parametrize(
     ("name", "recorded"), [pair for pair in RECORDED if pair[0].startswith("Expression.")]
 )
-def test_every_method_is_there(name: str, recorded: str) -> None:
+def test_every_method_exists(name: str, recorded: str) -> None:
     found = inspect.getattr_static(Expression, name.removeprefix("Expression."))
 
-    assert recorded == ("property" if isinstance(found, property) else shown(found))
+    assert recorded == ("property" if isinstance(found, property) else format_parameters(found))
 
 
 @pytest.mark.parametrize(
@@ -109,19 +110,19 @@ def test_every_method_is_there(name: str, recorded: str) -> None:
         (call("f", lit(1).as_argument("x")), "f(x => 1)"),
     ],
 )  # fmt: skip
-def test_it_says_what_pyflink_says(expression: Expression, text: str) -> None:
+def test_sql_is_that_of_pyflink(expression: Expression, text: str) -> None:
     assert str(Expression(parse_expression(text))).replace("`f`", "F") == str(expression)
 
 
 @pytest.mark.parametrize(
-    ("mistake", "code"),
+    ("wrong", "code"),
     [
         (lambda: col(5), "wrong-argument"),  # type: ignore[arg-type]
         (lambda: a.cast("STRING"), "wrong-argument"),  # type: ignore[arg-type]
         (lambda: call(5), "wrong-argument"),  # type: ignore[arg-type]
         (lambda: expressions.call_sql(5), "wrong-argument"),  # type: ignore[arg-type]
         (lambda: a.millis, "wrong-argument"),
-        (a.uper_case, "not-an-expression"),
+        (a.uper_case, "not-an-expression"),  # type: ignore[attr-defined]
         (lambda: a.flatten, "not-an-expression"),
         (lambda: a.start, "not-an-expression"),
         (lambda: row_interval(5), "not-an-expression"),
@@ -129,15 +130,23 @@ def test_it_says_what_pyflink_says(expression: Expression, text: str) -> None:
         (lambda: a.over("w"), "not-an-aggregate"),
     ],
 )
-def test_a_mistake_is_told_by_its_code(mistake: Any, code: str) -> None:
+def test_wrong_calls_raise(wrong: Any, code: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        mistake()
+        wrong()
 
     assert code == caught.value.code
 
 
-def test_a_misspelt_method_is_said_to_be_one() -> None:
-    with pytest.raises(SchemaError, match="no method") as caught:
-        a.uper_case()
+def test_a_misspelt_method_is_reported() -> None:
+    with pytest.raises(SchemaError, match="have no method 'uper_case'") as caught:
+        a.uper_case()  # type: ignore[attr-defined]
 
     assert caught.value.hint == "did you mean 'upper_case'?"
+
+
+def test_public_names_are_those_of_pyflink_and_expression() -> None:
+    functions = {name for name, _ in RECORDED if not name.startswith("Expression.")} - IN_WINDOWS
+    classes = {name for name in expressions.__all__ if name[0].isupper()}
+
+    assert functions | classes | {"with_all_columns"} == set(expressions.__all__)
+    assert all(isinstance(getattr(expressions, name), type) for name in classes)

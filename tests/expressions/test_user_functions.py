@@ -12,7 +12,7 @@ import pytest
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.expressions.fluent import col, lit
+from schema_core.expressions import col, lit
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.user_functions import (
     AggregateFunction,

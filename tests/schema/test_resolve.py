@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from schema_core.errors import SchemaCoreError, SchemaError
-from schema_core.expressions.fluent import col
+from schema_core.expressions import col
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import (

@@ -10,7 +10,7 @@ import pytest
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table import Table
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.expressions.fluent import col, lit
+from schema_core.expressions import col, lit
 from schema_core.types.row_value import Row
 
 
