@@ -79,7 +79,9 @@ def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...
     found = [one(cursor)]
     while cursor.accept(","):
         found.append(one(cursor))
-    cursor.expect(")")
+    if cursor.key != ")":
+        raise refuse(cursor, "',' or ')'")
+    cursor.index += 1
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ binds less than they do, NOT less than IS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
@@ -60,8 +60,10 @@ class QueryCursor(SqlCursor):
 
     __slots__ = ("parse_query",)
 
-    def __init__(self, text: str, parse_query: QueryParser) -> None:
-        super().__init__(text, tokenize(text))
+    def __init__(
+        self, text: str, parse_query: QueryParser, tokens: Sequence[Token] | None = None
+    ) -> None:
+        super().__init__(text, tokenize(text) if tokens is None else tokens)
         self.parse_query = parse_query
 
 
@@ -355,7 +357,7 @@ def _in(stack: Operands, operator: Infix) -> bool:
     stack.join(operator.left)
     stack.cursor.index += 1
     if stack.cursor.key != "(":
-        raise refuse(stack.cursor, "(")
+        raise refuse(stack.cursor, "'('")
     stack.wrap(operator.name, *items(stack.cursor))
     _end_list(stack.cursor)
     return False
@@ -757,7 +759,7 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
         found = () if cursor.key == ")" and symbol is None else arguments(cursor)
     cursor.depth -= 1
     if cursor.key != ")":
-        raise refuse(cursor, ")" if form else "a comma or )")
+        raise refuse(cursor, "')'" if form else "',' or ')'")
     cursor.index += 1
     is_known = form is not None or key in CALLABLE or key in KNOWN
     as_written = () if is_known or parts[0] == key else parts

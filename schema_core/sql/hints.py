@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.caching import cached
 from schema_core.errors import close_matches
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import position
+from schema_core.text import Token, position
+from schema_core.types.syntax import foreign
 
 if TYPE_CHECKING:
-    from schema_core.text import Cursor, Token
+    from schema_core.text import Cursor
 
 # ruff: noqa: SIM905 - many words read better as a text than as a list of strings
 
@@ -74,6 +76,25 @@ ELSEWHERE = {
     "UCASE": "UPPER",
 }
 
+#: Clause of a column in another system -> what to do about it.
+COLUMN_CLAUSES = {
+    "UNSIGNED": "use the next larger type: Flink's integers are signed",
+    "SIGNED": "leave it out: Flink's integers are signed",
+    "ZEROFILL": "leave it out: Flink has no display widths",
+    **dict.fromkeys(
+        ("AUTO_INCREMENT", "AUTOINCREMENT", "IDENTITY"),
+        "leave it out: Flink does not generate values of columns",
+    ),
+    "GENERATED": "write a computed column: name AS expression",
+    "DEFAULT": "leave it out: Flink has no default values of columns",
+    "CHECK": "leave it out: Flink has no CHECK constraints",
+    "REFERENCES": "leave it out: Flink has no foreign keys",
+    "FOREIGN": "leave it out: Flink has no foreign keys",
+    "ENGINE": "give the options of the table in WITH ('key' = 'value')",
+}
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
 #: Shorter words are too like each other.
 LEAST = 3
 LIKENESS = 0.75
@@ -113,6 +134,39 @@ def _comma(cursor: Cursor, expected: str) -> str | None:
     return "leave out the comma before it" if before and before.key == "," and ends else None
 
 
+def _foreign(cursor: Cursor, expected: str) -> str | None:
+    """A type, constraint or operator of another system."""
+    before, token = _before(cursor), cursor.token
+    if expected == "a type":
+        return foreign(token.key)
+    if expected == "an integer" and token.key == "MAX":
+        return "use STRING or BYTES, which have the maximum length"
+    if token.key == ":" and cursor.peek().key == ":":
+        return "write CAST(value AS type)"
+    if token.kind == "bad" and token.value.startswith("!="):
+        return "write <>"
+    if before is not None and before.key == "TOP" and token.kind == "integer":
+        return "write LIMIT at the end of the query"
+    if token.key == "," and before is not None and _follows(cursor, "LIMIT"):
+        return f"write LIMIT {cursor.peek().value} OFFSET {before.value}"
+    if before is not None and (token.key in ("(", "<") or before.key == "UNSIGNED"):
+        return COLUMN_CLAUSES.get(before.key) or foreign(before.key)
+    return COLUMN_CLAUSES.get(token.key)
+
+
+def _follows(cursor: Cursor, word: str) -> bool:
+    """Whether the token two before the current one is this word."""
+    return cursor.index > 1 and cursor.tokens[cursor.index - 2].key == word
+
+
+def _undefined(cursor: Cursor, expected: str) -> str | None:
+    """A variable of a script that has no definition."""
+    for token in cursor.tokens[max(0, cursor.index - 2) : cursor.index + 1]:
+        if token.value.endswith("$") and (found := _VARIABLE.match(cursor.text, token.stop - 1)):
+            return f"{found[0]} is not defined: run the script with --define {found[1]}=VALUE"
+    return None
+
+
 def _sign(cursor: Cursor, expected: str) -> str | None:
     before = _before(cursor)
     if cursor.key == "=" and before and before.key == "=":
@@ -134,9 +188,18 @@ def _elsewhere(cursor: Cursor, expected: str) -> str | None:
 
 
 def _by(cursor: Cursor, expected: str) -> str | None:
-    is_alone = cursor.key in ("ORDER", "GROUP", "PARTITION") and cursor.peek().key != "BY"
+    is_clause = cursor.key in ("ORDER", "GROUP", "PARTITION")
+    is_alone = is_clause and cursor.peek().key not in ("BY", "(")
     is_name = "name" in expected or "expression" in expected
     return f"write {cursor.key} BY" if is_alone and not is_name else None
+
+
+#: The hint that a word is misspelt: the one that was meant and, for the token before, "instead".
+MISSPELT = re.compile(r"^did you mean (?P<word>[A-Z_]+)(?P<instead> instead of .*)?\?$")
+
+
+#: Hints that a missing comma refutes; all others name what is wrong.
+UNCERTAIN = re.compile("did you mean |the parenthesis at |join strings with ")
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
@@ -190,5 +253,63 @@ def _reserved(cursor: Cursor, expected: str) -> str | None:
 
 #: The first rule that has something to say is the hint.
 RULES: tuple[Callable[[Cursor, str], str | None], ...] = (
-    _double_quotes, _comma, _sign, _text, _elsewhere, _by, _misspelt, _unclosed, _reserved,
+    _undefined, _double_quotes, _comma, _sign, _text, _foreign, _elsewhere, _by, _misspelt,
+    _unclosed, _reserved,
 )  # fmt: skip
+
+
+# --- repairs -------------------------------------------------------------------------------------
+
+#: Tokens before an error between which a comma may be missing.
+REACH = 6
+
+#: Repairs that are tried for one error, and tokens that they parse in total.
+MAX_TRIALS = 24
+MAX_TRIED_TOKENS = 100_000
+
+#: Parses tokens; the index of the token that cannot be parsed, or None.
+Failure: TypeAlias = Callable[[Sequence[Token]], int | None]
+
+
+class Repairs:
+    """Trial parses of tokens in which commas are inserted or a word is replaced."""
+
+    def __init__(self, failure: Failure, tokens: int) -> None:
+        self._failure = failure
+        self._left = min(MAX_TRIALS, MAX_TRIED_TOKENS // max(tokens, 1))
+
+    def failure(self, tokens: Sequence[Token]) -> int | None:
+        """Return the index of the token that cannot be parsed; the last one without a budget."""
+        self._left -= 1
+        return self._failure(tokens) if self._left >= 0 else len(tokens) - 1
+
+    def missing_comma(self, tokens: Sequence[Token], index: int) -> int | None:
+        """Return the index of the token before which a comma is missing.
+
+        Only a comma with which everything can be parsed is found, if need be with further ones.
+        """
+        places = range(index, max(index - REACH, 0), -1)
+        for place in sorted(places, key=lambda place: tokens[place].key in _CONTINUES):
+            if tokens[place].key in _NEVER_FIRST or tokens[place - 1].key in _NEVER_LAST:
+                continue
+            start = tokens[place].start
+            trial = [*tokens[:place], Token("symbol", ",", ",", start, start), *tokens[place:]]
+            failed = self.failure(trial)
+            if failed is None or (
+                failed > index + 1 and self._left > 0 and self.missing_comma(trial, failed)
+            ):
+                return place
+        return None
+
+    def replaced(self, tokens: Sequence[Token], index: int, word: str) -> int | None:
+        """Return the index of the token that cannot be parsed after this word replaces a token."""
+        old = tokens[index]
+        new = Token("reserved" if word in RESERVED else "word", word, word, old.start, old.stop)
+        return self.failure([*tokens[:index], new, *tokens[index + 1 :]])
+
+
+#: Tokens that begin no item of a list, and those that end none.
+_NEVER_FIRST = frozenset({",", ")", "]", ".", ";", "end"})
+_NEVER_LAST = frozenset({",", "(", "[", ".", ";"})
+#: Tokens that begin an item only if no other place can have a comma.
+_CONTINUES = frozenset({"+", "-", "(", "*"})

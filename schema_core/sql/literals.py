@@ -331,7 +331,7 @@ def numbers(cursor: Cursor, most: int) -> list[int]:
     while True:
         token = cursor.token
         if token.kind != "integer":
-            raise refuse(cursor, "a whole number")
+            raise refuse(cursor, "an integer")
         if len(token.value) > 18 or (value := int(token.value)) > 2147483647:
             raise cursor.fail(f"{token.value} is larger than 2147483647")
         found.append(value)

@@ -6,11 +6,18 @@ whole text, also where it holds many statements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 from schema_core.caching import cached
-from schema_core.errors import MAX_ERRORS, Gathering, SchemaCoreError, SchemaError, within
+from schema_core.errors import (
+    MAX_ERRORS,
+    Gathering,
+    ParseError,
+    SchemaCoreError,
+    SchemaError,
+    within,
+)
 from schema_core.sql.ddl import (
     alter,
     create,
@@ -26,6 +33,7 @@ from schema_core.sql.ddl import (
     with_options,
 )
 from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
+from schema_core.sql.hints import MISSPELT, UNCERTAIN, Repairs
 from schema_core.sql.query import OPENING, hints, query
 from schema_core.sql.query_syntax import (
     Query,
@@ -63,6 +71,7 @@ from schema_core.sql.tokens import (
     refuse,
     string,
 )
+from schema_core.text import Token, position
 
 
 @cached()
@@ -84,7 +93,10 @@ filter=None, within=(), over=None)
             ^^^^^
       hint: quote a reserved word with back-ticks
     """
-    cursor = QueryCursor(text, query)
+    return _parse(QueryCursor(text, query), _whole_expression)
+
+
+def _whole_expression(cursor: QueryCursor) -> Expression:
     found = expression(cursor)
     expect_end(cursor)
     return found
@@ -100,7 +112,10 @@ def parse_query(text: str) -> Query:
     >>> parse_query("SELECT a FROM t LIMIT 1").fetch.text
     '1'
     """
-    cursor = QueryCursor(text, query)
+    return _parse(QueryCursor(text, query), _whole_query)
+
+
+def _whole_query(cursor: QueryCursor) -> Query:
     found = query(cursor)
     cursor.accept(";")
     if cursor.token.kind != "end":
@@ -123,17 +138,15 @@ def parse_statement(text: str) -> Statement:
     """
     with within(text):
         cursor = QueryCursor(text, query)
-        found = statement(cursor)
-        ended = cursor.accept(";")
+        found = _parse(cursor, _one_statement)
         while cursor.accept(";"):
             pass
-        if ended and cursor.token.kind != "end":
+        if cursor.token.kind != "end":
             raise cursor.fail(
                 "only one statement is expected",
                 code="multiple-statements",
                 hint="give the statements one by one",
             )
-        _expect_end(cursor)
         return found
 
 
@@ -180,7 +193,8 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
             continue
         try:
             with within(text):
-                yield _up_to_semicolon(cursor)
+                cursor.depth = 0
+                yield _parse(cursor, _one_statement)
         except SchemaCoreError as error:
             yield error
             errors += 1
@@ -195,12 +209,81 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
         )
 
 
-def _up_to_semicolon(cursor: QueryCursor) -> Statement:
-    cursor.depth = 0
+def _one_statement(cursor: QueryCursor) -> Statement:
     one = statement(cursor)
     if cursor.key != ";":
         _expect_end(cursor)
     return one
+
+
+T = TypeVar("T")
+
+
+def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
+    """Parse what the grammar reads. A syntax error is improved by the hint of a repair.
+
+    The hint is the missing comma with which the statement can be parsed, and a misspelt word only
+    if nothing else is wrong with the statement.
+    """
+    start = cursor.index
+    try:
+        return grammar(cursor)
+    except ParseError as error:
+        if error.code == ParseError.default_code and error.span is not None:
+            error.hint = _repaired_hint(cursor, start, error, grammar)
+        raise
+
+
+def _repaired_hint(
+    cursor: QueryCursor, start: int, error: ParseError, grammar: Callable[[QueryCursor], object]
+) -> str | None:
+    """The hint of an error in a statement that begins at a token."""
+    tokens = _statement_tokens(cursor, start)
+    at = error.span.start if error.span is not None else 0
+    index = next((i for i, token in enumerate(tokens) if token.start >= at), len(tokens) - 1)
+
+    def failure(trial: Sequence[Token]) -> int | None:
+        inner = QueryCursor(cursor.text, query, trial)
+        try:
+            grammar(inner)
+        except ParseError as found:
+            if found.code != ParseError.default_code:  # a rule beyond the grammar
+                return None
+            place = inner.index if found.span is None else found.span.start
+            return next((i for i, token in enumerate(trial) if token.start >= place), inner.index)
+        return None
+
+    if error.hint is not None and not UNCERTAIN.match(error.hint):
+        return error.hint
+    repairs = Repairs(failure, len(tokens))
+    misspelt = MISSPELT.search(error.hint or "")
+    hint = error.hint
+    if misspelt:
+        wrong = index - 1 if misspelt["instead"] else index
+        failed = repairs.replaced(tokens, wrong, misspelt["word"])
+        if failed is None:
+            return hint
+        hint = None if wrong < index and failed <= index else hint
+    place = repairs.missing_comma(tokens, index)
+    if place is None:
+        return hint
+    token = tokens[place]
+    shown = "a hidden value" if cursor.is_hidden(token) else token.shown
+    where = (
+        ""
+        if place == index
+        else " at line {}, column {}".format(*position(cursor.text, token.start))
+    )
+    return f"missing ',' before {shown}{where}"
+
+
+def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
+    """The tokens of the statement at the cursor, up to and without its semicolon."""
+    stop = cursor.index
+    while cursor.tokens[stop].key != ";" and cursor.tokens[stop].kind != "end":
+        stop += 1
+    end = cursor.tokens[stop]
+    return [*cursor.tokens[start:stop], Token("end", "end", "", end.start, end.start)]
 
 
 def _recover(cursor: QueryCursor) -> None:

@@ -93,7 +93,7 @@ class SqlCursor(Cursor):
 
     def missing(self, key: str) -> ParseError:
         """The error that something else stands where a word or sign was expected."""
-        return refuse(self, key)
+        return refuse(self, key if key.isalpha() or "_" in key else f"'{key}'")
 
 
 def cursor_over(text: str) -> Cursor:
@@ -165,6 +165,6 @@ def integer(cursor: Cursor) -> int:
     """A whole number without a sign."""
     token = cursor.token
     if token.kind != "integer":
-        raise refuse(cursor, "a whole number")
+        raise refuse(cursor, "an integer")
     cursor.index += 1
     return int(token.value)

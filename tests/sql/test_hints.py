@@ -1,12 +1,17 @@
-"""What SQL that cannot be read is told to do about it."""
+"""Hints of syntax errors: common mistakes, words of other systems, missing commas."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
 from schema_core.errors import ParseError, SchemaError, within
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.sql.parser import parse_expression, parse_statements
+from schema_core.sql.parser import parse_expression, parse_statement, parse_statements
+from schema_core.sql.tokens import tokenize
+from schema_core.text import position
 from tests.support import cases
 
 
@@ -32,3 +37,47 @@ def test_the_hint_names_a_function(call: str, expected: str | None) -> None:
         infer(ColumnScope({}), parse_expression(call))
 
     assert expected == caught.value.hint
+
+
+def without_commas(text: str) -> Iterator[tuple[str, int]]:
+    """The statement without each of its commas, and where the next token starts."""
+    tokens = tokenize(text)
+    for comma, follower in pairwise(tokens):
+        if comma.key == ",":
+            yield f"{text[: comma.start]} {text[comma.stop :]}", follower.start
+
+
+def names_the_comma(error: ParseError, text: str, start: int) -> bool:
+    """Whether the hint names the comma that is missing before the token at an offset."""
+    hint, (line, column) = error.hint or "", position(text, start)
+    is_here = error.span is not None and error.span.start == start
+    return hint.startswith("missing ',' before") and (
+        hint.endswith(f" at line {line}, column {column}") or (is_here and " at line " not in hint)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("statements", 20), ("printed_queries", 25), ("queries", 120)]
+)
+def test_hint_names_the_missing_comma_in_95_percent_of_the_refused_statements(
+    name: str, least: int
+) -> None:
+    wrong, refused = [], 0
+    statements = [text for text, expected in cases(name) if not expected.startswith("! syntax")]
+    for broken, start in (one for text in statements for one in without_commas(text)):
+        try:
+            parse_statement(broken)
+        except ParseError as error:
+            refused += 1
+            if not names_the_comma(error, broken, start):
+                wrong.append(broken)
+
+    assert refused >= least
+    assert len(wrong) <= 0.05 * refused, wrong
+
+
+def test_search_for_a_missing_comma_is_bounded() -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_statement("SELECT " + " ".join(f"a{i} b{i} c{i}" for i in range(20_000)))
+
+    assert caught.value.hint is None
