@@ -28,7 +28,6 @@ from hashlib import sha256
 
 from fuzz.postgres_server import server, why_not
 from schema_core.catalog.objects import CatalogBaseTable
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (
     AlreadyExistsError,
@@ -56,9 +55,7 @@ class Address:
     password: str | None = None
 
     def opened(self) -> SqlCatalog:
-        catalog = SqlCatalog(
-            "mine", self.url, PropertyMaps(), username=self.username, password=self.password
-        )
+        catalog = SqlCatalog("mine", self.url, username=self.username, password=self.password)
         catalog.open()
         return catalog
 

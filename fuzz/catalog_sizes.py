@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from fuzz.catalog_load import Address, store
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.object_store import ObjectKind
 from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.catalogs.sql.object_store import Kind, find_database
+from schema_core.catalogs.sql.serialization import serialize
 from schema_core.errors import NotFoundError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import PLAIN
@@ -48,12 +49,12 @@ def _fill_database(catalog: Catalog, name: str, size: int) -> None:
         for one in names:
             catalog.create_table(ObjectPath(name, one), PLAIN, ignore_if_exists=False)
         return
-    written = catalog._write_table(PLAIN)  # a transaction each would take minutes
-    with catalog._store.transaction(writing=True) as entries:
-        database = find_database(entries, name)
+    content = serialize(ObjectKind.TABLE, PLAIN)
+    with catalog.entries.transaction(writing=True) as entries:  # one for each would take minutes
+        database = entries.find(entries.root, ObjectKind.DATABASE.value, name)
         assert database is not None
         for one in names:
-            entries.create(database.id, Kind.TABLE.value, one, one, written.form, written.content)
+            entries.create(database.id, ObjectKind.TABLE.value, one, one, "TABLE", content)
 
 
 def _missing(catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ from schema_core.catalog.file_store import SUFFIX, FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.catalogs.codec import make_sql_catalog
+from schema_core.catalogs.sql.catalog import make_sql_catalog
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings

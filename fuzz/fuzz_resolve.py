@@ -15,7 +15,7 @@ from functools import cache
 from rich.console import Console
 
 from fuzz import driver
-from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.serialization import table_properties
 from schema_core.cli.resolve import Form, check
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
@@ -98,7 +98,7 @@ def use_objects(environment: TableEnvironment) -> None:
                 str(environment.describe(path))
             with suppress(SchemaCoreError):
                 if found := environment.find_table(path):
-                    PropertyMaps().encode_table(found.table)
+                    table_properties(found.table)
 
 
 if __name__ == "__main__":

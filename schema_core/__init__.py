@@ -30,9 +30,6 @@ if TYPE_CHECKING:
         CatalogDescriptor,
         CatalogStore,
     )
-    from schema_core.catalogs.codec import (
-        PropertyMaps,
-    )
     from schema_core.catalogs.sql.catalog import (
         SqlCatalog,
     )
@@ -154,7 +151,6 @@ _HOMES = {
     "catalog.objects": (
         "CatalogDatabase CatalogTable CatalogView ResolvedCatalogTable TableDistribution"
     ),
-    "catalogs.codec": "PropertyMaps",
     "formats.dialects.api": "from_ddl to_ddl",
     "formats.properties.property_map": "decode_table encode_table",
     "environment.settings": "EnvironmentSettings",
@@ -197,7 +193,6 @@ __all__ = [
     "ObjectPath",
     "ParseError",
     "PhysicalColumn",
-    "PropertyMaps",
     "ResolvedCatalogTable",
     "ResolvedSchema",
     "Row",

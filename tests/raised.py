@@ -170,13 +170,13 @@ def _told_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator[s
 
 
 def nouns() -> set[str]:
-    """What shelves of objects are called: each makes ``<noun>-exists`` and ``<noun>-not-found``."""
+    """The nouns of temporary objects: each makes ``<noun>-exists`` and ``<noun>-not-found``."""
     return {
         str(call.args[0].value).replace(" ", "-")
         for one in modules()
         for call in ast.walk(one.tree)
         if isinstance(call, ast.Call)
-        and getattr(call.func, "id", "") in ("ObjectStore", "Shelves")
+        and getattr(call.func, "id", "") in ("TemporaryStore", "exists", "missing")
         and call.args
         and isinstance(call.args[0], ast.Constant)
     }

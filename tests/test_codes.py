@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from schema_core.catalog.manager import NOUNS
-from schema_core.catalogs.sql.object_store import Kind
+from schema_core.catalog.object_store import ObjectKind
 from schema_core.codes.pages import codes, page, summary
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
@@ -140,7 +140,7 @@ UNTOLD = {
 def composed() -> set[str]:
     """The codes that are put together: of what can be found, and of what must be chosen."""
     kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
-    things = nouns() | {kind.value for kind in Kind} | kinds
+    things = nouns() | {kind.value for kind in ObjectKind} | kinds
     missing = things | {f"temporary-{kind}" for kind in kinds}
     current = {f"current-{what}-not-set" for what in ("catalog", "database")}
     return (

@@ -75,7 +75,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 ENTRY_POINTS = {
     "schema_core.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
     "schema_core.Schema.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
-    "schema_core.SqlCatalog('c', 'sqlite://', schema_core.PropertyMaps()).open()": "sql",
+    "schema_core.SqlCatalog('c', 'sqlite://').open()": "sql",
     "env.execute_sql(\"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite://')\")": "sql",
     "env.execute_sql(\"CREATE CATALOG h WITH ('type' = 'hive')\")": "spark",
     "env.execute_sql('SELECT 1').collect().__next__()": "spark",

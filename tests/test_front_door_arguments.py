@@ -22,7 +22,6 @@ from schema_core import (
     ModelDescriptor,
     ObjectIdentifier,
     ObjectPath,
-    PropertyMaps,
     Row,
     Schema,
     SchemaResolver,
@@ -87,7 +86,6 @@ INSTANCES: tuple[Callable[[], Any], ...] = (
     lambda: col("a"),
     DataTypes.INT,
     lambda: RESOLVED.columns[0],
-    PropertyMaps,
     lambda: CatalogTable(SCHEMA),
 )
 

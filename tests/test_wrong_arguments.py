@@ -21,7 +21,6 @@ from schema_core import (
     FileCatalogStore,
     ObjectIdentifier,
     ObjectPath,
-    PropertyMaps,
     Schema,
     SqlCatalog,
     TableConfig,
@@ -124,10 +123,10 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
     (lambda: FileCatalogStore(wrong(5)), "wrong-argument"),
     (lambda: FileCatalogStore("a\0b"), "invalid-catalog-store-option"),
     (lambda: FileCatalogStore("\ud800"), "invalid-catalog-store-option"),
-    (lambda: SqlCatalog("c", "sqlite:///\0", PropertyMaps()), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", "sqlite:///%00", PropertyMaps()), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", "postgresql://\ud800/x", PropertyMaps()), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", wrong(5), PropertyMaps()), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", "sqlite:///\0"), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", "sqlite:///%00"), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", "postgresql://\ud800/x"), "invalid-catalog-url"),
+    (lambda: SqlCatalog("c", wrong(5)), "invalid-catalog-url"),
 ]
 
 

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.modules import CORE, Modules
-from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
+from schema_core.catalog.temporary import TemporaryStore
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.functions.definitions import DEFINITIONS
@@ -151,10 +151,10 @@ class FunctionCatalog:
     ) -> None:
         self.modules = modules or Modules()
         self.classes: dict[str, FunctionClass] = dict(classes or {})
-        self.system: ObjectStore[str, Definition] = ObjectStore(
+        self.system: TemporaryStore[str, Definition] = TemporaryStore(
             "temporary system function", str.lower
         )
-        self.temporary: ObjectStore[ObjectIdentifier, Definition] = ObjectStore(
+        self.temporary: TemporaryStore[ObjectIdentifier, Definition] = TemporaryStore(
             "temporary function", lowered
         )
         self._registry = registry

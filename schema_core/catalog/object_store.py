@@ -1,162 +1,210 @@
-"""Shelves store objects of one kind by their paths, and raise for a wrong path.
+"""The storage protocol of catalogs: objects by kind and path, read and written in transactions.
 
-Any number of threads may use a shelf: what a method has looked at is still so when it writes.
+`StoredCatalog` implements the methods of `Catalog` over this protocol, so a store implements only
+lookup, insertion, replacement and deletion. It never raises for an object that exists or is
+missing: it returns None or False.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from threading import RLock
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol, TypeVar
 
-from schema_core.errors import AlreadyExistsError, NotFoundError, similar
+from schema_core.catalog.objects import TableKind
+from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.paths import ObjectPath
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
+from schema_core.text import is_blank
 
 
-class ObjectStore(Generic[K, V]):
-    """Objects of one kind in the order in which they came.
+class ObjectKind(Enum):
+    """The kinds of objects that a catalog stores."""
 
-    `noun` makes the messages and the codes: ``table-not-found``, ``table-exists``. `key` is what
-    makes two paths the same.
+    DATABASE = "database"
+    TABLE = "table"
+    PARTITION = "partition"
+    FUNCTION = "function"
+    MODEL = "model"
+    TYPE = "type"
 
-    >>> shelf: ObjectStore[str, int] = ObjectStore("table")
-    >>> shelf.create("orders", 1, ignore_if_exists=False)
-    True
-    >>> shelf.get("order")
-    Traceback (most recent call last):
-        ...
-    schema_core.errors.NotFoundError: there is no table order
-      hint: did you mean 'orders'?
+
+@dataclass(frozen=True, slots=True)
+class ObjectKey:
+    """The kind and the path of an object within a catalog.
+
+    >>> print(ObjectKey(ObjectKind.TABLE, "db", "orders"))
+    db.orders
     """
 
-    def __init__(self, noun: str, key: Callable[[K], K] = lambda path: path) -> None:
-        self.noun = noun
-        self.code = noun.replace(" ", "-")
-        self._key = key
-        self._kept: dict[K, V] = {}
-        self._lock = RLock()
-        #: asked before a new object is kept; it raises what speaks against that
-        self.admit: Callable[[K], None] | None = None
+    kind: ObjectKind
+    database: str
+    name: str = ""
+    partition: CatalogPartitionSpec | None = None
 
-    def __contains__(self, path: K) -> bool:
-        return self._key(path) in self._kept
+    @staticmethod
+    def of(kind: ObjectKind, path: ObjectPath) -> ObjectKey:
+        """Return the key of an object in a database."""
+        return ObjectKey(kind, path.database_name, path.object_name)
 
-    def __iter__(self) -> Iterator[K]:
-        return iter(list(self._kept))
+    @property
+    def parent(self) -> ObjectKey | None:
+        """The table of a partition, the database of any other object, None for a database."""
+        if self.kind is ObjectKind.DATABASE:
+            return None
+        if self.kind is ObjectKind.PARTITION:
+            return ObjectKey(ObjectKind.TABLE, self.database, self.name)
+        return ObjectKey(ObjectKind.DATABASE, self.database)
 
-    def items(self) -> list[tuple[K, V]]:
-        """All paths with what lies there."""
-        return list(self._kept.items())
+    @property
+    def own_name(self) -> str:
+        """The name of the object within its parent."""
+        return self.database if self.kind is ObjectKind.DATABASE else self.name
 
-    def restore(self, kept: list[tuple[K, V]]) -> None:
-        """Keep just this: what `items` gave at some time before."""
-        self._kept = dict(kept)
+    def renamed(self, new_name: str) -> ObjectKey:
+        """Return the key of the object under another name in the same database.
 
-    def get(self, path: K) -> V:
-        """The object at this path."""
-        with self._lock:
-            if path not in self:
-                raise self._missing(path)
-            return self._kept[self._key(path)]
+        Raises:
+            SchemaError: with code `blank-name`.
+        """
+        return ObjectKey.of(self.kind, ObjectPath(self.database, new_name))
 
-    def find(self, path: K) -> V | None:
-        """The object at this path, or None."""
-        return self._kept.get(self._key(path))
-
-    def create(self, path: K, kept: V, ignore_if_exists: bool) -> bool:
-        """Keep a new object; tells whether it was not there before."""
-        with self._lock:
-            if path in self:
-                if ignore_if_exists:
-                    return False
-                raise self._exists(path)
-            if self.admit is not None:
-                self.admit(path)
-            self._kept[self._key(path)] = kept
-            return True
-
-    def alter(self, path: K, kept: V, ignore_if_not_exists: bool) -> bool:
-        """Put another object in place of the one at this path; tells whether there was one."""
-        with self._lock:
-            if path not in self:
-                return self._ignore_missing(path, ignore_if_not_exists)
-            self._kept[self._key(path)] = kept
-            return True
-
-    def drop(self, path: K, ignore_if_not_exists: bool) -> bool:
-        """Forget the object at this path; tells whether there was one."""
-        with self._lock:
-            if path not in self:
-                return self._ignore_missing(path, ignore_if_not_exists)
-            del self._kept[self._key(path)]
-            return True
-
-    def rename(self, path: K, new_path: K, ignore_if_not_exists: bool) -> bool:
-        """Keep the object at another path; tells whether there was one."""
-        with self._lock:
-            if path not in self:
-                return self._ignore_missing(path, ignore_if_not_exists)
-            if new_path in self:
-                raise self._exists(new_path)
-            self._kept[self._key(new_path)] = self._kept.pop(self._key(path))
-            return True
-
-    def _ignore_missing(self, path: K, ignore: bool) -> bool:
-        if not ignore:
-            raise self._missing(path)
-        return False
-
-    def _missing(self, path: K) -> NotFoundError:
-        return NotFoundError(
-            f"there is no {self.noun} {path}",
-            code=f"{self.code}-not-found",
-            hint=similar(str(path), map(str, self._kept)),
-        )
-
-    def _exists(self, path: K) -> AlreadyExistsError:
-        return AlreadyExistsError(
-            f"there is already a {self.noun} {path}", code=f"{self.code}-exists"
-        )
+    def __str__(self) -> str:
+        if self.partition is not None:
+            return str(self.partition)
+        return f"{self.database}.{self.name}" if self.name else self.database
 
 
-class Shelves(Generic[V]):
-    """Objects of one kind by paths of two names: a shelf a database, so none grows with the others.
+class StoredObject(Protocol):
+    """An object as a transaction found it in the store."""
 
-    >>> shelves: Shelves[int] = Shelves("table")
-    >>> shelves.create(ObjectPath("db", "orders"), 1, ignore_if_exists=False)
-    True
-    >>> shelves.names("db"), shelves.names("other")
-    (['orders'], [])
+    @property
+    def key(self) -> ObjectKey: ...
+
+    @property
+    def value(self) -> Any:
+        """The unresolved object.
+
+        Raises:
+            SchemaCoreError: if the stored form is malformed.
+        """
+
+    @property
+    def table_kind(self) -> TableKind:
+        """The kind of a table or view; read without decoding its definition."""
+
+    def is_stored_form_of(self, expected: Any) -> bool:
+        """Return whether a resolved object is stored exactly as this one is."""
+
+
+S = TypeVar("S", bound=StoredObject)
+
+
+class ObjectTransaction(Protocol[S]):
+    """The objects of a catalog as one transaction reads and writes them.
+
+    `parent` is the object of ``key.parent`` if the caller has read it. Without it a store looks the
+    parent up itself.
     """
 
-    def __init__(
-        self, noun: str, key: Callable[[ObjectPath], ObjectPath] = lambda path: path
-    ) -> None:
-        self._noun = noun
-        self._key = key
-        self._shelves: dict[str, ObjectStore[ObjectPath, V]] = {}
+    def exists(self, key: ObjectKey, parent: S | None = None) -> bool:
+        """Return whether there is an object at this key."""
 
-    def of(self, path: ObjectPath) -> ObjectStore[ObjectPath, V]:
-        """The shelf of the database of this path."""
-        return self._shelves.get(path.database_name) or ObjectStore(self._noun, self._key)
+    def get(self, key: ObjectKey, parent: S | None = None, *, lock: bool = False) -> S | None:
+        """Return the object at this key, or None.
 
-    def create(self, path: ObjectPath, kept: V, ignore_if_exists: bool) -> bool:
-        """Keep a new object; tells whether it was not there before."""
-        shelf = self._shelves.setdefault(path.database_name, ObjectStore(self._noun, self._key))
-        return shelf.create(path, kept, ignore_if_exists)
+        With `lock`, other writers cannot change it before the transaction ends, if the store
+        supports locks.
+        """
 
-    def items(self, database_name: str) -> list[tuple[ObjectPath, V]]:
-        """What lies on the shelf of a database, in the order in which it came."""
-        shelf = self._shelves.get(database_name)
-        return [] if shelf is None else shelf.items()
+    def names(self, kind: ObjectKind, parent: S | None) -> Sequence[str]:
+        """Return the names of the objects of a database, or of the databases."""
 
-    def names(self, database_name: str) -> list[str]:
-        """The names of that."""
-        return [path.object_name for path, _ in self.items(database_name)]
+    def table_names(self, database: S, table_kind: TableKind) -> Sequence[str]:
+        """Return the names of the tables of one kind in a database."""
 
-    def clear(self, database_name: str) -> None:
-        """Forget all that lies on the shelf of a database."""
-        self._shelves.pop(database_name, None)
+    def partitions(self, table: S) -> Sequence[CatalogPartitionSpec]:
+        """Return the specifications of all partitions of a table."""
+
+    def is_empty(self, database: S) -> bool:
+        """Return whether a database may be dropped without CASCADE."""
+
+    def create(self, key: ObjectKey, value: Any, parent: S | None) -> bool:
+        """Store a new object; return False if there is one, or if its parent was dropped."""
+
+    def replace(self, stored: S, value: Any) -> bool:
+        """Store another definition; return False if the object has changed since it was read."""
+
+    def restore(self, stored: S, earlier: S) -> bool:
+        """Store the definition of an object that was read earlier, without decoding it."""
+
+    def rename(self, stored: S, new_name: str) -> bool:
+        """Rename an object; return False as `replace` does, or if the name is taken."""
+
+    def delete(self, key: ObjectKey, parent: S | None = None, *, cascade: bool = True) -> bool:
+        """Delete an object with everything in it; return False if there is none.
+
+        Without `cascade` the caller has checked that a database is empty.
+        """
+
+
+T = TypeVar("T", bound=StoredObject)
+
+
+class ObjectStore(Protocol[T]):
+    """A place that stores the objects of a catalog."""
+
+    #: The kinds for which `ObjectTransaction.replace` detects concurrent modification.
+    compared: frozenset[ObjectKind]
+
+    def open(self) -> None:
+        """Connect and prepare the store."""
+
+    def close(self) -> None:
+        """Release what `open` acquired."""
+
+    def transaction(self, writing: bool = False) -> AbstractContextManager[ObjectTransaction[T]]:
+        """Return a context in which all changes are made, or none if it raises."""
+
+    def check_name(self, kind: ObjectKind, name: str) -> None:
+        """Refuse a name that the store does not support for a new object.
+
+        Raises:
+            SchemaError: with code `blank-name`.
+            UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
+        """
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def require_name(kind: ObjectKind, name: str) -> None:
+    """Refuse a blank name.
+
+    Raises:
+        SchemaError: with code `blank-name`.
+    """
+    if is_blank(name):
+        raise SchemaError(f"a {kind.value} needs a name", code="blank-name")
+
+
+def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError:
+    """Return the error for an object that does not exist, with similar names as its hint.
+
+    >>> print(missing("table", "db.order", ["db.orders", "db.customers"]).hint)
+    did you mean 'db.orders'?
+    """
+    return NotFoundError(
+        f"there is no {noun} {name}",
+        code=f"{noun.replace(' ', '-')}-not-found",
+        hint=similar(str(name), known),
+    )
+
+
+def exists(noun: str, name: object) -> AlreadyExistsError:
+    """Return the error for a name that is taken."""
+    return AlreadyExistsError(
+        f"there is already a {noun} {name}", code=f"{noun.replace(' ', '-')}-exists"
+    )

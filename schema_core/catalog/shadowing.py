@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from schema_core.catalog.functions import FunctionCatalog
-from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.temporary import TemporaryObjects
+from schema_core.catalog.temporary import TemporaryObjects, TemporaryStore
 from schema_core.errors import SchemaError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.paths import ObjectIdentifier
@@ -51,16 +50,16 @@ class Shadowing:
         self._registry = registry
         self._temporary = temporary
         self._denied = denied
-        #: a shelf of temporary objects -> what lies beneath one of its paths
-        self._beneath: tuple[tuple[ObjectStore[Any, Any], Beneath], ...] = (
+        #: a store of temporary objects -> what lies beneath one of its paths
+        self._beneath: tuple[tuple[TemporaryStore[Any, Any], Beneath], ...] = (
             (temporary.tables, self._table),
             (temporary.models, self._model),
             (temporary.types, self._type),
             (functions.temporary, self._function),
             (functions.system, built_in),
         )
-        for shelf, beneath in self._beneath:
-            shelf.admit = self._admission(shelf.noun, beneath)
+        for store, beneath in self._beneath:
+            store.admit = self._admission(store.noun, beneath)
 
     def _admission(self, noun: str, beneath: Beneath) -> Callable[[Any], None]:
         def admit(path: Any) -> None:
@@ -89,10 +88,10 @@ class Shadowing:
 
     def hidden(self) -> Iterator[Hidden]:
         """All temporary objects that hide something at the moment."""
-        for shelf, beneath in self._beneath:
-            for path, kept in shelf.items():
+        for store, beneath in self._beneath:
+            for path, kept in store.items():
                 if what := beneath(path):
-                    yield Hidden(shown(path), called(kept, shelf.noun), what)
+                    yield Hidden(shown(path), called(kept, store.noun), what)
 
     # --- what lies beneath ---------------------------------------------------------------------
 

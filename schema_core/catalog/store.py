@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from threading import RLock
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.object_store import ObjectStore
+from schema_core.catalog.object_store import exists, missing
 from schema_core.errors import SchemaCoreError
 from schema_core.secrets import mask
 
@@ -92,19 +93,25 @@ class CatalogStore(ABC):
 
 
 class InMemoryCatalogStore(CatalogStore):
-    """A store that forgets with the process."""
+    """Descriptors in memory: they are lost when the process ends."""
 
     def __init__(self) -> None:
-        self._kept: ObjectStore[str, CatalogDescriptor] = ObjectStore("catalog")
+        self._descriptors: dict[str, CatalogDescriptor] = {}
+        self._lock = RLock()
 
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        self._kept.create(catalog_name, catalog, ignore_if_exists=False)
+        with self._lock:
+            if catalog_name in self._descriptors:
+                raise exists("catalog", catalog_name)
+            self._descriptors[catalog_name] = catalog
 
     def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
-        self._kept.drop(catalog_name, ignore_if_not_exists)
+        removed = self._descriptors.pop(catalog_name, None)
+        if removed is None and not ignore_if_not_exists:
+            raise missing("catalog", catalog_name, self.list_catalogs())
 
     def get_catalog(self, catalog_name: str) -> CatalogDescriptor | None:
-        return self._kept.find(catalog_name)
+        return self._descriptors.get(catalog_name)
 
     def list_catalogs(self) -> list[str]:
-        return list(self._kept)
+        return list(self._descriptors)

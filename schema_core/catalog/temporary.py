@@ -1,15 +1,17 @@
-"""Temporary objects: they live as long as the session and may lie at any path, existing or not.
+"""Temporary objects: they are dropped with the session and may be created at any path.
 
 FLIP-64: a temporary object hides the permanent one of the same path; the catalog and the database
-that its path names need not exist.
+of its path need not exist.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable, Hashable, Iterator
+from threading import RLock
+from typing import Generic, TypeAlias, TypeVar
 
 from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.object_store import ObjectStore
+from schema_core.catalog.object_store import exists, missing
 from schema_core.catalog.objects import (
     ResolvedCatalogModel,
     ResolvedCatalogTable,
@@ -19,29 +21,105 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.types import CatalogType
 from schema_core.paths import ObjectIdentifier
 
-#: Anything with rows whose types are known.
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+#: A resolved table, view or materialized table.
 ResolvedTable: TypeAlias = (
     ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable
 )
+
+
+class TemporaryStore(Generic[K, V]):
+    """Temporary objects of one kind by path, in the order of their creation.
+
+    Any number of threads may use a store.
+
+    Args:
+        noun: The kind of object, in messages and codes: ``temporary-table-exists``.
+        key: Returns equal values for equal paths.
+
+    >>> store: TemporaryStore[str, int] = TemporaryStore("temporary function", str.lower)
+    >>> store.create("F", 1, ignore_if_exists=False), store.find("f")
+    (True, 1)
+    """
+
+    def __init__(self, noun: str, key: Callable[[K], K] = lambda path: path) -> None:
+        self.noun = noun
+        self._key = key
+        self._objects: dict[K, V] = {}
+        self._lock = RLock()
+        #: Called before a new object is stored; raises to refuse it.
+        self.admit: Callable[[K], None] | None = None
+
+    def __contains__(self, path: K) -> bool:
+        return self._key(path) in self._objects
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(list(self._objects))
+
+    def items(self) -> list[tuple[K, V]]:
+        """Return all paths with their objects."""
+        return list(self._objects.items())
+
+    def restore(self, items: list[tuple[K, V]]) -> None:
+        """Replace all objects by those that `items` returned earlier."""
+        self._objects = dict(items)
+
+    def find(self, path: K) -> V | None:
+        """Return the object at this path, or None."""
+        return self._objects.get(self._key(path))
+
+    def create(self, path: K, value: V, ignore_if_exists: bool) -> bool:
+        """Store a new object; return False if there is one already.
+
+        Raises:
+            AlreadyExistsError: unless `ignore_if_exists`.
+        """
+        with self._lock:
+            if path in self:
+                if ignore_if_exists:
+                    return False
+                raise exists(self.noun, path)
+            if self.admit is not None:
+                self.admit(path)
+            self._objects[self._key(path)] = value
+            return True
+
+    def drop(self, path: K, ignore_if_not_exists: bool) -> bool:
+        """Drop the object at this path; return whether there was one.
+
+        Raises:
+            NotFoundError: unless `ignore_if_not_exists`.
+        """
+        with self._lock:
+            if path in self:
+                del self._objects[self._key(path)]
+                return True
+            if ignore_if_not_exists:
+                return False
+            raise missing(self.noun, path, map(str, self._objects))
 
 
 class TemporaryObjects:
     """The temporary tables, views, models and types of a session, by full path."""
 
     def __init__(self) -> None:
-        self.tables: ObjectStore[ObjectIdentifier, ResolvedTable] = ObjectStore("temporary table")
-        self.models: ObjectStore[ObjectIdentifier, ResolvedCatalogModel] = ObjectStore(
+        self.tables: TemporaryStore[ObjectIdentifier, ResolvedTable] = TemporaryStore(
+            "temporary table"
+        )
+        self.models: TemporaryStore[ObjectIdentifier, ResolvedCatalogModel] = TemporaryStore(
             "temporary model"
         )
-        self.types: ObjectStore[ObjectIdentifier, CatalogType] = ObjectStore("temporary type")
+        self.types: TemporaryStore[ObjectIdentifier, CatalogType] = TemporaryStore("temporary type")
 
     def kind(self, identifier: ObjectIdentifier) -> TableKind | None:
-        """What lies at this path, or None."""
+        """Return the kind of the table or view at this path, or None."""
         table = self.tables.find(identifier)
         return table.get_table_kind() if table is not None else None
 
     def table_names(self, catalog: str, database: str, *kinds: TableKind) -> list[str]:
-        """The names of those of these kinds in a database, sorted; of all without a kind."""
+        """Return the sorted names of the tables of these kinds, by default all, in a database."""
         return sorted(
             path.object_name
             for path in self.tables
@@ -50,7 +128,7 @@ class TemporaryObjects:
         )
 
     def model_names(self, catalog: str, database: str) -> list[str]:
-        """The names of the models in a database, sorted."""
+        """Return the sorted names of the models in a database."""
         return sorted(
             path.object_name
             for path in self.models
@@ -58,7 +136,7 @@ class TemporaryObjects:
         )
 
     def type_names(self, catalog: str, database: str) -> list[str]:
-        """The names of the types in a database, sorted."""
+        """Return the sorted names of the types in a database."""
         return sorted(
             path.object_name
             for path in self.types

@@ -15,7 +15,6 @@ from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.model_manager import ModelManager
 from schema_core.catalog.modules import Modules
-from schema_core.catalog.object_store import ObjectStore
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogModel,
@@ -35,7 +34,7 @@ from schema_core.catalog.resolve import (
 )
 from schema_core.catalog.shadowing import Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
-from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
+from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
@@ -136,19 +135,19 @@ class Session:
 
         They are those of the session: what another thread made meanwhile is gone as well.
         """
-        shelves: tuple[ObjectStore[Any, Any], ...] = (
+        stores: tuple[TemporaryStore[Any, Any], ...] = (
             self.temporary.tables,
             self.temporary.models,
             self.temporary.types,
             self.functions.temporary,
             self.functions.system,
         )
-        before = [shelf.items() for shelf in shelves]
+        before = [store.items() for store in stores]
         try:
             yield
         finally:
-            for shelf, kept in zip(shelves, before, strict=True):
-                shelf.restore(kept)
+            for store, kept in zip(stores, before, strict=True):
+                store.restore(kept)
 
     # --- what is meant -------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from fuzz.postgres_server import Server
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.sql.catalog import SqlCatalog
 
 
@@ -21,7 +20,6 @@ def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:
     return SqlCatalog(
         "mine",
         f"{server.url}?options=-csearch_path%3D{schema}",
-        PropertyMaps(),
         username=server.username,
         password=server.password,
     )

@@ -12,7 +12,6 @@ import pytest
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, CatalogTable
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.hive.catalog import HiveCatalog
 from schema_core.catalogs.hive.metastore import Connection
 from schema_core.catalogs.sql.catalog import SqlCatalog
@@ -41,7 +40,7 @@ def made(kind: str, directory: Path) -> Catalog:
         return InMemoryCatalog("mine")
     if kind == "hive":
         return HiveCatalog("mine", nobody_connects)
-    catalog = SqlCatalog("mine", f"sqlite:///{directory}/c.db", PropertyMaps())
+    catalog = SqlCatalog("mine", f"sqlite:///{directory}/c.db")
     catalog.open()
     return catalog
 
@@ -111,7 +110,7 @@ def test_options_are_texts(options: Any) -> None:
 def test_catalogs_need_names(name: Any, database: Any, code: str) -> None:
     makers: tuple[Callable[[], object], ...] = (
         lambda: InMemoryCatalog(name, database),
-        lambda: SqlCatalog(name, "sqlite://", PropertyMaps(), default_database=database),
+        lambda: SqlCatalog(name, "sqlite://", default_database=database),
     )
     for make in makers:
         with pytest.raises(SchemaError) as caught:

@@ -9,7 +9,6 @@ import pytest
 from fuzz.postgres_server import Server
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.testing.catalog_contract import CatalogContract
 from tests.catalog.postgresql import postgres_catalog
@@ -25,7 +24,7 @@ class TestSqlCatalog(CatalogContract):
     killable = True
 
     def make_catalog(self, directory: Path) -> Catalog:
-        return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db", PropertyMaps())
+        return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db")
 
 
 class TestSqlCatalogOnPostgreSQL(CatalogContract):

@@ -16,9 +16,8 @@ from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalog.stored_catalog import database_key
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.catalogs.sql.object_store import find_database
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -37,7 +36,7 @@ PLAIN_TABLE: CatalogBaseTable = PLAIN
 
 
 def opened(file: Path) -> SqlCatalog:
-    catalog = SqlCatalog("mine", f"sqlite:///{file}", PropertyMaps())
+    catalog = SqlCatalog("mine", f"sqlite:///{file}")
     catalog.open()
     return catalog
 
@@ -62,8 +61,8 @@ def waits(one: SqlCatalog, other: SqlCatalog) -> str:
     """What a writer is told while another one hangs in the midst of a transaction."""
     one.open()
     other.open()
-    with one._store.transaction(writing=True) as entries:
-        assert find_database(entries, "default", for_change=True)
+    with one.store.transaction(writing=True) as transaction:
+        assert transaction.get(database_key("default"), lock=True)
         with pytest.raises(ExternalError) as caught:
             other.create_table(T, PLAIN, False)
     other.create_table(T, PLAIN, False)
@@ -72,8 +71,8 @@ def waits(one: SqlCatalog, other: SqlCatalog) -> str:
 
 
 def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schema_core.catalogs.sql.entries.PATIENCE", 0.3)
-    one, other = (SqlCatalog("c", f"sqlite:///{file}", PropertyMaps()) for _ in range(2))
+    monkeypatch.setattr("schema_core.catalogs.sql.entries.TIMEOUT", 0.3)
+    one, other = (SqlCatalog("c", f"sqlite:///{file}") for _ in range(2))
 
     assert "database is locked" in waits(one, other)
 
@@ -81,7 +80,7 @@ def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyP
 def test_a_writer_does_not_wait_for_ever_for_postgresql(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schema_core.catalogs.sql.entries.PATIENCE", 0.3)
+    monkeypatch.setattr("schema_core.catalogs.sql.entries.TIMEOUT", 0.3)
     one, other = (postgres_catalog(postgres, tmp_path) for _ in range(2))
 
     assert "lock timeout" in waits(one, other)
@@ -91,9 +90,9 @@ def test_a_connection_that_is_gone_is_made_again(postgres: Server, tmp_path: Pat
     """As after the server was started anew."""
     catalog = postgres_catalog(postgres, tmp_path)
     catalog.open()
-    with catalog._store.transaction() as entries:
+    with catalog.entries.transaction() as entries:
         number = entries.connection.scalar(sa.select(sa.func.pg_backend_pid()))
-    with postgres_catalog(postgres, tmp_path)._store.transaction() as entries:
+    with postgres_catalog(postgres, tmp_path).entries.transaction() as entries:
         entries.connection.execute(sa.select(sa.func.pg_terminate_backend(number)))
 
     assert ["default"] == catalog.list_databases()

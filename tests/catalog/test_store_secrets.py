@@ -17,7 +17,6 @@ from schema_core.catalog.file_store import FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectPath
@@ -43,7 +42,7 @@ def told(call: Callable[[], object]) -> str:
 def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     url = "postgresql+psycopg://127.0.0.1:1/nowhere"
-    catalog = SqlCatalog("c", url, PropertyMaps(), username="ann", password=CANARY)
+    catalog = SqlCatalog("c", url, username="ann", password=CANARY)
     shown = told(catalog.open)
 
     assert "catalog failed" in shown
@@ -52,7 +51,7 @@ def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_password_that_is_wrong(postgres: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    catalog = SqlCatalog("c", postgres.url, PropertyMaps(), username="ann", password=CANARY)
+    catalog = SqlCatalog("c", postgres.url, username="ann", password=CANARY)
     shown = told(catalog.open)
 
     assert "password authentication failed" in shown
@@ -84,7 +83,7 @@ def test_a_statement_that_fails_shows_no_values(
     caplog.set_level(logging.DEBUG)
     for name in ("sqlalchemy", "sqlalchemy.engine"):
         caplog.set_level(logging.DEBUG, logger=name)
-    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db")
     catalog.open()
     catalog.create_table(T, SECRET, False)
     with sqlite3.connect(tmp_path / "c.db") as connection:
@@ -106,7 +105,7 @@ def test_the_log_of_sqlalchemy_shows_nothing_that_is_stored(
 ) -> None:
     for name in ("sqlalchemy", "sqlalchemy.engine", "sqlalchemy.pool"):
         caplog.set_level(logging.DEBUG, logger=name)
-    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db")
     catalog.open()
     catalog.create_table(T, SECRET, False)
     catalog.alter_table(T, SECRET, False)
@@ -120,7 +119,7 @@ def test_the_log_of_sqlalchemy_shows_nothing_that_is_stored(
 def test_the_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
     mask = os.umask(0o000)
     try:
-        catalog = SqlCatalog("c", url.format(tmp_path), PropertyMaps())
+        catalog = SqlCatalog("c", url.format(tmp_path))
         catalog.open()
         catalog.create_table(T, SECRET, False)
         store = FileCatalogStore(tmp_path)
@@ -136,7 +135,7 @@ def test_the_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
 
 @pytest.mark.parametrize("cut", [10, 60, 120])
 def test_an_entry_that_is_damaged_shows_nothing_of_it(tmp_path: Path, cut: int) -> None:
-    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db")
     catalog.open()
     catalog.create_table(T, SECRET, False)
     with sqlite3.connect(tmp_path / "c.db") as connection:

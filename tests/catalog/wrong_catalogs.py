@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.catalog.object_store import ObjectKey, ObjectKind
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
 from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.catalog.partitions import CatalogPartitionSpec
-from schema_core.errors import ConflictError, NotFoundError
+from schema_core.errors import ConflictError, NotFoundError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import understood
 from tests.catalog.toy_catalog import ToyCatalog
@@ -161,13 +163,17 @@ class KeepsTypesOfDropped(InMemoryCatalog):
         kept = {path: self.get_type(path) for path in paths}
         super().drop_database(name, *more)
         for path, type_ in kept.items():
-            self._types.create(path, type_, True)
+            with self.store.transaction(writing=True) as transaction:
+                transaction.create(ObjectKey.of(ObjectKind.TYPE, path), type_, None)
 
 
 class LosesPartitions(InMemoryCatalog):
     def rename_table(self, table_path: ObjectPath, *more: Any) -> None:
         super().rename_table(table_path, *more)
-        self._partitions.clear()
+        renamed = ObjectPath(table_path.database_name, more[0])
+        with suppress(SchemaError):  # it has no partition keys
+            for spec in self.list_partitions(renamed):
+                self.drop_partition(renamed, spec, False)
 
 
 class SplitsPartitions(InMemoryCatalog):

@@ -10,9 +10,8 @@ import pytest
 from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
 from schema_core.catalog.objects import CatalogFunction, FunctionLanguage, ResourceUri
 from schema_core.catalog.types import CatalogType
-from schema_core.catalogs import documents
-from schema_core.catalogs.codec import PropertyMaps
 from schema_core.catalogs.hive.objects import HiveObjects
+from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.formats.properties.limits import store_named
@@ -37,7 +36,7 @@ BILL = StructuredType(
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> SqlCatalog:
-    made = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
+    made = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db")
     made.open()
     return made
 
@@ -64,7 +63,7 @@ def test_a_type_made_of_named_types_is_read_back(catalog: SqlCatalog, definition
 def test_the_document_of_other_types_is_as_before() -> None:
     kept = CatalogType(parse_type("ROW<a INT>"))
 
-    assert '{"definition":"ROW<`a` INT>","description":null}' == documents.write_type(kept)
+    assert '{"definition":"ROW<`a` INT>","description":null}' == serialization.write_type(kept)
 
 
 def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
@@ -88,7 +87,7 @@ def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
 )
 def test_a_damaged_type_is_refused(text: str) -> None:
     with pytest.raises(ExternalError) as caught:
-        documents.read_type(text)
+        serialization.read_type(text)
 
     assert "corrupt-entry" == caught.value.code
 
@@ -175,9 +174,7 @@ def test_a_model_whose_text_would_not_resolve_is_refused(
 ) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     if kind == "sql":
-        environment.register_catalog(
-            "c", SqlCatalog("c", f"sqlite:///{tmp_path}/c.db", PropertyMaps())
-        )
+        environment.register_catalog("c", SqlCatalog("c", f"sqlite:///{tmp_path}/c.db"))
         environment.use_catalog("c")
     good = Schema.new_builder().column("a", "INT").build()
     bad = Schema.new_builder().column("a", BILL).build()

@@ -12,7 +12,7 @@ import pytest
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.catalogs.codec import PropertyMaps
+from schema_core.catalogs.sql.serialization import table_of, table_properties
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.dialects.api import DIALECTS, ddl_losses
 from schema_core.schema.resolve import SchemaResolver
@@ -164,7 +164,6 @@ def test_objects_keep_every_member(environment: TableEnvironment, member: str) -
     found = environment.find_table("t")
     assert found is not None
     table = cast("ResolvedCatalogTable", found.table)
-    codec = PropertyMaps()
     copies: list[Schema] = [
         unresolve(expected),
         Schema.new_builder().from_resolved_schema(expected).build(),
@@ -175,7 +174,7 @@ def test_objects_keep_every_member(environment: TableEnvironment, member: str) -
         table.copy({"a": "b"}).schema,
         pickle.loads(pickle.dumps(table)).schema,
         copy.deepcopy(table).schema,
-        codec.decode_table(table.get_table_kind(), codec.encode_table(table)).schema,
+        table_of(table.get_table_kind(), table_properties(table)).schema,
     ]
 
     assert [expected] * len(copies) == [resolver.resolve(one) for one in copies]

@@ -57,7 +57,7 @@ def catalog(session: SparkSession) -> Iterator[HiveCatalog]:
 
 
 def parameters(catalog: HiveCatalog, name: str) -> dict[str, str]:
-    stored = catalog._metastore.table(DATABASE, name)
+    stored = catalog.hive.metastore.table(DATABASE, name)
     assert stored is not None
     return dict(stored.parameters)
 
@@ -83,7 +83,7 @@ def test_a_table_of_any_flink_is_read(catalog: HiveCatalog, file: Path) -> None:
     if not {"flink.connector", "flink.connector.type"} & told.keys():
         told["is_generic"] = "true"
     name = f"flink_{version_of(file).replace('.', '_')}"
-    assert catalog._metastore.create_table(HiveTable(DATABASE, name, parameters=told))
+    assert catalog.hive.metastore.create_table(HiveTable(DATABASE, name, parameters=told))
 
     table = catalog.get_table(at(name))
     assert isinstance(table, CatalogTable)
@@ -143,7 +143,7 @@ def test_a_function_tells_its_language_as_flink_does(
 ) -> None:
     path = ObjectPath(DATABASE, f"F_{function.language.value}")
     catalog.create_function(path, function, ignore_if_exists=False)
-    stored = catalog._metastore.function(DATABASE, path.object_name.lower())
+    stored = catalog.hive.metastore.function(DATABASE, path.object_name.lower())
 
     assert function == catalog.get_function(path)
     assert stored is not None
@@ -389,13 +389,13 @@ def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -
     """Flink writes without asking: the map anew, and no time, which the metastore then sets."""
     catalog.create_table(at("shared"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
     read = catalog.get_table(at("shared"))
-    stored = catalog._metastore.table(DATABASE, "shared")
+    stored = catalog.hive.metastore.table(DATABASE, "shared")
     assert stored is not None
     told = {key: one for key, one in stored.parameters.items() if key.startswith(("flink", "is"))}
     by_flink = HiveTable(
         DATABASE, "shared", parameters={**told, "flink.n": "9"}, storage=stored.storage
     )
-    assert catalog._metastore.alter_table(stored, by_flink)
+    assert catalog.hive.metastore.alter_table(stored, by_flink)
 
     with pytest.raises(ConflictError) as caught:
         catalog.alter_table(

@@ -25,7 +25,7 @@ from schema_core.extras import install_hint
 from schema_core.secrets import HIDDEN, is_secret
 
 #: How long a writer waits for another one, in seconds.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 #: The entry under which the databases lie.
 ROOT = 0
 #: Characters of a key that stay as they are: four bytes each are within what PostgreSQL indexes.
@@ -223,7 +223,7 @@ def _entries(
 # --- the database --------------------------------------------------------------------------------
 
 
-class Store:
+class EntryStore:
     """A database with entries, by the address that SQLAlchemy understands.
 
     Raises:
@@ -297,7 +297,7 @@ def _address(url: str, username: str | None, password: str | None) -> sa.URL:
 
 def _engine(address: sa.URL) -> sa.Engine:
     sqlite = address.get_backend_name() == "sqlite"
-    arguments = {"timeout": PATIENCE} if sqlite else {}
+    arguments = {"timeout": TIMEOUT} if sqlite else {}
     try:
         engine = sa.create_engine(
             address, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite
@@ -356,7 +356,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:
 
 def _prepare_postgresql(connection: Any, record: object) -> None:
     """A writer does not wait for ever for one that hangs."""
-    connection.cursor().execute(f"SET lock_timeout = {int(PATIENCE * 1_000)}")
+    connection.cursor().execute(f"SET lock_timeout = {int(TIMEOUT * 1_000)}")
     connection.commit()
 
 

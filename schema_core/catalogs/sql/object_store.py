@@ -1,230 +1,162 @@
-"""Entries of a SQL store by the paths of a catalog, and how a wrong path is refused."""
+"""The objects of a catalog in the entries of a SQL database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from schema_core.catalog.objects import CatalogDatabase, CatalogFunction
-from schema_core.catalog.optimistic_locking import require_expected
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
-from schema_core.catalogs import documents
-from schema_core.errors import AlreadyExistsError, ConflictError, NotFoundError, SchemaError, at
-from schema_core.paths import ObjectPath
+from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
+from schema_core.catalog.objects import TableKind
+from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.resolve import ORIGINS
+from schema_core.catalogs.sql import serialization
+from schema_core.errors import at
+from schema_core.extras import require_modules
 
 if TYPE_CHECKING:
-    from schema_core.catalogs.sql.entries import Entries, Entry
+    from schema_core.catalogs.sql.entries import Entries, Entry, EntryStore
 
 
-class Kind(Enum):
-    """What an entry is."""
+def entry_store(url: str, username: str | None, password: str | None) -> EntryStore:
+    """Return the entries of the database at this URL; imports SQLAlchemy.
 
-    DATABASE = "database"
-    TABLE = "table"
-    PARTITION = "partition"
-    FUNCTION = "function"
-    MODEL = "model"
-    TYPE = "type"
+    Raises:
+        NotFoundError: with code `missing-extra` if SQLAlchemy is not installed, `missing-driver`
+            if the driver of the database is not.
+    """
+    require_modules("sqlalchemy")
+    from schema_core.catalogs.sql.entries import EntryStore
+
+    return EntryStore(url, username, password)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """An object as the store has it: its form, which tells kinds of tables apart, and its text."""
+class SqlObject:
+    """An object in an entry."""
 
-    content: str
-    form: str = ""
+    key: ObjectKey
+    entry: Entry
+
+    @property
+    def value(self) -> Any:
+        kind = self.key.kind
+        name = str(self.key) if kind is ObjectKind.PARTITION else repr(self.entry.name)
+        with at(f"{kind.value} {name}"):
+            if kind is ObjectKind.TABLE:
+                properties = serialization.read_map(self.entry.content)
+                return serialization.table_of(self.table_kind, properties)
+            return serialization.deserialize(kind, self.entry.content)
+
+    @property
+    def table_kind(self) -> TableKind:
+        return TableKind(self.entry.form)
+
+    def is_stored_form_of(self, expected: Any) -> bool:
+        if type(expected) not in ORIGINS:
+            return False
+        return serialization.serialize(self.key.kind, expected) == self.entry.content
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What somebody has read, and how it is read again; its text, if it is resolved."""
+class SqlTransaction:
+    """The objects of a catalog in one transaction of the database."""
 
-    value: object
-    read: Callable[[Entry], object]
-    content: str | None = None
+    entries: Entries
+
+    def exists(self, key: ObjectKey, parent: SqlObject | None = None) -> bool:
+        return self._entry(key, parent) is not None
+
+    def get(
+        self, key: ObjectKey, parent: SqlObject | None = None, *, lock: bool = False
+    ) -> SqlObject | None:
+        entry = self._entry(key, parent, lock)
+        return None if entry is None else SqlObject(key, entry)
+
+    def _entry(self, key: ObjectKey, parent: SqlObject | None, lock: bool = False) -> Entry | None:
+        if parent is not None:
+            number = parent.entry.id
+        elif key.parent is None:
+            number = self.entries.root
+        elif (above := self._entry(key.parent, None)) is not None:
+            number = above.id
+        else:
+            return None
+        return self.entries.find(number, key.kind.value, entry_key(key), lock)
+
+    def names(self, kind: ObjectKind, parent: SqlObject | None) -> list[str]:
+        number = self.entries.root if parent is None else parent.entry.id
+        return [entry.name for entry in self.entries.list(number, kind.value)]
+
+    def table_names(self, database: SqlObject, table_kind: TableKind) -> list[str]:
+        tables = self.entries.list(database.entry.id, ObjectKind.TABLE.value, table_kind.value)
+        return [entry.name for entry in tables]
+
+    def partitions(self, table: SqlObject) -> list[CatalogPartitionSpec]:
+        names = self.names(ObjectKind.PARTITION, table)
+        return [serialization.read_spec(name) for name in names]
+
+    def is_empty(self, database: SqlObject) -> bool:
+        return not self.entries.holds_any(database.entry.id)
+
+    def create(self, key: ObjectKey, value: Any, parent: SqlObject | None) -> bool:
+        number = self.entries.root if parent is None else parent.entry.id
+        name = entry_key(key)
+        if key.partition is not None:
+            name = serialization.write_spec(key.partition)
+        form = value.get_table_kind().value if key.kind is ObjectKind.TABLE else ""
+        content = serialization.serialize(key.kind, value)
+        return self.entries.create(number, key.kind.value, entry_key(key), name, form, content)
+
+    def replace(self, stored: SqlObject, value: Any) -> bool:
+        content = serialization.serialize(stored.key.kind, value)
+        return self.entries.alter(stored.entry, content)
+
+    def restore(self, stored: SqlObject, earlier: SqlObject) -> bool:
+        return self.entries.alter(stored.entry, earlier.entry.content)
+
+    def rename(self, stored: SqlObject, new_name: str) -> bool:
+        name = entry_key(stored.key.renamed(new_name))
+        return self.entries.rename(stored.entry, name, name)
+
+    def delete(
+        self, key: ObjectKey, parent: SqlObject | None = None, *, cascade: bool = True
+    ) -> bool:
+        entry = self._entry(key, parent, lock=True)
+        if entry is not None:
+            self.entries.drop(entry)
+        return entry is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an object lies: under an entry, by its key; `shown` is what messages call it."""
-
-    parent: int
-    kind: Kind
-    key: str
-    name: str
-    shown: object
+def entry_key(key: ObjectKey) -> str:
+    """Return what identifies an object within its parent; names of functions ignore case."""
+    if key.partition is not None:
+        return serialization.key_of_spec(key.partition)
+    return key.name.lower() if key.kind is ObjectKind.FUNCTION else key.own_name
 
 
-def missing(kind: Kind, shown: object) -> NotFoundError:
-    """There is none."""
-    return NotFoundError(f"there is no {kind.value} {shown}", code=f"{kind.value}-not-found")
+class SqlStore:
+    """The objects of a catalog in a SQL database; `entries` are those of the database.
 
-
-def exists(kind: Kind, shown: object) -> AlreadyExistsError:
-    """There is one already."""
-    return AlreadyExistsError(
-        f"there is already a {kind.value} {shown}", code=f"{kind.value}-exists"
-    )
-
-
-def ignore_missing(kind: Kind, shown: object, ignore: bool, expected: object = None) -> None:
-    """Nothing, if that is what the flag wants.
-
-    Raises:
-        NotFoundError: otherwise, or a `ConflictError` if something was expected.
+    Every transaction is one of the database: writers lock what they read.
     """
-    if not ignore:
-        require_expected(shown, expected, None)
-        raise missing(kind, shown)
 
+    compared = frozenset(ObjectKind)
 
-def key_of(kind: Kind, name: str) -> str:
-    """What makes two names the same: those of functions are, whatever their case."""
-    return name.lower() if kind is Kind.FUNCTION else name
+    def __init__(self, entries: EntryStore) -> None:
+        self.entries = entries
 
+    def open(self) -> None:
+        self.entries.open()
 
-# --- looking up ----------------------------------------------------------------------------------
+    def close(self) -> None:
+        self.entries.close()
 
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[SqlTransaction]:
+        with self.entries.transaction(writing) as entries:
+            yield SqlTransaction(entries)
 
-def find_database(entries: Entries, name: str, for_change: bool = False) -> Entry | None:
-    """The database, or None."""
-    return entries.find(entries.root, Kind.DATABASE.value, name, for_change)
-
-
-def get_database(entries: Entries, name: str, for_change: bool = False) -> Entry:
-    """The database.
-
-    Raises:
-        NotFoundError: with code `database-not-found`.
-    """
-    if entry := find_database(entries, name, for_change):
-        return entry
-    raise missing(Kind.DATABASE, name)
-
-
-def find(entries: Entries, kind: Kind, path: ObjectPath, for_change: bool = False) -> Entry | None:
-    """The object at this path, or None, also where there is no such database."""
-    database = find_database(entries, path.database_name)
-    if database is None:
-        return None
-    return entries.find(database.id, kind.value, key_of(kind, path.object_name), for_change)
-
-
-def get(entries: Entries, kind: Kind, path: ObjectPath, for_change: bool = False) -> Entry:
-    """The object at this path.
-
-    Raises:
-        NotFoundError: with the code of its kind.
-    """
-    if entry := find(entries, kind, path, for_change):
-        return entry
-    raise missing(kind, path)
-
-
-def place(entries: Entries, kind: Kind, path: ObjectPath) -> Place:
-    """Where a new object goes; nobody drops its database meanwhile.
-
-    Raises:
-        NotFoundError: with code `database-not-found`.
-    """
-    key = key_of(kind, path.object_name)
-    database = get_database(entries, path.database_name, for_change=True)
-    return Place(database.id, kind, key, key, path)
-
-
-# --- reading ------------------------------------------------------------------------------------
-
-
-def read_database(entry: Entry) -> CatalogDatabase:
-    """The database of an entry."""
-    with at(f"database {entry.name!r}"):
-        return documents.read_database(entry.content)
-
-
-def read_partition(entry: Entry) -> CatalogPartition:
-    """The partition of an entry."""
-    with at(f"partition {entry.name}"):
-        return documents.read_partition(entry.content)
-
-
-def read_function(entry: Entry) -> CatalogFunction:
-    """The function of an entry."""
-    with at(f"function {entry.name!r}"):
-        return documents.read_function(entry.content)
-
-
-def find_partition(entries: Entries, table: Entry, spec: CatalogPartitionSpec) -> Entry | None:
-    """The partition of a table, or None."""
-    key = documents.key_of_spec(spec)
-    return entries.find(table.id, Kind.PARTITION.value, key, for_change=False)
-
-
-# --- changing ------------------------------------------------------------------------------------
-
-
-def create(entries: Entries, where: Place, written: Written, ignore_if_exists: bool) -> None:
-    """Keep a new object.
-
-    Raises:
-        AlreadyExistsError: with the code of its kind.
-    """
-    kind, key = where.kind.value, where.key
-    taken = entries.find(where.parent, kind, key) is not None or not entries.create(
-        where.parent, kind, key, where.name, written.form, written.content
-    )
-    if taken and not ignore_if_exists:
-        raise exists(where.kind, where.shown)
-
-
-def alter(
-    entries: Entries,
-    entry: Entry,
-    shown: object,
-    written: Written,
-    expected: Expected,
-) -> None:
-    """Put another text in place of the one that is there.
-
-    Raises:
-        SchemaError: with code `wrong-table-kind`, if it is of another form.
-        ConflictError: if something else is there than expected.
-    """
-    if entry.form != written.form:
-        raise SchemaError(f"{shown} is no {written.form}", code="wrong-table-kind")
-    if expected.value is not None and expected.content != entry.content:
-        require_expected(shown, expected.value, expected.read(entry))
-    if not entries.alter(entry, written.content):
-        raise ConflictError(f"{shown} was changed by someone else")
-
-
-def rename(entries: Entries, kind: Kind, path: ObjectPath, new_name: str, ignore: bool) -> None:
-    """Give the object another name within its database; what lies under it goes with it.
-
-    Raises:
-        AlreadyExistsError, NotFoundError: with the code of its kind.
-    """
-    entry = find(entries, kind, path, for_change=True)
-    if entry is None:
-        return ignore_missing(kind, path, ignore)
-    new_path = ObjectPath(path.database_name, new_name)
-    if find(entries, kind, new_path) is not None:
-        raise exists(kind, new_path)
-    key = key_of(kind, new_name)
-    if not entries.rename(entry, key, key):
-        raise exists(kind, new_path)
-    return None
-
-
-def drop(entries: Entries, kind: Kind, path: ObjectPath, ignore: bool) -> None:
-    """Forget the object and what lies under it.
-
-    Raises:
-        NotFoundError: with the code of its kind.
-    """
-    entry = find(entries, kind, path, for_change=True)
-    if entry is None:
-        return ignore_missing(kind, path, ignore)
-    entries.drop(entry)
-    return None
+    def check_name(self, kind: ObjectKind, name: str) -> None:
+        require_name(kind, name)

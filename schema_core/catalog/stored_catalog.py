@@ -1,0 +1,536 @@
+"""`StoredCatalog`: the methods of `Catalog` over an `ObjectStore`.
+
+Which error is raised when, what the ``ignore_if_...`` flags ignore, and compare-and-set for ALTER
+operations are implemented once here, for the catalogs in memory, in SQL databases and in Hive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from schema_core.arguments import require_instance
+from schema_core.catalog.api import Capability, Catalog, require_catalog_names
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.object_store import (
+    ObjectKey,
+    ObjectKind,
+    ObjectStore,
+    ObjectTransaction,
+    StoredObject,
+    exists,
+    missing,
+)
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    CatalogTable,
+    TableKind,
+)
+from schema_core.catalog.optimistic_locking import require_expected
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
+from schema_core.catalog.temporary import ResolvedTable
+from schema_core.catalog.types import CatalogType
+from schema_core.errors import ConflictError, SchemaError, UnsupportedError
+from schema_core.paths import ObjectPath
+
+S = TypeVar("S", bound=StoredObject)
+
+#: How often an object that other writers change meanwhile is read and written again.
+MAX_ATTEMPTS = 20
+
+#: Kinds of objects that only some catalogs store.
+CAPABILITIES: dict[ObjectKind, Capability] = {
+    ObjectKind.PARTITION: Capability.PARTITIONS,
+    ObjectKind.FUNCTION:  Capability.FUNCTIONS,
+    ObjectKind.MODEL:     Capability.MODELS,
+    ObjectKind.TYPE:      Capability.TYPES,
+}  # fmt: skip
+
+
+def database_key(name: str) -> ObjectKey:
+    """Return the key of a database."""
+    return ObjectKey(ObjectKind.DATABASE, name)
+
+
+def table_key(path: ObjectPath) -> ObjectKey:
+    """Return the key of a table, view or materialized table."""
+    return ObjectKey.of(ObjectKind.TABLE, path)
+
+
+def partition_key(path: ObjectPath, spec: CatalogPartitionSpec) -> ObjectKey:
+    """Return the key of a partition."""
+    return ObjectKey(ObjectKind.PARTITION, path.database_name, path.object_name, spec)
+
+
+class StoredCatalog(Catalog, Generic[S]):
+    """A catalog over an object store; subclasses declare their `capabilities`."""
+
+    def __init__(self, name: str, store: ObjectStore[S], default_database: str) -> None:
+        require_catalog_names(name, default_database)
+        self.name = name
+        self.store = store
+        self._default = default_database
+
+    def open(self) -> None:
+        self.store.open()
+
+    def close(self) -> None:
+        self.store.close()
+
+    # --- by key --------------------------------------------------------------------------------
+
+    def _supports(self, kind: ObjectKind) -> bool:
+        return kind not in CAPABILITIES or CAPABILITIES[kind] in self.capabilities
+
+    def _require_support(self, kind: ObjectKind) -> None:
+        if not self._supports(kind):
+            self._refuse(CAPABILITIES[kind])
+
+    def _names(self, kind: ObjectKind, database_name: str) -> list[str]:
+        if not self._supports(kind):
+            return []
+        with self.store.transaction() as transaction:
+            database = self._require(transaction, database_key(database_name))
+            return [*transaction.names(kind, database)]
+
+    def _table_names(self, database_name: str, table_kind: TableKind) -> list[str]:
+        with self.store.transaction() as transaction:
+            database = self._require(transaction, database_key(database_name))
+            return [*transaction.table_names(database, table_kind)]
+
+    def _exists(self, key: ObjectKey) -> bool:
+        if not self._supports(key.kind):
+            return False
+        with self.store.transaction() as transaction:
+            return transaction.exists(key)
+
+    def _find(self, key: ObjectKey) -> S | None:
+        with self.store.transaction() as transaction:
+            return transaction.get(key)
+
+    def _get(self, key: ObjectKey) -> S:
+        self._require_support(key.kind)
+        with self.store.transaction() as transaction:
+            return self._require(transaction, key)
+
+    def _require(
+        self,
+        transaction: ObjectTransaction[S],
+        key: ObjectKey,
+        parent: S | None = None,
+        *,
+        lock: bool = False,
+    ) -> S:
+        if (found := transaction.get(key, parent, lock=lock)) is not None:
+            return found
+        raise missing(key.kind.value, key, _similar(transaction, key))
+
+    def _create(self, key: ObjectKey, value: object, ignore_if_exists: bool) -> None:
+        self._require_support(key.kind)
+        with self.store.transaction(writing=True) as transaction:
+            parent = None
+            if key.parent is not None:
+                parent = self._require(transaction, key.parent, lock=True)
+            self.store.check_name(key.kind, key.own_name)
+            self._insert(transaction, key, value, parent, ignore_if_exists)
+
+    def _insert(
+        self,
+        transaction: ObjectTransaction[S],
+        key: ObjectKey,
+        value: object,
+        parent: S | None,
+        ignore_if_exists: bool,
+    ) -> None:
+        if not transaction.exists(key, parent) and transaction.create(key, value, parent):
+            return
+        if key.parent is not None and not transaction.exists(key.parent):
+            raise missing(key.parent.kind.value, key.parent)  # dropped by another writer since
+        if not ignore_if_exists:
+            raise exists(key.kind.value, key)
+
+    def _alter(
+        self, key: ObjectKey, value: object, ignore_if_not_exists: bool, expected: object
+    ) -> None:
+        self._require_support(key.kind)
+        if expected is not None and key.kind not in self.store.compared:
+            raise UnsupportedError(
+                f"{type(self).__name__} cannot compare a {key.kind.value} when it alters it",
+                code="unsupported-capability",
+                hint="omit `expected`",
+            )
+
+        def replace(transaction: ObjectTransaction[S], found: S) -> bool:
+            if isinstance(value, CatalogBaseTable):
+                _require_same_kind(found, value.get_table_kind())
+            _require_expected(found, expected)
+            return transaction.replace(found, value)
+
+        self._update(key, replace, ignore_if_not_exists, expected)
+
+    def _rename(self, key: ObjectKey, new_name: str, ignore_if_not_exists: bool) -> None:
+        self._require_support(key.kind)
+        new_key = key.renamed(new_name)
+        self.store.check_name(key.kind, new_name)
+
+        def rename(transaction: ObjectTransaction[S], found: S) -> bool:
+            if transaction.exists(new_key):
+                raise exists(key.kind.value, new_key)
+            return transaction.rename(found, new_name)
+
+        self._update(key, rename, ignore_if_not_exists)
+
+    def _update(
+        self,
+        key: ObjectKey,
+        change: Callable[[ObjectTransaction[S], S], bool],
+        ignore_if_not_exists: bool,
+        expected: object = None,
+    ) -> None:
+        """Change an object; read it again and retry if another writer was faster.
+
+        Raises:
+            ConflictError: if retries are exhausted.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            with self.store.transaction(writing=True) as transaction:
+                table = None
+                if key.kind is ObjectKind.PARTITION:
+                    table, _keys = self._partitioned(transaction, key, lock=True)
+                found = transaction.get(key, table, lock=True)
+                if found is None:
+                    return _ignore_missing(transaction, key, ignore_if_not_exists, expected)
+                if change(transaction, found):
+                    return None
+        raise ConflictError(
+            f"concurrent modification of {key}; retries exhausted", hint="try again later"
+        )
+
+    def _drop(self, key: ObjectKey, ignore_if_not_exists: bool) -> None:
+        self._require_support(key.kind)
+        with self.store.transaction(writing=True) as transaction:
+            table = None
+            if key.kind is ObjectKind.PARTITION:
+                table, _ = self._partitioned(transaction, key, lock=True)
+            if not transaction.delete(key, table):
+                _ignore_missing(transaction, key, ignore_if_not_exists)
+
+    # --- databases -----------------------------------------------------------------------------
+
+    def get_default_database(self) -> str:
+        return self._default
+
+    def list_databases(self) -> list[str]:
+        with self.store.transaction() as transaction:
+            return [*transaction.names(ObjectKind.DATABASE, None)]
+
+    def get_database(self, database_name: str) -> CatalogDatabase:
+        database: CatalogDatabase = self._get(database_key(database_name)).value
+        return database
+
+    def database_exists(self, database_name: str) -> bool:
+        return self._exists(database_key(database_name))
+
+    def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
+        self._create(database_key(name), database, ignore_if_exists)
+
+    def drop_database(self, name: str, ignore_if_not_exists: bool, cascade: bool = False) -> None:
+        key = database_key(name)
+        with self.store.transaction(writing=True) as transaction:
+            database = transaction.get(key, lock=True)
+            if database is not None and not cascade and not transaction.is_empty(database):
+                raise SchemaError(
+                    f"the database {name} is not empty",
+                    code="database-not-empty",
+                    hint="drop its objects first, or drop it with CASCADE",
+                )
+            if database is None or not transaction.delete(key, cascade=cascade):
+                _ignore_missing(transaction, key, ignore_if_not_exists)
+
+    def alter_database(
+        self,
+        name: str,
+        new_database: CatalogDatabase,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogDatabase | None = None,
+    ) -> None:
+        self._alter(database_key(name), new_database, ignore_if_not_exists, expected)
+
+    # --- tables, views, materialized tables ----------------------------------------------------
+
+    def list_tables(self, database_name: str) -> list[str]:
+        return self._names(ObjectKind.TABLE, database_name)
+
+    def list_views(self, database_name: str) -> list[str]:
+        return self._table_names(database_name, TableKind.VIEW)
+
+    def list_materialized_tables(self, database_name: str) -> list[str]:
+        if Capability.MATERIALIZED_TABLES not in self.capabilities:
+            self._refuse(Capability.MATERIALIZED_TABLES)
+        return self._table_names(database_name, TableKind.MATERIALIZED_TABLE)
+
+    def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
+        table: CatalogBaseTable = self._get(table_key(table_path)).value
+        return table
+
+    def get_table_kind(self, table_path: ObjectPath) -> TableKind:
+        return self._get(table_key(table_path)).table_kind
+
+    def table_exists(self, table_path: ObjectPath) -> bool:
+        return self._exists(table_key(table_path))
+
+    def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(table_key(table_path), ignore_if_not_exists)
+
+    def rename_table(
+        self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        self._rename(table_key(table_path), new_table_name, ignore_if_not_exists)
+
+    def create_table(
+        self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
+    ) -> None:
+        self._create(table_key(table_path), self._resolved(table), ignore_if_exists)
+
+    def alter_table(
+        self,
+        table_path: ObjectPath,
+        new_table: CatalogBaseTable,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogBaseTable | None = None,
+    ) -> None:
+        table = self._resolved(new_table)
+        self._alter(table_key(table_path), table, ignore_if_not_exists, expected)
+
+    def get_stored_table(self, table_path: ObjectPath) -> StoredObject:
+        return self._get(table_key(table_path))
+
+    def restore_table(
+        self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
+    ) -> None:
+        def restore(transaction: ObjectTransaction[S], found: S) -> bool:
+            require_instance(stored, type(found), "stored")
+            _require_same_kind(found, stored.table_kind)
+            _require_expected(found, expected)
+            return transaction.restore(found, stored)
+
+        self._update(table_key(table_path), restore, False, expected)
+
+    def _resolved(self, table: CatalogBaseTable) -> ResolvedTable:
+        if (
+            table.get_table_kind() is TableKind.MATERIALIZED_TABLE
+            and Capability.MATERIALIZED_TABLES not in self.capabilities
+        ):
+            self._refuse(Capability.MATERIALIZED_TABLES)
+        return require_resolved_table(table)
+
+    # --- partitions ----------------------------------------------------------------------------
+
+    def _partitioned(
+        self, transaction: ObjectTransaction[S], key: ObjectKey, *, lock: bool = False
+    ) -> tuple[S, list[str]]:
+        """Return a table that has partition keys, and these; `key` is of it or a partition."""
+        wanted = ObjectKey(ObjectKind.TABLE, key.database, key.name)
+        table = self._require(transaction, wanted, lock=lock)
+        match table.value:
+            case CatalogTable() | CatalogMaterializedTable() as found if found.is_partitioned():
+                return table, found.get_partition_keys()
+        raise SchemaError(f"the table {wanted} is not partitioned", code="not-partitioned")
+
+    def list_partitions(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
+    ) -> list[CatalogPartitionSpec]:
+        self._require_support(ObjectKind.PARTITION)
+        wanted = partition_spec or CatalogPartitionSpec({})
+        with self.store.transaction() as transaction:
+            table, _ = self._partitioned(transaction, table_key(table_path))
+            specs = transaction.partitions(table)
+        return [spec for spec in specs if wanted.covers(spec)]
+
+    def get_partition(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> CatalogPartition:
+        self._require_support(ObjectKind.PARTITION)
+        key = partition_key(table_path, partition_spec)
+        with self.store.transaction() as transaction:
+            table, _ = self._partitioned(transaction, key)
+            partition: CatalogPartition = self._require(transaction, key, table).value
+        return partition
+
+    def partition_exists(
+        self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
+    ) -> bool:
+        self._require_support(ObjectKind.PARTITION)
+        with self.store.transaction() as transaction:
+            table = transaction.get(table_key(table_path))
+            key = partition_key(table_path, partition_spec)
+            return table is not None and transaction.exists(key, table)
+
+    def create_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        partition: CatalogPartition,
+        ignore_if_exists: bool,
+    ) -> None:
+        self._require_support(ObjectKind.PARTITION)
+        key = partition_key(table_path, partition_spec)
+        with self.store.transaction(writing=True) as transaction:
+            table, keys = self._partitioned(transaction, key, lock=True)
+            if set(partition_spec.get_partition_spec()) != set(keys):
+                raise SchemaError(
+                    f"the partition {partition_spec} must have exactly the keys {', '.join(keys)}",
+                    code="invalid-partition-spec",
+                )
+            self._insert(transaction, key, partition, table, ignore_if_exists)
+
+    def drop_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        ignore_if_not_exists: bool,
+    ) -> None:
+        self._drop(partition_key(table_path, partition_spec), ignore_if_not_exists)
+
+    def alter_partition(
+        self,
+        table_path: ObjectPath,
+        partition_spec: CatalogPartitionSpec,
+        new_partition: CatalogPartition,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogPartition | None = None,
+    ) -> None:
+        key = partition_key(table_path, partition_spec)
+        self._alter(key, new_partition, ignore_if_not_exists, expected)
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def list_functions(self, database_name: str) -> list[str]:
+        return self._names(ObjectKind.FUNCTION, database_name)
+
+    def get_function(self, function_path: ObjectPath) -> CatalogFunction:
+        key = ObjectKey.of(ObjectKind.FUNCTION, function_path)
+        function: CatalogFunction = self._get(key).value
+        return function
+
+    def function_exists(self, function_path: ObjectPath) -> bool:
+        return self._exists(ObjectKey.of(ObjectKind.FUNCTION, function_path))
+
+    def create_function(
+        self, function_path: ObjectPath, function: CatalogFunction, ignore_if_exists: bool
+    ) -> None:
+        self._create(ObjectKey.of(ObjectKind.FUNCTION, function_path), function, ignore_if_exists)
+
+    def alter_function(
+        self,
+        function_path: ObjectPath,
+        new_function: CatalogFunction,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogFunction | None = None,
+    ) -> None:
+        key = ObjectKey.of(ObjectKind.FUNCTION, function_path)
+        self._alter(key, new_function, ignore_if_not_exists, expected)
+
+    def drop_function(self, function_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(ObjectKey.of(ObjectKind.FUNCTION, function_path), ignore_if_not_exists)
+
+    # --- models --------------------------------------------------------------------------------
+
+    def list_models(self, database_name: str) -> list[str]:
+        return self._names(ObjectKind.MODEL, database_name)
+
+    def get_model(self, model_path: ObjectPath) -> CatalogModel:
+        model: CatalogModel = self._get(ObjectKey.of(ObjectKind.MODEL, model_path)).value
+        return model
+
+    def model_exists(self, model_path: ObjectPath) -> bool:
+        return self._exists(ObjectKey.of(ObjectKind.MODEL, model_path))
+
+    def drop_model(self, model_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(ObjectKey.of(ObjectKind.MODEL, model_path), ignore_if_not_exists)
+
+    def rename_model(
+        self, model_path: ObjectPath, new_model_name: str, ignore_if_not_exists: bool
+    ) -> None:
+        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        self._rename(key, new_model_name, ignore_if_not_exists)
+
+    def create_model(
+        self, model_path: ObjectPath, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        self._require_support(ObjectKind.MODEL)
+        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        self._create(key, require_resolved_model(model), ignore_if_exists)
+
+    def alter_model(
+        self,
+        model_path: ObjectPath,
+        new_model: CatalogModel,
+        ignore_if_not_exists: bool,
+        *,
+        expected: CatalogModel | None = None,
+    ) -> None:
+        self._require_support(ObjectKind.MODEL)
+        key = ObjectKey.of(ObjectKind.MODEL, model_path)
+        self._alter(key, require_resolved_model(new_model), ignore_if_not_exists, expected)
+
+    # --- user-defined types --------------------------------------------------------------------
+
+    def list_types(self, database_name: str) -> list[str]:
+        return self._names(ObjectKind.TYPE, database_name)
+
+    def get_type(self, type_path: ObjectPath) -> CatalogType:
+        type_: CatalogType = self._get(ObjectKey.of(ObjectKind.TYPE, type_path)).value
+        return type_
+
+    def type_exists(self, type_path: ObjectPath) -> bool:
+        return self._exists(ObjectKey.of(ObjectKind.TYPE, type_path))
+
+    def create_type(
+        self, type_path: ObjectPath, type_: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        self._create(ObjectKey.of(ObjectKind.TYPE, type_path), type_, ignore_if_exists)
+
+    def drop_type(self, type_path: ObjectPath, ignore_if_not_exists: bool) -> None:
+        self._drop(ObjectKey.of(ObjectKind.TYPE, type_path), ignore_if_not_exists)
+
+
+def _similar(transaction: ObjectTransaction[S], key: ObjectKey) -> list[str]:
+    """Return the paths of all objects of the kind in the same database."""
+    if key.kind is ObjectKind.DATABASE:
+        return [*transaction.names(key.kind, None)]
+    database = transaction.get(database_key(key.database))
+    if database is None or key.kind is ObjectKind.PARTITION:
+        return []
+    names = transaction.names(key.kind, database)
+    return [f"{key.database}.{name}" for name in names]
+
+
+def _ignore_missing(
+    transaction: ObjectTransaction[S],
+    key: ObjectKey,
+    ignore_if_not_exists: bool,
+    expected: object = None,
+) -> None:
+    if not ignore_if_not_exists:
+        require_expected(key, expected, None)
+        raise missing(key.kind.value, key, _similar(transaction, key))
+
+
+def _require_expected(found: StoredObject, expected: object) -> None:
+    if expected is not None and not found.is_stored_form_of(expected):
+        require_expected(found.key, expected, found.value)
+
+
+def _require_same_kind(found: StoredObject, wanted: TableKind) -> None:
+    if found.table_kind is not wanted:
+        kinds = [kind.value.lower().replace("_", " ") for kind in (found.table_kind, wanted)]
+        raise SchemaError(f"{found.key} is a {kinds[0]}, not a {kinds[1]}", code="wrong-table-kind")
