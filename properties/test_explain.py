@@ -18,7 +18,7 @@ from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Name
 from schema_core.testing.expressions import COLUMNS, expressions
 from schema_core.testing.schemas import schemas
-from schema_core.text import quote_identifier, visible
+from schema_core.text import escaped, quote_identifier
 from schema_core.types import DataTypes
 
 #: Pieces of names that mean something to a browser, to Mermaid, to Markdown or to a terminal.
@@ -106,7 +106,7 @@ def test_the_text_has_a_line_for_every_column(schema: ResolvedSchema) -> None:
     heads = [line for line in lines if not line.startswith(("  ", "watermark of"))]
 
     assert heads == [
-        f"{name_of(one.name)} {visible(one.data_type.as_summary_string())}"
+        f"{name_of(one.name)} {escaped(one.data_type.as_summary_string())}"
         for one in schema.columns
     ]
 
@@ -172,8 +172,8 @@ def read(html: str) -> Reader:
 
 @given(any_schemas)
 def test_no_name_or_comment_breaks_out_of_html(schema: ResolvedSchema) -> None:
-    names = [visible(column.name) for column in schema.columns]
-    marks = [visible(one.rowtime_attribute) for one in schema.watermark_specs]
+    names = [escaped(column.name) for column in schema.columns]
+    marks = [escaped(one.rowtime_attribute) for one in schema.watermark_specs]
     written = Schema.new_builder().from_resolved_schema(schema).build()
 
     for html, expected in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from schema_core.text import visible
+from schema_core.text import escaped
 
 
 def text(value: object) -> str:
@@ -14,7 +14,7 @@ def text(value: object) -> str:
     >>> text("<b>'&'</b>")
     '&lt;b&gt;&#x27;&amp;&#x27;&lt;/b&gt;'
     """
-    return escape(visible(str(value)), quote=True)
+    return escape(escaped(str(value)), quote=True)
 
 
 def code(value: object) -> str:

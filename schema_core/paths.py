@@ -311,7 +311,7 @@ def _name(cursor: Cursor) -> str:
     """A part of a path: Flink takes any one token for a name, be it a keyword or a symbol."""
     token = cursor.token
     if token.kind in ("end", "other"):
-        raise cursor.fail(f"expected a name, found {token.shown}")
+        raise cursor.fail(f"expected a name, found {token.display}")
     if is_blank(token.value):
         raise cursor.fail("a name needs a visible character", code="blank-name")
     if len(token.value.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
@@ -345,7 +345,7 @@ def parse_path(text: str) -> UnresolvedPath:
         parts.append(_name(cursor))
     if cursor.token.kind != "end":
         raise cursor.fail(
-            f"unexpected {cursor.token.shown} after the path",
+            f"unexpected {cursor.token.display} after the path",
             hint="names with other characters than letters, digits, _ and $ need back-ticks",
         )
     return UnresolvedPath(parts)

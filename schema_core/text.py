@@ -82,10 +82,10 @@ _UNSEEN = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def escaped(text: str) -> str:
     r"""The text on one line, what cannot be seen or would move others written as an escape.
 
-    >>> print(visible("a\tb\u202e"))
+    >>> print(escaped("a\tb\u202e"))
     a\tb\u202e
     """
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
@@ -208,7 +208,7 @@ class Token(NamedTuple):
         return Span(self.start, self.stop)
 
     @property
-    def shown(self) -> str:
+    def display(self) -> str:
         """As a message shows it."""
         if self.kind == "end":
             return "the end"
@@ -245,7 +245,7 @@ class Cursor:
     @property
     def found(self) -> str:
         """The current token as messages name it, unless it may be a secret."""
-        return _HIDDEN_VALUE if self.is_hidden(self.token) else self.token.shown
+        return _HIDDEN_VALUE if self.is_hidden(self.token) else self.token.display
 
     def is_hidden(self, token: Token) -> bool:
         """Whether a token may be a secret, which no message may repeat."""

@@ -37,7 +37,7 @@ from schema_core.sql.statement_syntax import (
     Drop,
     Statement,
 )
-from schema_core.text import visible
+from schema_core.text import escaped
 
 
 class Form(Enum):
@@ -178,11 +178,11 @@ def described(session: Session, statement: Statement, console: Console, form: Fo
     name, schema = found.identifier.as_summary_string(), found.table.resolved_schema
     match form:
         case Form.LISTING:
-            shown = "\n".join(visible(line) for line in f"{name} {schema}".split("\n"))
+            shown = "\n".join(escaped(line) for line in f"{name} {schema}".split("\n"))
         case Form.EXPLAIN:
-            shown = f"{visible(name)}\n{indent(str(schema.explain()), '  ')}"
+            shown = f"{escaped(name)}\n{indent(str(schema.explain()), '  ')}"
         case Form.MERMAID:
-            shown = f"%% {visible(name)}\n{schema.explain().to_mermaid()}"
+            shown = f"%% {escaped(name)}\n{schema.explain().to_mermaid()}"
         case _:
             assert_never(form)
     console.print(Text(shown), soft_wrap=True)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from schema_core.cli.main import UNREADABLE
 from schema_core.errors import Diagnostic
-from schema_core.text import MAX_TEXT, caret, is_blank, visible
+from schema_core.text import MAX_TEXT, caret, escaped, is_blank
 
 #: What ``-`` is called in messages.
 STDIN = "<stdin>"
@@ -113,15 +113,15 @@ def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> Non
         codes[one.code] = None
         place = f"{shown(path)}:{one.line}:{one.column}" if one.line else shown(path)
         console.print(Text.assemble((place, "bold"), ": ", (f"error[{one.code}]", "bold red"), ": ",
-                                    visible(one.message)), soft_wrap=True)  # fmt: skip
+                                    escaped(one.message)), soft_wrap=True)  # fmt: skip
         if one.path:
-            console.print(Text(f"  in {visible(', '.join(one.path))}"), soft_wrap=True)
+            console.print(Text(f"  in {escaped(', '.join(one.path))}"), soft_wrap=True)
         if one.text is not None and one.span is not None:
             line, marks = caret(one.text, one.span)
             console.print(Text(f"    {printable(line)}"), soft_wrap=True)
             console.print(Text(f"    {marks}", "red"), soft_wrap=True)
         if one.hint:
-            console.print(Text.assemble(("  hint: ", "cyan"), visible(one.hint)), soft_wrap=True)
+            console.print(Text.assemble(("  hint: ", "cyan"), escaped(one.hint)), soft_wrap=True)
     if codes:
         code = next(iter(codes)) if len(codes) == 1 else "CODE"
         console.print(Text(f"more about it: schema-core explain {code}", "dim"), soft_wrap=True)

@@ -27,7 +27,7 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.rendering import explanation_html, flowchart
 from schema_core.schema.rules import KIND_NAMES
-from schema_core.text import quote_identifier, quote_string, visible
+from schema_core.text import escaped, quote_identifier, quote_string
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
 
 if TYPE_CHECKING:
@@ -190,13 +190,13 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
 
 def name_of(name: str) -> str:
     """A name as texts show it: quoted, on one line."""
-    return visible(quote_identifier(name))
+    return escaped(quote_identifier(name))
 
 
 def _column_text(column: ColumnExplanation) -> str:
-    head = f"{name_of(column.name)} {visible(column.data_type.as_summary_string())}"
-    lines = [head, f"  {visible(column.how())}"]
-    lines += [f"  {visible(str(reason))}" for reason in column.reasons]
+    head = f"{name_of(column.name)} {escaped(column.data_type.as_summary_string())}"
+    lines = [head, f"  {escaped(column.how())}"]
+    lines += [f"  {escaped(str(reason))}" for reason in column.reasons]
     lines += _within(column.steps[:-1])
     if column.expression is not None:
         lines += _descent(column)
@@ -206,9 +206,9 @@ def _column_text(column: ColumnExplanation) -> str:
 def _within(steps: Sequence[Step]) -> Iterator[str]:
     """The calls within the outermost one."""
     for step in steps[:MAX_STEPS]:
-        part = visible(step.text or step.function)
+        part = escaped(step.text or step.function)
         part = part if len(part) <= MAX_PART else f"{part[: MAX_PART - 3]}..."
-        yield f"    {part} is {visible(step.gives.as_summary_string())}: {visible(str(step))}"
+        yield f"    {part} is {escaped(step.gives.as_summary_string())}: {escaped(str(step))}"
     if len(steps) > MAX_STEPS:
         yield f"    and {len(steps) - MAX_STEPS} more"
 
@@ -216,7 +216,7 @@ def _within(steps: Sequence[Step]) -> Iterator[str]:
 def _watermark_text(watermark: WatermarkExplanation) -> str:
     type_ = watermark.data_type.as_summary_string()
     head = f"watermark of {name_of(watermark.column)} {type_}"
-    return "\n".join((head, f"  AS {visible(watermark.expression)}", *_descent(watermark)))
+    return "\n".join((head, f"  AS {escaped(watermark.expression)}", *_descent(watermark)))
 
 
 def _descent(one: ColumnExplanation | WatermarkExplanation) -> Iterator[str]:

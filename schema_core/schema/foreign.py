@@ -34,7 +34,7 @@ class Translator(Protocol):
 
     def to_ddl(
         self,
-        schema: DeclaredElsewhere,
+        schema: DdlConversion,
         dialect: str,
         name: str | tuple[str, ...],
         *,
@@ -44,7 +44,7 @@ class Translator(Protocol):
         ...
 
 
-class DeclaredElsewhere:
+class DdlConversion:
     """The methods of a schema that are about other engines."""
 
     __slots__ = ()

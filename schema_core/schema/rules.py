@@ -60,7 +60,7 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(listed).items() if count > 1]
 
 
-def shown(names: Iterable[str]) -> str:
+def format_names(names: Iterable[str]) -> str:
     """Names in a message."""
     return ", ".join(map(repr, names))
 
@@ -69,7 +69,7 @@ def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
     """Refuse columns of the same name; case makes a difference."""
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
-        problem = f"several columns are called {shown(repeated(names))}"
+        problem = f"several columns are called {format_names(repeated(names))}"
         raise SchemaError(problem, code="duplicate-column")
 
 
@@ -95,7 +95,7 @@ def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:
     for key, names in by_key.items():
         if len(names) > 1:
             raise SchemaError(
-                f"the columns {shown(names)} read the same metadata key {key!r}",
+                f"the columns {format_names(names)} read the same metadata key {key!r}",
                 code="duplicate-metadata-key",
             )
 
@@ -103,7 +103,7 @@ def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:
 def require_one_watermark(specs: tuple[UnresolvedWatermarkSpec, ...]) -> None:
     """Refuse a second watermark."""
     if len(specs) > 1:
-        columns = shown(spec.column_name for spec in specs)
+        columns = format_names(spec.column_name for spec in specs)
         raise SchemaError(
             f"a table has one watermark, not {len(specs)} (of {columns})",
             code="duplicate-watermark",
@@ -181,7 +181,7 @@ KIND_NAMES: dict[type[AnyColumn], str] = {
 def require_unrepeated(names: tuple[str, ...]) -> None:
     """Refuse a column that is listed twice."""
     if twice := repeated(names):
-        raise SchemaError(f"{shown(twice)} listed more than once", code="repeated-column")
+        raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
 
 
 def require_not_null(column: AnyColumn) -> None:

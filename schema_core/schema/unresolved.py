@@ -29,7 +29,7 @@ from schema_core.schema.columns import (
     WrittenType,
     format_members,
 )
-from schema_core.schema.foreign import DeclaredElsewhere
+from schema_core.schema.foreign import DdlConversion
 from schema_core.schema.rendering import written_html
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -294,7 +294,7 @@ class SchemaBuilder:
             SchemaError: as `primary_key_named`.
         """
         names = _key_columns(column_names, KEY)
-        return self.primary_key_named(made_up("PK", names), *names)
+        return self.primary_key_named(generated_name("PK", names), *names)
 
     def primary_key_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
         """Set the key.
@@ -313,7 +313,7 @@ class SchemaBuilder:
             SchemaError: as `index_named`.
         """
         names = _key_columns(column_names, INDEX)
-        return self.index_named(made_up("INDEX", names), *names)
+        return self.index_named(generated_name("INDEX", names), *names)
 
     def index_named(self, index_name: str, *column_names: str) -> SchemaBuilder:
         """Append an index.
@@ -336,7 +336,7 @@ class SchemaBuilder:
             SchemaError: as `immutable_columns_named`.
         """
         names = _key_columns(column_names, IMMUTABLE)
-        return self.immutable_columns_named(made_up("IMMUTABLE_COLUMNS", names), *names)
+        return self.immutable_columns_named(generated_name("IMMUTABLE_COLUMNS", names), *names)
 
     def immutable_columns_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
         """Say which columns never change.
@@ -365,7 +365,7 @@ class SchemaBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema(DeclaredElsewhere):
+class Schema(DdlConversion):
     """What was written: columns and watermarks in order, a key, indexes, immutable columns.
 
     `Schema.new_builder()` makes one, `SchemaResolver` says what it means (FLIP-164).
@@ -435,10 +435,10 @@ class Schema(DeclaredElsewhere):
         return format_members(members)
 
 
-def made_up(prefix: str, columns: Iterable[str]) -> str:
+def generated_name(prefix: str, columns: Iterable[str]) -> str:
     """The name of what got none: Flink joins the prefix and the columns.
 
-    >>> made_up("PK", ["id", "day"])
+    >>> generated_name("PK", ["id", "day"])
     'PK_id_day'
     """
     return "_".join((prefix, *columns))

@@ -63,7 +63,7 @@ def decimal(cursor: Cursor) -> Literal:
     except InvalidOperation:
         text = ""
     if not text:
-        raise cursor.fail(f"{token.shown} is no number", span=token.span, code="invalid-literal")
+        raise cursor.fail(f"{token.display} is no number", span=token.span, code="invalid-literal")
     digits = text.replace("-", "-0", 1) if "." in text else text
     return Literal(LiteralKind.EXACT, digits, span=cursor.span_from(start))
 
@@ -141,7 +141,7 @@ def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
         token = cursor.token
         escape = string(cursor)
         if not re.fullmatch(r"[^0-9a-fA-F\s+\"]", escape):
-            raise cursor.fail(f"{token.shown} cannot be an escape character", span=token.span)
+            raise cursor.fail(f"{token.display} cannot be an escape character", span=token.span)
     content = written[3:-1].replace("''", "'")
     found, at = [], 0
     while (next_ := content.find(escape, at)) >= 0:
@@ -245,7 +245,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
     parts = {name: int(part) for name, part in match.groupdict().items() if part} if match else {}
     if not parts or not _exists(parts) or (kind is LiteralKind.DATE and parts["year"] > 9999):
         raise cursor.fail(
-            f"{token.shown} is no {kind.value} of the form {form}",
+            f"{token.display} is no {kind.value} of the form {form}",
             span=token.span,
             code="invalid-literal",
         )
@@ -350,7 +350,7 @@ def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
     unit = qualifier(cursor)
     if problem := _interval_problem(content.strip(), unit):
         raise cursor.fail(
-            f"{token.shown} is no interval {shown(unit)}: {problem}",
+            f"{token.display} is no interval {shown(unit)}: {problem}",
             span=token.span,
             code="invalid-literal",
         )

@@ -268,7 +268,7 @@ def _repaired_hint(
     if place is None:
         return hint
     token = tokens[place]
-    shown = "a hidden value" if cursor.is_hidden(token) else token.shown
+    shown = "a hidden value" if cursor.is_hidden(token) else token.display
     where = (
         ""
         if place == index

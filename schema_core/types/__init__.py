@@ -25,8 +25,8 @@ from schema_core.types.atomic import (
 )
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
 from schema_core.types.casts import (
+    CastError,
     CastMode,
-    Obstacle,
     can_cast,
     supports_avoiding_cast,
     supports_explicit_cast,
@@ -75,6 +75,7 @@ __all__ = [
     "BinaryType",
     "BitmapType",
     "BooleanType",
+    "CastError",
     "CastMode",
     "CharType",
     "DataType",
@@ -100,7 +101,6 @@ __all__ = [
     "MultisetType",
     "NullType",
     "NumericType",
-    "Obstacle",
     "RawType",
     "Rejection",
     "Resolution",

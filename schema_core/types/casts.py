@@ -113,7 +113,7 @@ RECORDS = frozenset({R.ROW, R.STRUCTURED_TYPE})
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class CastError:
     """Why a type does not cast into another: the two that do not fit, and the way down to them.
 
     >>> from schema_core.types import parse_type
@@ -129,7 +129,7 @@ class Obstacle:
     problem: str
     path: tuple[str, ...] = ()
 
-    def under(self, step: str) -> Obstacle:
+    def under(self, step: str) -> CastError:
         """The same, seen from one level above."""
         return replace(self, path=(step, *self.path))
 
@@ -171,7 +171,7 @@ def supports_explicit_cast(source: DataType, target: DataType) -> bool:
 
 def why_not(
     source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT
-) -> Obstacle | None:
+) -> CastError | None:
     """What keeps the source from casting into the target, or None where nothing does.
 
     The order of the steps is that of Flink's LogicalTypeCasts.
@@ -185,12 +185,12 @@ def why_not(
     require_type(source, "the source")
     require_type(target, "the target")
     if mode is CastMode.IMPLICIT and source.is_nullable and not target.is_nullable:
-        return Obstacle(source, target, "may be NULL, unlike")
+        return CastError(source, target, "may be NULL, unlike")
     if source.root is TypeRoot.NULL or source.nullable() == target.nullable():
         return None
     match source, target:
         case DistinctType(), DistinctType():
-            return Obstacle(source, target, "is another distinct type than")
+            return CastError(source, target, "is another distinct type than")
         case DistinctType(source_type=inner), _:
             return why_not(inner, target, mode)
         case _, DistinctType(source_type=inner):
@@ -199,7 +199,7 @@ def why_not(
         interval = source if source.root in INTERVALS else target
         if is_single_field(interval):
             return None
-        return Obstacle(source, target, "has not the one field that makes a number of")
+        return CastError(source, target, "has not the one field that makes a number of")
     if source.root in COMPOSED and target.root in COMPOSED:
         return _composed(source, target, lambda one, other: why_not(one, other, mode))
     return None if source.root in _sources(target, mode) else _misfit(source, target)
@@ -215,8 +215,8 @@ def _sources(target: DataType, mode: CastMode) -> Roots:
     return implicit | explicit
 
 
-def _misfit(source: DataType, target: DataType) -> Obstacle:
-    return Obstacle(source, target, "does not cast into")
+def _misfit(source: DataType, target: DataType) -> CastError:
+    return CastError(source, target, "does not cast into")
 
 
 def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
@@ -236,15 +236,15 @@ def is_single_field(type_: DataType) -> bool:
 
 
 def _composed(
-    source: DataType, target: DataType, compare: Callable[[DataType, DataType], Obstacle | None]
-) -> Obstacle | None:
+    source: DataType, target: DataType, compare: Callable[[DataType, DataType], CastError | None]
+) -> CastError | None:
     """The first child that does not go along; names and comments of fields do not matter."""
     one, other = source.root, target.root
     if one is not other and not {one, other} <= RECORDS:
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):
         if source.path or target.path:
-            return Obstacle(source, target, "is another registered type than")
+            return CastError(source, target, "is another registered type than")
         # Flink looks at no attribute that only the target has.
         count = min(len(target.fields), len(source.fields))
         return _children(source, target, source.children(), target.children()[:count], compare)
@@ -256,10 +256,10 @@ def _children(
     target: DataType,
     sources: Sequence[DataType],
     targets: Sequence[DataType],
-    compare: Callable[[DataType, DataType], Obstacle | None],
-) -> Obstacle | None:
+    compare: Callable[[DataType, DataType], CastError | None],
+) -> CastError | None:
     if len(sources) != len(targets):
-        return Obstacle(source, target, "has another number of fields than")
+        return CastError(source, target, "has another number of fields than")
     for step, one, other in zip(_steps(source), sources, targets, strict=True):
         if found := compare(one, other):
             return found.under(step)
@@ -291,10 +291,10 @@ def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
     return _difference(source, target) is None
 
 
-def _difference(source: DataType, target: DataType) -> Obstacle | None:
+def _difference(source: DataType, target: DataType) -> CastError | None:
     """What a cast would have to change, or None."""
     if source.is_nullable and not target.is_nullable:
-        return Obstacle(source, target, "may be NULL, unlike")
+        return CastError(source, target, "may be NULL, unlike")
     if source.nullable() == target.nullable() or _fits(source, target):
         return None
     if isinstance(source, DistinctType) and isinstance(target, DistinctType):
@@ -302,7 +302,7 @@ def _difference(source: DataType, target: DataType) -> Obstacle | None:
     alike = source.root is target.root or {source.root, target.root} <= RECORDS
     if alike and source.root in COMPOSED:
         return _composed(source, target, _difference)
-    return Obstacle(source, target, "is not stored as")
+    return CastError(source, target, "is not stored as")
 
 
 def _fits(source: DataType, target: DataType) -> bool:

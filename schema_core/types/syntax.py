@@ -241,7 +241,7 @@ def parse(text: str) -> DataType:
     try:
         type_ = _type(cursor)
         if cursor.token.kind != "end":
-            raise cursor.fail(f"unexpected {cursor.token.shown} after the type")
+            raise cursor.fail(f"unexpected {cursor.token.display} after the type")
     except ParseError as error:
         if error.hint is None and error.span is not None:
             error.hint = hint_at(cursor.tokens, error.span.start, KEYWORDS)
@@ -280,7 +280,7 @@ def _base(cursor: Cursor) -> DataType:
         return _user_defined(cursor)
     reader = GRAMMAR.get(token.key)
     if reader is None:
-        raise cursor.fail(f"expected a type, found {token.shown}")
+        raise cursor.fail(f"expected a type, found {token.display}")
     cursor.advance()
     return _built(cursor, token.start, partial(reader, cursor))
 
@@ -309,13 +309,13 @@ def _name(cursor: Cursor) -> str:
     token = cursor.token
     if token.kind not in ("word", "name") or token.key:
         hint = "quote a reserved word with back-ticks" if token.key in KEYWORDS else None
-        raise cursor.fail(f"expected a name, found {token.shown}", hint=hint)
+        raise cursor.fail(f"expected a name, found {token.display}", hint=hint)
     return cursor.advance().value
 
 
 def _number(cursor: Cursor) -> int:
     if cursor.token.kind != "number":
-        raise cursor.fail(f"expected a number, found {cursor.token.shown}")
+        raise cursor.fail(f"expected a number, found {cursor.token.display}")
     value = int(cursor.token.value)
     if value > MAX_LENGTH:
         raise cursor.fail(f"{value} is larger than {MAX_LENGTH}")
@@ -325,7 +325,7 @@ def _number(cursor: Cursor) -> int:
 
 def _string(cursor: Cursor) -> str:
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in single quotes, found {cursor.token.shown}")
+        raise cursor.fail(f"expected a text in single quotes, found {cursor.token.display}")
     return cursor.advance().value
 
 
@@ -390,7 +390,7 @@ def _interval(cursor: Cursor) -> DataType:
         return YearMonthIntervalType(YearMonthResolution(words), days)
     if words in DAY_TIME:
         return DayTimeIntervalType(DayTimeResolution(words), days, fraction)
-    raise cursor.fail(f"there is no interval {words or first.shown}", span=first.span)
+    raise cursor.fail(f"there is no interval {words or first.display}", span=first.span)
 
 
 def _collection(kind: type[ArrayType | MultisetType], cursor: Cursor) -> DataType:

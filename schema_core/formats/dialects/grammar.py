@@ -35,7 +35,7 @@ def skip_token(cursor: Cursor) -> None:
     """Over one token, or over everything between a pair of brackets."""
     opened = cursor.advance()
     if opened.key in BRACKETS.values() or opened.kind == "end":
-        raise cursor.fail(f"unexpected {opened.shown}", span=opened.span)
+        raise cursor.fail(f"unexpected {opened.display}", span=opened.span)
     waiting = [BRACKETS[opened.key]] if opened.key in BRACKETS else []
     while waiting:
         token = cursor.advance()
@@ -53,7 +53,7 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     while cursor.key not in {*stops, ")", "]", "}"} and cursor.token.kind != "end":
         skip_token(cursor)
     if ";" in stops and cursor.key in BRACKETS.values():
-        raise cursor.fail(f"unexpected {cursor.token.shown}")
+        raise cursor.fail(f"unexpected {cursor.token.display}")
     return cursor.index > start
 
 
@@ -69,7 +69,7 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
     token = cursor.token
     is_text = token.kind == "string" and engine.name == "sqlite"  # it takes 'a' for a name, too
     if token.kind not in {"word", "name"} and not is_text:
-        raise cursor.fail(f"expected a name, found {token.shown}")
+        raise cursor.fail(f"expected a name, found {token.display}")
     cursor.advance()
     return engine.folded(token.value, quoted=token.kind != "word")
 
@@ -95,7 +95,7 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
 def string_value(cursor: Cursor) -> str:
     """A text; several in a row are one, as Hive and PostgreSQL have it."""
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.shown}")
+        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
     parts = []
     while cursor.token.kind == "string":
         parts.append(cursor.advance().value)
@@ -127,7 +127,7 @@ def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> 
 def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
     token = cursor.token
     if token.kind not in {"word", "name"}:
-        raise cursor.fail(f"expected a type, found {token.shown}")
+        raise cursor.fail(f"expected a type, found {token.display}")
     cursor.advance()
     words = text = token.value.lower()
     while cursor.accept("."):  # a type of the user in a schema
@@ -179,7 +179,7 @@ def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChi
 def _field_name(cursor: Cursor, engine: Engine) -> str:
     token = cursor.token
     if token.kind not in {"word", "name"}:
-        raise cursor.fail(f"expected the name of a field, found {token.shown}")
+        raise cursor.fail(f"expected the name of a field, found {token.display}")
     cursor.advance()
     return engine.folded(token.value, quoted=token.kind == "name")
 
@@ -195,7 +195,7 @@ def _field_comment(cursor: Cursor) -> str | None:
 
 def _text(cursor: Cursor) -> str:
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.shown}")
+        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
     return cursor.advance().value
 
 
@@ -292,7 +292,7 @@ def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     found = ColumnDefinition(name, type_, cursor.span_from(start))
     while cursor.key not in COLUMN_ENDS:
         if (found_option := option(cursor)) is None:
-            raise cursor.fail(f"unexpected {cursor.token.shown} in column {name!r}")
+            raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
         words, read = found_option
         option_start = cursor.token.start
         cursor.index += len(words)
@@ -592,7 +592,7 @@ def _enumeration(cursor: Cursor) -> ForeignType:
     is_open = not cursor.accept(")")
     while is_open:
         if cursor.token.kind != "string":
-            raise cursor.fail(f"expected a string, found {cursor.token.shown}")
+            raise cursor.fail(f"expected a string, found {cursor.token.display}")
         values.append(quote_string(cursor.advance().value))
         is_open = cursor.accept(",")
         if not is_open:

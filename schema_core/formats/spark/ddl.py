@@ -166,7 +166,7 @@ def _cursor(text: str, timestamp: str) -> _DdlCursor:
 
 def _expect_end(cursor: Cursor) -> None:
     if cursor.token.kind != "end":
-        raise cursor.fail(f"unexpected {cursor.token.shown}")
+        raise cursor.fail(f"unexpected {cursor.token.display}")
 
 
 def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
@@ -186,14 +186,14 @@ def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
         yield {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
         if not cursor.accept(","):
             if cursor.key != closing:
-                raise cursor.fail(f"expected a comma or {closing}, found {cursor.token.shown}")
+                raise cursor.fail(f"expected a comma or {closing}, found {cursor.token.display}")
             return
 
 
 def _name(cursor: Cursor) -> str:
     token = cursor.token
     if token.kind not in ("word", "name"):
-        raise cursor.fail(f"expected a name, found {token.shown}")
+        raise cursor.fail(f"expected a name, found {token.display}")
     if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
         raise cursor.fail(
             f"{token.value!r} is no name without back-ticks", hint="quote it with back-ticks"
@@ -204,7 +204,7 @@ def _name(cursor: Cursor) -> str:
 def _string(cursor: Cursor) -> str:
     """One text in quotes, or several that follow each other."""
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.shown}")
+        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
     parts = []
     while cursor.token.kind == "string":
         parts.append(cursor.advance().value)
@@ -214,7 +214,7 @@ def _string(cursor: Cursor) -> str:
 def _number(cursor: Cursor) -> int:
     token = cursor.token
     if token.kind != "number" or not token.value.isdecimal():
-        raise cursor.fail(f"expected a whole number, found {token.shown}")
+        raise cursor.fail(f"expected a whole number, found {token.display}")
     return int(cursor.advance().value)
 
 
@@ -224,7 +224,7 @@ def _type(cursor: _DdlCursor, path: tuple[str, ...] = ()) -> Tree:
         if token.key in NESTED:
             return NESTED[token.key](cursor, path)
         if token.kind != "word" or token.key not in GRAMMAR:
-            raise cursor.fail(f"expected a type of Spark, found {token.shown}")
+            raise cursor.fail(f"expected a type of Spark, found {token.display}")
         cursor.advance()
         return GRAMMAR[token.key](cursor, path, token)
 
@@ -233,7 +233,7 @@ def _closing(cursor: Cursor) -> None:
     """The end of an array or a map."""
     if cursor.key == "NOT":
         hint = "Spark's DDL says NOT NULL of columns and fields alone"
-        raise cursor.fail(f"expected >, found {cursor.token.shown}", hint=hint)
+        raise cursor.fail(f"expected >, found {cursor.token.display}", hint=hint)
     cursor.expect(">")
 
 
