@@ -85,7 +85,7 @@ ENTRY_POINTS = {
     "env.from_elements([(1,)], ['a']).explain()": "spark",
     "env.execute_sql('INSERT INTO t SELECT 1')": "spark",
     "env.execute_sql('CREATE TABLE c WITH (' + options + ') AS SELECT 1 AS a')": "spark",
-    "schema_core.environment.frames.frame_of(['a'], [])": "spark",
+    "schema_core.environment.elements.frame_of(['a'], [])": "spark",
     "schema_core.spark.session.JobSession().get()": "spark",
     "schema_core.testing.names": "testing",
     "schema_core.testing.CatalogContract": "testing",
@@ -94,7 +94,7 @@ ENTRY_POINTS = {
 
 def test_every_entry_point_names_its_extra() -> None:
     program = f"""
-import schema_core, schema_core.testing, schema_core.environment.frames
+import schema_core, schema_core.testing, schema_core.environment.elements
 import schema_core.spark.session
 options = "'connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'csv'"
 settings = schema_core.EnvironmentSettings.in_batch_mode()

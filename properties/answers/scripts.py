@@ -21,7 +21,7 @@ from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.operations.drop import TABLES
+from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError
@@ -94,7 +94,7 @@ def sql(session: Session, text: str) -> Answer:
     result = environment.execute_statement(statement, text)
     if session.planner.jobs > before:
         return {"job": True}
-    if isinstance(statement, ShowCreate) and statement.kind in TABLES:
+    if isinstance(statement, ShowCreate) and statement.kind in TABLE_KINDS:
         path = UnresolvedPath(statement.path.parts)
         return {"rows": [[environment.get_create_statement(str(path))]]}  # Flink masks nothing
     return {"rows": [list(row) for row in result.shown()]}

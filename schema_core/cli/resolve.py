@@ -13,8 +13,8 @@ from rich.text import Text
 from schema_core.cli import script
 from schema_core.cli.main import WRONG
 from schema_core.environment.dry_run import DryRunPlanner
+from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.drop import TABLES
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import (
@@ -130,7 +130,7 @@ def created(session: Session, statement: Statement) -> set[Names]:
     match statement:
         case CreateTable() | CreateView() | CreateMaterializedTable():
             return _qualified(session, statement.path.parts)
-        case Alter(change=RenameTo(path=new)) if statement.kind in TABLES:
+        case Alter(change=RenameTo(path=new)) if statement.kind in TABLE_KINDS:
             return {(*old[:-1], new.parts[-1]) for old in _qualified(session, statement.path.parts)}
         case CreateCatalog(path=path):
             return {path.parts[-1:]}
@@ -143,7 +143,7 @@ def created(session: Session, statement: Statement) -> set[Names]:
 def affected(session: Session, statement: Statement) -> set[Names]:
     """The full path of what the statement creates or drops: what failed before no longer counts."""
     match statement:
-        case Drop() if statement.kind in TABLES:
+        case Drop() if statement.kind in TABLE_KINDS:
             return _qualified(session, statement.path.parts)
         case _:
             return created(session, statement)

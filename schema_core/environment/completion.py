@@ -108,7 +108,7 @@ def _may_follow(text: str, word: str) -> bool:
     return any(_accepts(f"{text} {one}") for one in rest)
 
 
-# --- what stands before --------------------------------------------------------------------------
+# --- what stands before --------------------------------------------------------------------
 
 
 def _statement(before: str) -> list[Token] | None:
@@ -177,7 +177,7 @@ def quoted(name: str) -> str:
     return name if plain or name == "*" else quote_identifier(name)
 
 
-# --- names ---------------------------------------------------------------------------------------
+# --- names ---------------------------------------------------------------------------------
 
 #: Words behind which a table stands, if no other word says what.
 OF_TABLES = frozenset(

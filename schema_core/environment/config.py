@@ -8,13 +8,15 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from schema_core.arguments import require_instance
-from schema_core.environment.option_values import boolean, double, integer
 from schema_core.environment.options import (
     ENVIRONMENT,
     LOCAL_TIME_ZONE,
     MAX_CODE_LENGTH,
     STATE_RETENTION,
     ConfigOption,
+    boolean,
+    double,
+    integer,
 )
 from schema_core.errors import SchemaError
 from schema_core.secrets import mask
@@ -142,7 +144,7 @@ class Configuration(MutableMapping[str, str]):
 
 #: Key -> the option of the environment, for reading what is set.
 _KNOWN: dict[str, ConfigOption[Any]] = {
-    key: option for option in ENVIRONMENT for key in (option.key, *option.former)
+    key: option for option in ENVIRONMENT for key in (option.key, *option.deprecated_keys)
 }
 
 
@@ -200,7 +202,7 @@ class TableConfig:
         """
         self.set(LOCAL_TIME_ZONE.key, timezone_id)
 
-    # --- settings of PyFlink that mean nothing to the engines here, but are kept -----------------
+    # --- settings of PyFlink that mean nothing to the engines here, but are kept ---------------
 
     def get_max_generated_code_length(self) -> int:
         """How long generated code may be.

@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.discovery import CONNECTORS, require
-from schema_core.environment.option_values import choice, nanoseconds
-from schema_core.environment.options import ConfigOption, masked
-from schema_core.environment.warning import replaced
+from schema_core.environment.options import (
+    ConfigOption,
+    choice,
+    masked,
+    nanoseconds,
+    warn_deprecated,
+)
 from schema_core.errors import (
     ExternalError,
     Gathering,
@@ -186,9 +190,9 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
 
 def _warn_of_former(declared: Iterable[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     for option in declared:
-        for key in option.former:
+        for key in option.deprecated_keys:
             if key in options:
-                replaced(f"the option {key!r}", repr(option.key))
+                warn_deprecated(f"the option {key!r}", repr(option.key))
 
 
 def opened(
@@ -221,7 +225,7 @@ def opened(
     return connector
 
 
-# --- metadata columns ----------------------------------------------------------------------------
+# --- metadata columns ----------------------------------------------------------------------
 
 #: What is about to happen to a table.
 Purpose: TypeAlias = Literal["read", "write", "define"]
@@ -354,7 +358,7 @@ _CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn], None]] = {
 }
 
 
-# --- abilities -----------------------------------------------------------------------------------
+# --- abilities -----------------------------------------------------------------------------
 
 #: Ability -> what a statement that needs it does, as the subject of its refusal.
 _NEEDED_FOR: dict[Ability, tuple[str, str]] = {

@@ -53,7 +53,7 @@ def with_clause(options: Mapping[str, str]) -> str:
     return "WITH (\n" + ",\n".join(pairs) + "\n)"
 
 
-# --- formats -------------------------------------------------------------------------------------
+# --- formats -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class FormatDescriptorBuilder:
         return self._descriptor
 
 
-# --- tables --------------------------------------------------------------------------------------
+# --- tables --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     return keys
 
 
-# --- models --------------------------------------------------------------------------------------
+# --- models --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,30 @@
-"""Planners, connectors, formats, catalogs and functions are found by entry point (FLIP-32).
+"""Discovery of planners, connectors, formats, catalogs and functions by entry point (FLIP-32).
 
-What cannot be loaded is not an error until it is asked for; until then it is reported with the
-reason, since a missing extra is no fault of the job that does not need it.
+An entry point that cannot be loaded is an error only when it is used; until then it is reported
+with the reason, since a missing extra does not matter to jobs that do not need it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from schema_core.arguments import require_instance
+from schema_core.catalog.functions import Definition, FunctionClass
+from schema_core.catalog.modules import Module
+from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.expressions.user_functions import (
+    InPython,
+    UserDefinedFunction,
+    UserFunction,
+    user_function,
+)
 from schema_core.extras import extra_of, install_hint
+from schema_core.text import show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,3 +117,57 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
             hint=match.hint,
         )
     return match.loaded
+
+
+# --- functions -----------------------------------------------------------------------------
+
+#: What a function may be made of: the name of a class, a declaration, or a function of Python.
+Given: TypeAlias = (
+    str | FunctionClass | UserFunction | UserDefinedFunction | type[UserDefinedFunction]
+)
+
+
+def definition_of(function: Given) -> Definition:
+    """A class by name, or what it does; a class of Python says so by its type hints."""
+    if isinstance(function, FunctionClass):
+        return function
+    if isinstance(function, str):
+        return CatalogFunction.create_instance(function, "Java")
+    require_instance(function, object if callable(function) else UserDefinedFunction, "function")
+    declared = user_function(function)
+    return FunctionClass(
+        declared.signatures,
+        declared.kind,
+        deterministic=declared.deterministic,
+        spark=InPython(declared.implementation),
+    )
+
+
+def module_of(name: str, given: object) -> Module:
+    """The functions of a module by their names.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for what is no mapping of functions.
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise SchemaError(
+            f"the module {name} must be a mapping from names to functions, got {show(given)}",
+            code="wrong-argument",
+        )
+    return {key: definition_of(function) for key, function in given.items()}
+
+
+def offered_module(name: str) -> Module | None:
+    """The functions of a module that an installed package offers; None if none does.
+
+    Raises:
+        NotFoundError, SchemaError: as `schema_core.environment.discovery.require`, where there is
+            one but it cannot be used.
+    """
+    try:
+        found = require(FUNCTIONS, name)
+    except NotFoundError as error:
+        if error.code == "not-discovered":
+            return None
+        raise
+    return module_of(name, found)

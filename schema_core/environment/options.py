@@ -1,28 +1,350 @@
-"""Options: what a key may hold, read from text; which values must never be shown."""
+"""Options: `ConfigOption`, the parsers of their values, and the options of an environment.
+
+Values are parsed from strings by Flink's grammar. Sources: Flink 2.3's ``TimeUtils`` (durations),
+``MemorySize``, ``ConfigurationUtils`` (the rest), compared with recorded answers. Every parser
+raises `SchemaError` with the code `invalid-option-value` for a string outside its grammar.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from schema_core.environment.option_values import boolean, choice, duration, integer
 from schema_core.errors import SchemaError, at, similar
 from schema_core.secrets import NO_KEYS, has_credentials, is_secret, mask
+from schema_core.text import show
+
+#: The range of Java's int and long.
+MAX_INT, MAX_LONG = 2**31 - 1, 2**63 - 1
+
+#: What Java's ``String.trim`` removes.
+_BLANK = "".join(map(chr, range(0x21)))
+_BLANKS = re.compile(r"[\x00-\x20]*")
+
+
+def refused(expected: str, text: str) -> SchemaError:
+    """The error that a value is not what an option expects, to be raised by the caller."""
+    return SchemaError(f"expected {expected}, got {show(text)}", code="invalid-option-value")
+
+
+# --- numbers and keywords ------------------------------------------------------------------
+
+
+def boolean(text: str) -> bool:
+    """TRUE or FALSE in any case.
+
+    >>> boolean("True")
+    True
+    """
+    if (keyword := text.upper()) not in {"TRUE", "FALSE"}:
+        raise refused("true or false", text)
+    return keyword == "TRUE"
+
+
+def integer(text: str) -> int:
+    """An integer of 32 bits, as Java's ``Integer.parseInt`` reads it.
+
+    >>> integer("+12")
+    12
+    """
+    return _integer(text, MAX_INT)
+
+
+def long(text: str) -> int:
+    """An integer of 64 bits, as Java's ``Long.parseLong`` reads it.
+
+    >>> long("-9223372036854775808")
+    -9223372036854775808
+    """
+    return _integer(text, MAX_LONG)
+
+
+def _integer(text: str, most: int) -> int:
+    expected = f"an integer from {-most - 1} to {most}"
+    if not re.fullmatch(r"[+-]?\d+", text) or max(text) > "\uffff":
+        raise refused(expected, text)
+    value = _bounded(text.lstrip("+-"), most + 1)
+    value = -value if text[0] == "-" else value
+    if not -most - 1 <= value <= most:
+        raise refused(expected, text)
+    return value
+
+
+def _bounded(digits: str, most: int) -> int:
+    """The number of these digits, or some number greater than `most`; long ones are not read."""
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= len(str(most)) else most + 1
+
+
+_DOUBLE = re.compile(
+    r"(?P<sign>[+-]?)(?:(?P<name>NaN|Infinity)"
+    r"|(?P<hex>0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?"
+    r"|(?P<decimal>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?)"
+)
+
+
+def double(text: str) -> float:
+    """A floating point number of 64 bits, as Java's ``Double.parseDouble`` reads it.
+
+    >>> double(" 1.5e3d "), double("-Infinity")
+    (1500.0, -inf)
+    """
+    found = _DOUBLE.fullmatch(text.strip(_BLANK))
+    if found is None:
+        raise refused("a number", text)
+    if found["hex"]:
+        value = _hexadecimal(found["hex"])
+    else:
+        value = float((found["name"] or found["decimal"]).lower())
+    return -value if found["sign"] == "-" else value
+
+
+def _hexadecimal(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return float("inf")
+
+
+def choice(*keywords: str) -> Callable[[str], str]:
+    """A parser of one of these keywords in any case, which returns it as written here.
+
+    >>> choice("error", "drop")("DROP")
+    'drop'
+    """
+
+    def parse(text: str) -> str:
+        for keyword in keywords:
+            if keyword.upper() == text.upper():
+                return keyword
+        raise refused(f"one of {', '.join(keywords)}", text)
+
+    return parse
+
+
+# --- quantities ----------------------------------------------------------------------------
+
+#: Nanoseconds -> the units of that length.
+_DURATIONS: dict[int, tuple[str, ...]] = {
+    86_400_000_000_000: ("d", "day", "days"),
+    3_600_000_000_000:  ("h", "hour", "hours"),
+    60_000_000_000:     ("min", "m", "minute", "minutes"),
+    1_000_000_000:      ("s", "sec", "secs", "second", "seconds"),
+    1_000_000:          ("ms", "milli", "millis", "millisecond", "milliseconds", ""),
+    1_000:              ("µs", "micro", "micros", "microsecond", "microseconds"),
+    1:                  ("ns", "nano", "nanos", "nanosecond", "nanoseconds"),
+}  # fmt: skip
+
+#: Bytes -> the units of that size.
+_MEMORY: dict[int, tuple[str, ...]] = {
+    1:       ("b", "bytes", ""),
+    1 << 10: ("k", "kb", "kibibytes"),
+    1 << 20: ("m", "mb", "mebibytes"),
+    1 << 30: ("g", "gb", "gibibytes"),
+    1 << 40: ("t", "tb", "tebibytes"),
+}  # fmt: skip
+
+#: The duration of ISO 8601 as ``java.time.Duration.parse`` reads it.
+_ISO = re.compile(
+    r"(?P<sign>[-+]?)P(?:(?P<days>[-+]?[0-9]+)D)?"
+    r"(?P<time>T(?:(?P<hours>[-+]?[0-9]+)H)?(?:(?P<minutes>[-+]?[0-9]+)M)?"
+    r"(?:(?P<seconds>[-+]?[0-9]+)(?:[.,](?P<fraction>[0-9]{0,9}))?S)?)?",
+    re.IGNORECASE,
+)
+
+#: The most seconds of a Java duration; a longer number of digits overflows in any case.
+_MAX_NANOSECONDS = (MAX_LONG + 1) * 1_000_000_000
+_MAX_DIGITS = 40
+
+
+def nanoseconds(text: str) -> int:
+    """The exact length of a duration: a number with a unit (milliseconds without) or ISO 8601.
+
+    >>> nanoseconds("1 h"), nanoseconds("5"), nanoseconds("PT0.5S")
+    (3600000000000, 5000000, 500000000)
+    """
+    expected = "a duration such as 10 s, 5 min or PT1H"
+    trimmed = text.strip(_BLANK)
+    if iso := _ISO.fullmatch(trimmed):
+        length = _iso_nanoseconds(iso)
+    else:
+        length = _quantity(trimmed, _DURATIONS)
+    if length is None or not -_MAX_NANOSECONDS <= length < _MAX_NANOSECONDS:
+        raise refused(expected, text)
+    return length
+
+
+def _iso_nanoseconds(found: re.Match[str]) -> int | None:
+    """The length of a duration in ISO 8601; None for one without parts or with too many digits."""
+    parts = [found[name] for name in ("days", "hours", "minutes", "seconds")]
+    if not any(parts) or found["time"] in ("T", "t"):
+        return None
+    if any(len(part or "") > _MAX_DIGITS for part in parts):
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in parts)
+    fraction = int((found["fraction"] or "").ljust(9, "0"))
+    if (found["seconds"] or "").startswith("-"):
+        fraction = -fraction
+    total = (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000_000 + fraction
+    return -total if found["sign"] == "-" else total
+
+
+def duration(text: str) -> timedelta:
+    """A duration, as `nanoseconds` reads it; one that a `timedelta` cannot hold is refused.
+
+    >>> duration("90 min")
+    datetime.timedelta(seconds=5400)
+    """
+    microseconds, rest = divmod(nanoseconds(text), 1_000)
+    if rest:
+        raise refused("a duration in microseconds without a fraction", text)
+    try:
+        return timedelta(microseconds=microseconds)
+    except OverflowError:
+        raise refused(f"a duration of at most {timedelta.max.days:,} days", text) from None
+
+
+def memory_size(text: str) -> int:
+    """A number of bytes: a number with a unit of 1024, or without one.
+
+    >>> memory_size("64 kb"), memory_size("10")
+    (65536, 10)
+    """
+    found = _quantity(text.strip(_BLANK), _MEMORY)
+    if found is None or found > MAX_LONG:
+        raise refused("a memory size such as 64 kb, 512 mb or 2 g", text)
+    return found
+
+
+def _quantity(text: str, units: dict[int, tuple[str, ...]]) -> int | None:
+    """The number times its unit; None without a number or with an unknown unit."""
+    number = re.match(r"[0-9]+", text)
+    if number is None:
+        return None
+    unit = text[number.end() :].strip(_BLANK).lower()
+    for factor, names in units.items():
+        if unit in names:
+            return _bounded(number[0], _MAX_NANOSECONDS) * factor
+    return None
+
+
+# --- lists and maps ------------------------------------------------------------------------
+
+#: A quoted item of a flow list or map of YAML, or a plain one that is certainly a string.
+_ITEM = r"""'(?:[^']|'')*'|"[^"\\]*"|[A-Za-z_][\w./-]*|[0-9]+"""
+_FLOW_LIST = re.compile(rf"\[\s*(?:(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*)*)?\]")
+_FLOW_MAP = re.compile(
+    rf"\{{\s*(?:(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*(?:,\s*(?:{_ITEM})\s*:\s+(?:{_ITEM})\s*)*)?\}}"
+)
+#: Unquoted strings that YAML reads as a null or a boolean.
+_YAML_NULLS = frozenset({"null", "Null", "NULL"})
+_YAML_BOOLEANS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+
+
+def string_list(text: str) -> list[str]:
+    """Strings with semicolons between them, or a list of YAML in brackets.
+
+    An item in quotes keeps its semicolons and blanks; a nested list of YAML is refused.
+
+    >>> string_list("a; 'b;c'"), string_list("[a, b]")
+    (['a', 'b;c'], ['a', 'b'])
+    """
+    if _FLOW_LIST.fullmatch(text) and (items := _yaml_items(text)) is not None:
+        return items
+    if text.lstrip().startswith(("[", "- ", "{")):
+        raise refused("a list such as a;b or [a, b]", text)
+    return _split(text, ";")
+
+
+def string_map(text: str) -> dict[str, str]:
+    """Pairs ``key:value`` with commas between them, or a map of YAML in braces.
+
+    >>> string_map("a:b,c:d"), string_map("{a: b}")
+    ({'a': 'b', 'c': 'd'}, {'a': 'b'})
+    """
+    expected = "a map such as a:b,c:d"
+    if _FLOW_MAP.fullmatch(text) and (items := _yaml_items(text)) is not None:
+        pairs = list(zip(items[::2], items[1::2], strict=True))
+    elif text.lstrip().startswith("{") or "\n" in text:
+        raise refused(expected, text)
+    else:
+        pairs = [_pair(part, text) for part in _split(text, ",", keep_quotes=True)]
+    if len(dict(pairs)) != len(pairs):
+        raise refused(f"{expected}, each key once", text)
+    return dict(pairs)
+
+
+def _pair(part: str, text: str) -> tuple[str, str]:
+    match _split(part, ":"):
+        case [key, value]:
+            return key, value
+        case _:
+            raise refused("a map such as a:b,c:d", text)
+
+
+def _yaml_items(text: str) -> list[str] | None:
+    """The items between brackets or braces; None where YAML would read one as a null."""
+    items = []
+    for item in re.findall(_ITEM, text[1:-1]):
+        if item in _YAML_NULLS:
+            return None
+        if item[0] in "'\"":
+            items.append(item[1:-1].replace("''", "'") if item[0] == "'" else item[1:-1])
+        elif item in _YAML_BOOLEANS:
+            items.append(item.lower())
+        else:
+            items.append(item.lstrip("0") or "0" if item.isdecimal() else item)
+    return items
+
+
+def _split(text: str, separator: str, *, keep_quotes: bool = False) -> list[str]:
+    """The parts of a text, those in quotes with the separator in them; blanks around them go."""
+    return [part if keep_quotes else _unquoted(part) for part in _parts(text, separator)]
+
+
+def _parts(text: str, separator: str) -> Iterator[str]:
+    """The parts of a text; one in quotes may hold the separator and its own quotes doubled."""
+    quoted = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
+    start = 0
+    while start < len(text):
+        blank = _BLANKS.match(text, start)
+        stop = begin = blank.end() if blank else start
+        if text.startswith(("'", '"'), begin):
+            found = quoted.match(text, begin)
+            stop = found.end() if found else len(text) + 1
+        end = text.find(separator, stop)
+        end = len(text) if end < 0 else end
+        if stop > len(text) or (stop > begin and text[stop:end].strip(_BLANK)) or end == 0:
+            raise refused(
+                f"parts separated by {separator!r}, each either quoted entirely or not at all", text
+            )
+        yield text[begin:end].strip(_BLANK)
+        start = end + 1
+
+
+def _unquoted(part: str) -> str:
+    if part[:1] in ("'", '"') and len(part) > 1 and part[-1] == part[0]:
+        return part[1:-1].replace(part[0] * 2, part[0])
+    return part
+
+
+# --- options -------------------------------------------------------------------------------
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigOption(Generic[Value]):
-    """A key, how its text is read, what holds when it is not given, and what it means.
+    """An option: its key, the parser of its value, its default and its description.
 
-    `fallback` keys are understood as well, and so are `former` ones, which are deprecated: whoever
-    uses one is told the key of today. `is_map` says that ``key.*`` belongs to it as well. The value
-    of a `secret` option is masked where an environment shows the options, and in errors.
+    `fallback_keys` are accepted as well, and so are `deprecated_keys`, with a warning that names
+    `key`. `is_map` means that ``key.*`` belongs to the option, too. The value of a `secret` option
+    is masked where an environment shows the options, and in errors.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -34,14 +356,14 @@ class ConfigOption(Generic[Value]):
     default: Value | None = None
     description: str = ""
     required: bool = False
-    former: tuple[str, ...] = ()
+    deprecated_keys: tuple[str, ...] = ()
     is_map: bool = False
-    fallback: tuple[str, ...] = ()
+    fallback_keys: tuple[str, ...] = ()
     secret: bool = False
 
     def keys(self) -> tuple[str, ...]:
         """All keys that are understood, that of today first."""
-        return (self.key, *self.fallback, *self.former)
+        return (self.key, *self.fallback_keys, *self.deprecated_keys)
 
     def of(self, options: Mapping[str, str]) -> Value | None:
         """The value among these options, or the default.
@@ -95,7 +417,7 @@ def time_zone(text: str) -> str:
     return text
 
 
-# --- the options of an environment -----------------------------------------------------------
+# --- the options of an environment ---------------------------------------------------------
 
 #: Every option that an environment reads.
 RUNTIME_MODE = ConfigOption(
@@ -127,7 +449,7 @@ ATOMICITY = ConfigOption(
     boolean,
     False,
     "whether CREATE TABLE AS leaves nothing behind when its job fails",
-    former=("table.ctas.atomicity-enabled",),
+    deprecated_keys=("table.ctas.atomicity-enabled",),
 )
 DYNAMIC_OPTIONS = ConfigOption(
     "table.dynamic-table-options.enabled",
@@ -166,3 +488,11 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     MAX_CODE_LENGTH,
     STATE_RETENTION,
 )
+
+
+# --- deprecation ---------------------------------------------------------------------------
+
+
+def warn_deprecated(old: str, by: str) -> None:
+    """Warn whoever called the method that has been warn_deprecated."""
+    warnings.warn(f"{old} is deprecated: use {by}", DeprecationWarning, stacklevel=3)

@@ -48,7 +48,7 @@ class Column(NamedTuple):
     expression: syntax.Expression
 
 
-# --- what was given -------------------------------------------------------------------------------
+# --- what was given ------------------------------------------------------------------------
 
 
 def expression_of(given: object) -> syntax.Expression:
@@ -150,7 +150,7 @@ def require_different(names: Sequence[str]) -> None:
         )
 
 
-# --- blocks ---------------------------------------------------------------------------------------
+# --- blocks --------------------------------------------------------------------------------
 
 
 def block(query: Query) -> Select:
@@ -288,7 +288,7 @@ def distinct(query: Query) -> Query:
     return replace(block(query), distinct=True)
 
 
-# --- grouping -------------------------------------------------------------------------------------
+# --- grouping ------------------------------------------------------------------------------
 
 
 def grouped(query: Query, keys: Sequence[object], known: list[str]) -> tuple[Query, list[Column]]:
@@ -316,7 +316,7 @@ def group(query: Query, keys: Sequence[Column], columns: Sequence[Column]) -> Qu
     return replace(block(query), items=items(columns), group_by=tuple(tree for _, tree in keys))
 
 
-# --- columns --------------------------------------------------------------------------------------
+# --- columns -------------------------------------------------------------------------------
 
 
 def placed(known: list[str], added: Iterable[Column]) -> list[Column]:
@@ -362,7 +362,7 @@ def require_known(name: str, known: Sequence[str]) -> None:
         )
 
 
-# --- several tables -------------------------------------------------------------------------------
+# --- several tables ------------------------------------------------------------------------
 
 
 def joined(
@@ -398,7 +398,7 @@ def _operand(query: Query) -> Query:
     return Select((ALL,), Derived(query)) if isinstance(query, Ordered | SetOperation) else query
 
 
-# --- order and limits -----------------------------------------------------------------------------
+# --- order and limits ----------------------------------------------------------------------
 
 
 def ordered(query: Query, given: Iterable[object]) -> Query:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self
 
+from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Job
 from schema_core.environment.table_schema import TableSchema
-from schema_core.environment.warning import replaced
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.types import (
     ArrayType,
@@ -115,7 +115,7 @@ class TableResult:
 
     def get_table_schema(self) -> TableSchema:
         """The names and types of the columns, as before `get_resolved_schema`."""
-        replaced("get_table_schema", "get_resolved_schema")
+        warn_deprecated("get_table_schema", "get_resolved_schema")
         schema = self.schema
         return TableSchema(schema.get_column_names(), schema.get_column_data_types())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from itertools import count
 from threading import RLock
 from typing import Any
 
@@ -38,7 +39,7 @@ from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, Tempo
 from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
-from schema_core.environment.definition import offered_module
+from schema_core.environment.discovery import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
 from schema_core.environment.planner import (
     BoundTable,
@@ -64,7 +65,7 @@ from schema_core.types import DataType
 
 
 @contextmanager
-def placed(span: Span | None) -> Iterator[None]:
+def at_span(span: Span | None) -> Iterator[None]:
     """Say where in the statement an error that passes is, unless it knows."""
     try:
         yield
@@ -128,6 +129,11 @@ class Session:
         self._engine_session = engine_session
         self._lock = RLock()
         self._opened = OpenViews()
+        self._numbers = count(1)
+
+    def next_number(self) -> int:
+        """Return a number that names one table or view of this session without a path."""
+        return next(self._numbers)
 
     @contextmanager
     def temporary_scope(self) -> Iterator[None]:
@@ -158,12 +164,12 @@ class Session:
             SchemaError: with code `invalid-path-length` for a name of more than three parts,
                 `current-catalog-not-set` or `current-database-not-set` where it leaves one open.
         """
-        with placed(name.span):
+        with at_span(name.span):
             return self.registry.qualify(UnresolvedPath(name.parts))
 
     def database(self, name: Name | None) -> tuple[str, str]:
         """The catalog and database that a name in a statement means; without one, the current."""
-        with placed(name.span if name else None):
+        with at_span(name.span if name else None):
             return self.registry.qualify_database(name.parts if name else ())
 
     def found(self, name: Name) -> FoundTable:
@@ -172,7 +178,7 @@ class Session:
         Raises:
             NotFoundError: with code `table-not-found`.
         """
-        with placed(name.span):
+        with at_span(name.span):
             return self.tables.get(self.identifier(name))
 
     # --- what it resolves to -------------------------------------------------------------------
@@ -265,7 +271,7 @@ class Session:
         Raises:
             NotFoundError: with code `model-not-found`.
         """
-        with placed(name.span):
+        with at_span(name.span):
             found = self.models.get(self.identifier(name))
         schemas = (found.resolved_input_schema, found.resolved_output_schema)
         taken, given = (
@@ -277,7 +283,7 @@ class Session:
         """What a name in a query stands for; a view only while its query still holds."""
         found = self._inline(path) or self.found(Name(path, span))
         if isinstance(found.table, ResolvedCatalogView):
-            with placed(span):
+            with at_span(span):
                 self.query_of(found.identifier, found.table)
         return Table(found.identifier, found.table.resolved_schema, found.kind.value)
 

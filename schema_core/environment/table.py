@@ -1,45 +1,52 @@
-"""`Table`: a query that has been resolved but not yet run."""
+"""`Table`: a query that is resolved but not run yet, with PyFlink's methods."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
+from schema_core.environment import relational
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
-from schema_core.environment.frames import frame_of
+from schema_core.environment.elements import frame_of
+from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import Writing, run_query, write
-from schema_core.environment.operations.views import view_of
+from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable
-from schema_core.environment.relational import require_shallow
+from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
-from schema_core.environment.table_methods import TableMethods
 from schema_core.environment.table_schema import TableSchema
 from schema_core.environment.views import QueryView, inline_functions, tables_in
-from schema_core.environment.warning import replaced
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.expressions.fluent import Expression
+from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.printer import print_query
-from schema_core.sql.query_syntax import Query, Select, SelectItem, TableName
+from schema_core.sql.query_syntax import JoinKind, Query, Select, SelectItem, Source, TableName
 from schema_core.sql.syntax import Name, Star
 from schema_core.types import RowType
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import pandas as pd
 
-#: Numbers the tables that have no path.
-_NUMBERS = count(1)
+    from schema_core.expressions.fluent import AliasedExpression, SortedExpression
+    from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
+
+    #: What a list of columns is made of.
+    Item: TypeAlias = Expression | AliasedExpression | ColumnSelection | ColumnRange
 
 
-class Table(TableMethods):
+class Table:
     """A query, typed and ready to run. Made by an environment, and by methods of other tables.
 
     FLIP-64 calls it what it is: a view that has no name yet.
@@ -78,7 +85,7 @@ class Table(TableMethods):
     def column_names(self) -> list[str]:
         return self._schema.get_column_names()
 
-    def of_query(self, query: Query) -> Self:
+    def of_query(self, query: Query) -> Table:
         require_instance(query, get_args(Query), "query", "a Query")
         require_shallow(query)
         return type(self)(self._session, query, self._session.query(query, None))
@@ -108,7 +115,7 @@ class Table(TableMethods):
 
     def get_schema(self) -> TableSchema:
         """The names and types of the columns, as before `get_resolved_schema`."""
-        replaced("get_schema", "get_resolved_schema")
+        warn_deprecated("get_schema", "get_resolved_schema")
         return TableSchema(self.column_names(), self._schema.get_column_data_types())
 
     def print_schema(self) -> None:
@@ -117,6 +124,230 @@ class Table(TableMethods):
 
     def __str__(self) -> str:
         return str(self._schema)
+
+    def __getattr__(self, name: str) -> Expression:
+        """``table.a`` is the column ``a``, as in PyFlink."""
+        if name.startswith("__") or "_schema" not in self.__dict__:
+            raise AttributeError(name)
+        if name not in self.column_names():
+            hint = similar(name, self.column_names())
+            raise AttributeError(
+                f"the table has no column {name!r}" + (f"; {hint}" if hint else "")
+            )
+        return col(name)
+
+    # --- columns -------------------------------------------------------------------------------
+
+    def select(self, *fields: Item) -> Table:
+        """These columns, which may be computed; of aggregates alone one row.
+
+        What has no name is called as Flink calls it: ``_c0``, ``EXPR$0`` for an aggregate,
+        ``r$x`` for a field.
+
+        Raises:
+            SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
+        """
+        return self.of_query(relational.select(self.query, columns_of(fields, self.column_names())))
+
+    def alias(self, field: str, *fields: str) -> Table:
+        """The columns under other names, from the first on.
+
+        Raises:
+            SchemaError: with code `alias-count-mismatch` for more names than columns.
+        """
+        known, new = self.column_names(), [field, *fields]
+        for name in new:
+            require_instance(name, str, "an alias")
+        if len(new) > len(known):
+            raise SchemaError(
+                f"{len(new)} names for {len(known)} columns", code="alias-count-mismatch"
+            )
+        found = [*new, *known[len(new) :]]
+        relational.require_different(found)
+        columns = [Column(name, Name((old,))) for name, old in zip(found, known, strict=True)]
+        return self.of_query(relational.select(self.query, columns))
+
+    def add_columns(self, *fields: Item) -> Table:
+        """All columns, and these behind them.
+
+        Raises:
+            SchemaError: with code `duplicate-column` for one that is there already.
+        """
+        every = relational.placed(self.column_names(), ())
+        listed = [*(col(one.name) for one in every), *fields]
+        return self.of_query(relational.select(self.query, columns_of(listed, self.column_names())))
+
+    def add_or_replace_columns(self, *fields: Item) -> Table:
+        """All columns, and these: in place of those of their names, else behind them."""
+        known = self.column_names()
+        listed = [*map(col, known), *fields]
+        added: list[Column] = []
+        for place, one in enumerate(listed[len(known) :]):
+            tree = expression_of(one)
+            names = getattr(one, "names", None)
+            name = names[0] if names else relational.name_of(tree, len(known) + place, ())
+            added.append(Column(name, tree))
+        return self.of_query(relational.select(self.query, relational.placed(known, added)))
+
+    def rename_columns(self, *fields: AliasedExpression) -> Table:
+        """Columns under new names: ``col("old").alias("new")``.
+
+        Raises:
+            SchemaError: with code `unknown-column`, `duplicate-column`, `not-an-expression`.
+        """
+        return self.of_query(
+            relational.select(self.query, relational.renamed(self.column_names(), fields))
+        )
+
+    def drop_columns(self, *fields: Item) -> Table:
+        """All columns but these.
+
+        Raises:
+            SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
+        """
+        known = self.column_names()
+        dropped = {name for one in fields for name in selected_columns(one, known)}
+        kept = [name for name in known if name not in dropped]
+        relational.require_different(kept)
+        columns = [Column(name, Name((name,))) for name in kept]
+        return self.of_query(relational.select(self.query, columns))
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def filter(self, predicate: Expression) -> Table:
+        """The rows for which the predicate is true.
+
+        Raises:
+            SchemaError: with code `not-a-condition` for a predicate that is no BOOLEAN.
+        """
+        return self.of_query(relational.where(self.query, expression_of(predicate)))
+
+    def where(self, predicate: Expression) -> Table:
+        """As `filter`."""
+        return self.filter(predicate)
+
+    def distinct(self) -> Table:
+        """The rows, each once."""
+        return self.of_query(relational.distinct(self.query))
+
+    def group_by(self, *fields: Item) -> GroupedTable:
+        """The groups of rows that are equal in these columns."""
+        return GroupedTable(self, *relational.grouped(self.query, fields, self.column_names()))
+
+    # --- several tables ------------------------------------------------------------------------
+
+    def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """The pairs of rows for which the predicate is true; without one all pairs.
+
+        Raises:
+            SchemaError: with code `ambiguous-column` where both have a column of one name.
+        """
+        return self._join(right, JoinKind.INNER, join_predicate)
+
+    def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
+        """As `join`, and the rows of this table that have no partner, with NULL beside them."""
+        return self._join(right, JoinKind.LEFT, join_predicate)
+
+    def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """As `join`, and the rows of the other table that have no partner."""
+        return self._join(right, JoinKind.RIGHT, join_predicate)
+
+    def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
+        """As `join`, and the rows of both tables that have no partner."""
+        return self._join(right, JoinKind.FULL, join_predicate)
+
+    def _join(self, right: Table, kind: JoinKind, predicate: Expression | None) -> Table:
+        other = _required(right)
+        if both := sorted({*self.column_names()} & {*other.column_names()}):
+            raise SchemaError(
+                f"both tables have the columns {', '.join(both)}",
+                code="ambiguous-column",
+                hint="name those of one table otherwise: rename_columns(...)",
+            )
+        condition = None if predicate is None else expression_of(predicate)
+        source = relational.source_of(other.query)
+        return self.of_query(relational.joined(self.query, source, kind, condition))
+
+    def join_lateral(
+        self,
+        table_function_call: Expression | AliasedExpression,
+        join_predicate: Expression | None = None,
+    ) -> Table:
+        """Each row beside those that a table function gives for it."""
+        return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
+
+    def left_outer_join_lateral(
+        self,
+        table_function_call: Expression | AliasedExpression,
+        join_predicate: Expression | None = None,
+    ) -> Table:
+        """As `join_lateral`, and the rows for which the function gives none."""
+        return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
+
+    def _lateral(
+        self, call: Expression | AliasedExpression, kind: JoinKind, predicate: Expression | None
+    ) -> Table:
+        condition = None if predicate is None else expression_of(predicate)
+        source: Source = relational.called(call)
+        return self.of_query(relational.joined(self.query, source, kind, condition))
+
+    def union(self, right: Table) -> Table:
+        """The rows of both, each once; columns belong together by their places."""
+        return self._combined("UNION", False, right)
+
+    def union_all(self, right: Table) -> Table:
+        """The rows of both."""
+        return self._combined("UNION", True, right)
+
+    def intersect(self, right: Table) -> Table:
+        """The rows that are in both, each once."""
+        return self._combined("INTERSECT", False, right)
+
+    def intersect_all(self, right: Table) -> Table:
+        """The rows that are in both, as often as in both."""
+        return self._combined("INTERSECT", True, right)
+
+    def minus(self, right: Table) -> Table:
+        """The rows that are not in the other, each once."""
+        return self._combined("EXCEPT", False, right)
+
+    def minus_all(self, right: Table) -> Table:
+        """The rows, each as much less often as it is in the other."""
+        return self._combined("EXCEPT", True, right)
+
+    def _combined(self, operator: str, every: bool, right: Table) -> Table:
+        other = _required(right)
+        return self.of_query(relational.combined(operator, every, self.query, other.query))
+
+    # --- order ---------------------------------------------------------------------------------
+
+    def order_by(self, *fields: Expression | SortedExpression) -> Table:
+        """The rows in an order: ``col("a").desc``."""
+        return self.of_query(relational.ordered(self.query, fields))
+
+    def offset(self, offset: int) -> Table:
+        """The rows without the first ones.
+
+        Raises:
+            SchemaError: with code `invalid-row-count` for a number below 0, or behind `fetch`.
+        """
+        return self.of_query(relational.limited(self.query, offset=offset))
+
+    def fetch(self, fetch: int) -> Table:
+        """Only so many rows, the first ones.
+
+        Raises:
+            SchemaError: with code `invalid-row-count` for a number below 0, or behind another
+                `fetch`.
+        """
+        return self.of_query(relational.limited(self.query, fetch=fetch))
+
+    def limit(self, fetch: int, offset: int = 0) -> Table:
+        """Only so many rows, without the first ones."""
+        require_instance(fetch, int, "fetch")
+        require_instance(offset, int, "offset")
+        limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
+        return self.of_query(limited)
 
     # --- running -------------------------------------------------------------------------------
 
@@ -181,7 +412,10 @@ class Table(TableMethods):
         query = self._session.expanded(self._query, None)
         text = print_query(query) if self._obstacle() is None else ""
         schema = self._schema
-        return QueryView(unresolve(schema), text, text, resolved_schema=schema, query=query)
+        number = self._session.next_number()
+        return QueryView(
+            unresolve(schema), text, text, resolved_schema=schema, query=query, number=number
+        )
 
     def _expanded(self) -> Query:
         if (obstacle := self._obstacle()) is not None:
@@ -204,6 +438,29 @@ class Table(TableMethods):
                 "create a temporary view",
             )
         return None
+
+
+class GroupedTable:
+    """A table in groups: `select` says what is wanted of each."""
+
+    def __init__(self, table: Table, query: Query, keys: Sequence[Column]) -> None:
+        self._table = table
+        self._query = query
+        self._keys = keys
+
+    def select(self, *fields: Item) -> Table:
+        """A row for each group: its keys, and aggregates of its rows.
+
+        Raises:
+            SchemaError: with code `not-grouped` for what differs within a group.
+        """
+        columns = columns_of(fields, [one.name for one in self._keys])
+        return self._table.of_query(relational.group(self._query, self._keys, columns))
+
+
+def _required(right: object) -> Table:
+    require_instance(right, Table, "right", "a Table")
+    return cast("Table", right)
 
 
 class TablePipeline:
@@ -268,7 +525,7 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
     check_declared_metadata(table, "define")
     connector = descriptor.options.get(CONNECTOR)
     word = f"anonymous_{connector}" if connector else "anonymous"
-    identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${next(_NUMBERS)}*")
+    identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${session.next_number()}*")
     session.temporary.tables.create(identifier, table, ignore_if_exists=False)
     return BoundTable(identifier, table)
 

@@ -4,42 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance, validate_arguments
+from schema_core.catalog.api import Catalog
+from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.manager import FoundTable
-from schema_core.catalog.objects import TableKind
-from schema_core.environment import elements, frames
+from schema_core.catalog.objects import CatalogFunction, TableKind
+from schema_core.catalog.store import CatalogDescriptor
+from schema_core.environment import elements
 from schema_core.environment import table as tables
-from schema_core.environment.catalog_methods import CatalogMethods
 from schema_core.environment.completion import complete
 from schema_core.environment.config import Configuration, TableConfig
-from schema_core.environment.deprecated_methods import DeprecatedMethods
-from schema_core.environment.description import Description, describe
-from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.function_methods import FunctionMethods
+from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
+from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.operations.data import explained_text
 from schema_core.environment.operations.dispatch import run
+from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
+from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import JobStatusHook, Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.statement_set import StatementSet
 from schema_core.environment.table import Table
-from schema_core.environment.type_methods import TypeMethods
 from schema_core.errors import SchemaError
-from schema_core.paths import parse_path
+from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import Statement
 from schema_core.sql.summary import Operation
+from schema_core.text import is_blank, quote_identifier
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import SparkSession
 
 
-class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedMethods):
+class TableEnvironment:
     """A session of tables: catalogs, temporary objects, queries and jobs.
 
     Nothing but a job needs an engine: definitions, listings and the types of queries are answered
@@ -220,8 +223,8 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
             SchemaError: as `from_elements`.
         """
         del split_num
-        told = frames.schema_of(pdf, schema)
-        return self._of_rows(frames.rows_of(pdf), told, verify=True)
+        columns = elements.schema_of(pdf, schema)
+        return self._of_rows(elements.rows_of(pdf), columns, verify=True)
 
     def _of_rows(self, rows: list[Any], schema: object, verify: bool) -> Table:
         type_ = elements.row_type(rows, schema)
@@ -358,7 +361,7 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
           `b` INT NOT NULL
         )
         """
-        return describe(self._session, parse_path(path))
+        return describe_path(self._session, parse_path(path))
 
     def list_hidden(self) -> list[str]:
         """What temporary objects hide at the moment, a sentence each, sorted."""
@@ -375,3 +378,455 @@ class TableEnvironment(CatalogMethods, FunctionMethods, TypeMethods, DeprecatedM
             NotFoundError: with code `table-not-found`.
         """
         return create_statement(self._session, self._identifier(path), with_secrets=True)
+
+    def _identifier(self, path: str) -> ObjectIdentifier:
+        return self._session.registry.qualify(parse_path(path))
+
+    # --- listings ------------------------------------------------------------------------------
+
+    def _current(self) -> tuple[str, str]:
+        return self._session.registry.qualify_database(())
+
+    def list_catalogs(self) -> list[str]:
+        """The names of all catalogs, sorted."""
+        return self._session.registry.names()
+
+    def list_databases(self) -> list[str]:
+        """The databases of the current catalog, sorted."""
+        return sorted(self._session.registry.current().list_databases())
+
+    def list_tables(
+        self, catalog_name: str | None = None, database_name: str | None = None
+    ) -> list[str]:
+        """The permanent tables, views and materialized tables of a database, sorted.
+
+        FLIP-64: temporary objects are listed by `list_temporary_tables`.
+        """
+        catalog, database = self._place(catalog_name, database_name)
+        return sorted(self._session.registry.get(catalog).list_tables(database))
+
+    def list_views(self) -> list[str]:
+        """The permanent views of the current database, sorted."""
+        catalog, database = self._current()
+        return sorted(self._session.registry.get(catalog).list_views(database))
+
+    def list_materialized_tables(self) -> list[str]:
+        """The materialized tables of the current database, sorted."""
+        catalog, database = self._current()
+        return sorted(self._session.registry.get(catalog).list_materialized_tables(database))
+
+    def list_temporary_tables(
+        self, catalog_name: str | None = None, database_name: str | None = None
+    ) -> list[str]:
+        """The temporary tables and views of a database, sorted."""
+        place = self._place(catalog_name, database_name)
+        return self._session.temporary.table_names(*place)
+
+    def list_temporary_views(self) -> list[str]:
+        """The temporary views of the current database, sorted."""
+        return self._session.temporary.table_names(*self._current(), TableKind.VIEW)
+
+    def list_models(self) -> list[str]:
+        """The permanent models of the current database, sorted."""
+        return self._session.models.list_models(*self._current())
+
+    def list_temporary_models(self) -> list[str]:
+        """The temporary models of the current database, sorted."""
+        return self._session.temporary.model_names(*self._current())
+
+    def _place(self, catalog: str | None, database: str | None) -> tuple[str, str]:
+        given = [name for name in (catalog, database) if name is not None]
+        for name in given:
+            require_instance(name, str, "a name of a catalog or database")
+        return self._session.registry.qualify_database(tuple(given))
+
+    # --- catalogs and databases ----------------------------------------------------------------
+
+    @validate_arguments(catalog_name=str, catalog_descriptor=CatalogDescriptor)
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
+        """Make a catalog from its options.
+
+        Raises:
+            AlreadyExistsError: with code `catalog-exists`.
+            SchemaError: with code `unknown-catalog-type` or `invalid-catalog-option`.
+        """
+        given = catalog_descriptor
+        descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)
+        self._session.registry.create(descriptor, ignore_if_exists=False)
+
+    @validate_arguments(catalog_name=str, catalog=Catalog)
+    def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
+        """Use a catalog that exists as an object.
+
+        Raises:
+            AlreadyExistsError: with code `catalog-exists`.
+        """
+        self._session.registry.register(catalog_name, catalog)
+
+    @validate_arguments(catalog_name=str)
+    def get_catalog(self, catalog_name: str) -> Catalog:
+        """The catalog of this name.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+        """
+        return self._session.registry.get(catalog_name)
+
+    def use_catalog(self, catalog_name: str | None) -> None:
+        """Choose the current catalog, and its default database; None for none."""
+        require_instance(catalog_name, (str, NoneType), "catalog_name")
+        self._session.registry.use_catalog(catalog_name)
+
+    def use_database(self, database_name: str | None) -> None:
+        """Choose the current database; None for none."""
+        require_instance(database_name, (str, NoneType), "database_name")
+        self._session.registry.use_database(database_name)
+
+    def get_current_catalog(self) -> str | None:
+        return self._session.registry.current_catalog
+
+    def get_current_database(self) -> str | None:
+        return self._session.registry.current_database
+
+    # --- models --------------------------------------------------------------------------------
+
+    @validate_arguments(model_path=str, model_descriptor=ModelDescriptor)
+    def create_model(
+        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
+    ) -> None:
+        """Keep a model in its catalog.
+
+        Raises:
+            AlreadyExistsError: with code `model-exists`.
+        """
+        model = model_descriptor.to_catalog_model()
+        self._session.models.create(self._identifier(model_path), model, ignore_if_exists)
+
+    @validate_arguments(model_path=str, model_descriptor=ModelDescriptor)
+    def create_temporary_model(
+        self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
+    ) -> None:
+        """Keep a model for this session, at any path.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-model-exists`.
+        """
+        model = model_descriptor.to_catalog_model()
+        self._session.models.create_temporary(self._identifier(model_path), model, ignore_if_exists)
+
+    @validate_arguments(model_path=str)
+    def drop_model(self, model_path: str, ignore_if_not_exists: bool = True) -> bool:
+        """Drop a permanent model; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `model-not-found`, unless that is to be ignored.
+            SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path
+                (FLIP-64).
+        """
+        identifier = self._identifier(model_path)
+        return self._session.models.drop_unless_hidden(identifier, ignore_if_not_exists)
+
+    @validate_arguments(model_path=str)
+    def drop_temporary_model(self, model_path: str) -> bool:
+        """Drop a temporary model; tells whether there was one."""
+        return self._session.models.drop_temporary(self._identifier(model_path), if_exists=True)
+
+    @validate_arguments(class_name=str, declaration=FunctionClass)
+    def declare_function_class(self, class_name: str, declaration: FunctionClass) -> None:
+        """Declare what a class does that functions name; the class itself is never imported.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a declaration that could not be called: its
+                signatures are pairs of argument types and a result type.
+        """
+        if is_blank(class_name):
+            raise SchemaError("class_name must not be blank", code="wrong-argument")
+        check_declaration(declaration)
+        self._session.functions.classes[class_name] = declaration
+
+    @validate_arguments(path=str, function_class_name=str)
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool = False
+    ) -> None:
+        """Keep a function in its catalog; its class must be declared and usable.
+
+        Raises:
+            AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
+                temporary one hides it.
+            SchemaError: with code `invalid-function-class`.
+        """
+        identifier, functions = (
+            self._session.registry.qualify(parse_path(path)),
+            self._session.functions,
+        )
+        function = CatalogFunction.create_instance(function_class_name, "Java")
+        functions.check(function)
+        if not ignore_if_exists or identifier not in functions.temporary:
+            functions.require_not_hidden(identifier)
+            functions.create(identifier, function, ignore_if_exists)
+
+    @validate_arguments(name=str)
+    def create_temporary_system_function(self, name: str, function: Given) -> None:
+        """Keep a function for this session that hides built-in ones.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-system-function-exists`.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        """
+        definition = definition_of(function)
+        self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
+
+    @validate_arguments(path=str)
+    def create_temporary_function(self, path: str, function: Given) -> None:
+        """Keep a function for this session.
+
+        FLIP-64: a path of one part makes a temporary system function.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`, or
+                `temporary-system-function-exists`.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        """
+        parsed = parse_path(path)
+        if len(parsed.parts) == 1:
+            self.create_temporary_system_function(parsed.object_name, function)
+            return
+        identifier = self._session.registry.qualify(parsed)
+        definition = definition_of(function)
+        self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
+
+    def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
+        """Keep a class as a function for this session that hides built-in ones.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-system-function-exists`.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        """
+        self.create_temporary_system_function(name, function_class_name)
+
+    def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
+        """Keep a class as a function for this session; `create_temporary_function` says where.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists`.
+            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+        """
+        self.create_temporary_function(path, function_class_name)
+
+    @validate_arguments(path=str)
+    def drop_function(self, path: str) -> bool:
+        """Drop a permanent function; tells whether there was one.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-function-exists` where a temporary one hides
+                it.
+        """
+        identifier = self._session.registry.qualify(parse_path(path))
+        self._session.functions.require_not_hidden(identifier)
+        return self._session.functions.drop(identifier, ignore_if_not_exists=True)
+
+    @validate_arguments(name=str)
+    def drop_temporary_system_function(self, name: str) -> bool:
+        """Drop a temporary system function; tells whether there was one."""
+        return self._session.functions.system.drop(name, ignore_if_not_exists=True)
+
+    @validate_arguments(path=str)
+    def drop_temporary_function(self, path: str) -> bool:
+        """Drop a temporary function; tells whether there was one.
+
+        FLIP-64: a path of one part means a temporary system function.
+        """
+        parsed = parse_path(path)
+        if len(parsed.parts) == 1:
+            return self.drop_temporary_system_function(parsed.object_name)
+        identifier = self._session.registry.qualify(parsed)
+        return self._session.functions.temporary.drop(identifier, ignore_if_not_exists=True)
+
+    def list_user_defined_functions(self) -> list[str]:
+        """The user's functions, temporary ones too, sorted, in lower case."""
+        registry = self._session.registry
+        place = registry.current_path
+        return self._session.functions.list_user_defined(*place)
+
+    def list_functions(self) -> list[str]:
+        """The permanent functions that one name reaches, built-in ones too, sorted (FLIP-64)."""
+        functions, (catalog, database) = (
+            self._session.functions,
+            self._session.registry.qualify_database(()),
+        )
+        kept = self._session.registry.get(catalog).list_functions(database)
+        return sorted({*kept, *functions.list_system()})
+
+    def list_temporary_functions(self) -> list[str]:
+        """The temporary functions that one name reaches, sorted (FLIP-64)."""
+        functions, place = self._session.functions, self._session.registry.qualify_database(())
+        here = [
+            path.object_name
+            for path in functions.temporary
+            if (path.catalog_name, path.database_name) == place
+        ]
+        return sorted({*functions.system, *here})
+
+    # --- modules -------------------------------------------------------------------------------
+
+    @validate_arguments(module_name=str)
+    def load_module(self, module_name: str, module: Mapping[str, Given] | None = None) -> None:
+        """Load a module and use it after all others.
+
+        Args:
+            module_name: How it is called; a package may offer a module of this name.
+            module: The module itself: its functions by their names.
+
+        Raises:
+            AlreadyExistsError: with code `module-exists`.
+            NotFoundError: with code `module-not-found`.
+        """
+        modules = self._session.functions.modules
+        if module is None:
+            modules.load(module_name)
+        else:
+            modules.add(module_name, module_of(module_name, module))
+
+    @validate_arguments(module_name=str)
+    def unload_module(self, module_name: str) -> None:
+        """Forget a module."""
+        self._session.functions.modules.unload(module_name)
+
+    def use_modules(self, *module_names: str) -> None:
+        """Use these modules, in this order, and no others."""
+        for name in module_names:
+            require_instance(name, str, "module_names")
+        self._session.functions.modules.use(module_names)
+
+    def list_modules(self) -> list[str]:
+        """The modules in use, in order."""
+        return list(self._session.functions.modules.used)
+
+    def list_full_modules(self) -> list[tuple[str, bool]]:
+        """All modules, and whether each is in use."""
+        return self._session.functions.modules.listed()
+
+    # --- types: methods of this library, for types in catalogs (FLIP-164) ----------------------
+
+    def create_type(
+        self,
+        path: str,
+        definition: object,
+        ignore_if_exists: bool = False,
+        *,
+        description: str | None = None,
+    ) -> None:
+        """Keep a type in its catalog, for schemas and casts to name it.
+
+        Args:
+            path: One to three names.
+            definition: What `DataTypes.of` takes: a row or dataclass makes a structured type, any
+                other type is the source of a distinct one.
+            ignore_if_exists: Leave a type that is there already as it is.
+            description: What it is for.
+
+        Raises:
+            AlreadyExistsError: with code `type-exists`.
+            UnsupportedError: with code `unsupported-capability` for a catalog that keeps no types.
+        """
+        kept = self._session.types.define(definition, description)
+        self._session.types.create(self._identifier(path), kept, ignore_if_exists)
+
+    def create_temporary_type(
+        self,
+        path: str,
+        definition: object,
+        ignore_if_exists: bool = False,
+        *,
+        description: str | None = None,
+    ) -> None:
+        """Keep a type for this session, at any path, where it hides a permanent one.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-type-exists`.
+        """
+        kept = self._session.types.define(definition, description)
+        self._session.types.create_temporary(self._identifier(path), kept, ignore_if_exists)
+
+    def drop_type(self, path: str, ignore_if_not_exists: bool = True) -> bool:
+        """Drop a permanent type; tells whether there was one. Tables that have it stay as they are.
+
+        Raises:
+            NotFoundError: with code `type-not-found`, unless that is to be ignored.
+            SchemaError: with code `hidden-by-temporary` (FLIP-64).
+        """
+        return self._session.types.drop(self._identifier(path), ignore_if_not_exists)
+
+    def drop_temporary_type(self, path: str) -> bool:
+        """Drop a temporary type; tells whether there was one."""
+        return self._session.types.drop_temporary(self._identifier(path), if_exists=True)
+
+    def list_types(self) -> list[str]:
+        """The permanent types of the current database, sorted."""
+        return self._session.types.list_types(*self._session.registry.qualify_database(()))
+
+    def list_temporary_types(self) -> list[str]:
+        """The temporary types of the current database, sorted."""
+        place = self._session.registry.qualify_database(())
+        return self._session.temporary.type_names(*place)
+
+    def _type_path(self, path: str) -> ObjectIdentifier:
+        return self._session.registry.qualify(parse_path(path))
+
+    # --- deprecated since FLIP-64 --------------------------------------------------------------
+
+    def register_table(self, name: str, table: Table) -> None:
+        """As `create_temporary_view`."""
+        warn_deprecated("register_table", "create_temporary_view")
+        self.create_temporary_view(_quoted(name), table)
+
+    def register_table_source(self, name: str, table_source: TableDescriptor) -> None:
+        """As `create_temporary_table`, of a descriptor: sources are found by their options."""
+        warn_deprecated("register_table_source", "create_temporary_table")
+        self.create_temporary_table(_quoted(name), table_source)
+
+    def register_table_sink(self, name: str, table_sink: TableDescriptor) -> None:
+        """As `create_temporary_table`, of a descriptor: sinks are found by their options."""
+        warn_deprecated("register_table_sink", "create_temporary_table")
+        self.create_temporary_table(_quoted(name), table_sink)
+
+    def scan(self, *table_path: str) -> Table:
+        """As `from_path`, with the names of the path one by one."""
+        warn_deprecated("scan", "from_path")
+        return self.from_path(".".join(map(_quoted, table_path)))
+
+    def insert_into(self, target_path: str, table: Table) -> TableResult:
+        """As `Table.execute_insert`."""
+        warn_deprecated("insert_into", "Table.execute_insert")
+        require_instance(table, Table, "table", "a Table")
+        return table.execute_insert(target_path)
+
+    def register_function(self, name: str, function: Given) -> None:
+        """As `create_temporary_system_function`."""
+        warn_deprecated("register_function", "create_temporary_system_function")
+        self.create_temporary_system_function(name, function)
+
+    def register_java_function(self, name: str, function_class_name: str) -> None:
+        """As `create_java_temporary_system_function`."""
+        warn_deprecated("register_java_function", "create_java_temporary_system_function")
+        self.create_java_temporary_system_function(name, function_class_name)
+
+    def sql_update(self, stmt: str) -> TableResult:
+        """As `execute_sql`."""
+        warn_deprecated("sql_update", "execute_sql")
+        return self.execute_sql(stmt)
+
+    def get_completion_hints(self, statement: str, position: int) -> list[str]:
+        """As `complete_statement`."""
+        warn_deprecated("get_completion_hints", "complete_statement")
+        return self.complete_statement(statement, position)
+
+
+def _quoted(name: str) -> str:
+    """One name as the text of a path.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for a name that is not a string.
+    """
+    require_instance(name, str, "name")
+    return quote_identifier(name)

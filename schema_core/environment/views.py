@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import count
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,20 +29,18 @@ from schema_core.sql.syntax import Call, Literal, LiteralKind
 from schema_core.text import Span
 from schema_core.types import DataType
 
-#: Numbers the views that hold a query.
-_NUMBERS = count(1)
-
 
 @dataclass(frozen=True, slots=True)
 class QueryView(ResolvedCatalogView):
     """A temporary view that holds the query of a `Table` itself, not its text.
 
     So it may be made of any table: of a descriptor, of Python values, of one that calls functions
-    without names. Where the query has no text, the texts of the view are empty.
+    without names. Where the query has no SQL, the strings of the view are empty. `number` is unique
+    within the session.
     """
 
     query: Query = field(kw_only=True, compare=False, repr=False)
-    number: int = field(default_factory=lambda: next(_NUMBERS), kw_only=True)
+    number: int = field(kw_only=True)
 
 
 def inline_functions(query: Query) -> Iterator[str]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
-from schema_core.environment.option_values import choice
-from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption
+from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption, choice
 from schema_core.environment.planner import (
     BoundTable,
     Job,

@@ -17,12 +17,11 @@ from schema_core.catalog.registry import (
     masked_configuration,
 )
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.environment.option_values import integer
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
 
 URL = ConfigOption("url", str, required=True)
-SIZE = ConfigOption("size", integer, 3, fallback=("length",), former=("width",))
+SIZE = ConfigOption("size", integer, 3, fallback_keys=("length",), deprecated_keys=("width",))
 CODE = ConfigOption("combination-of-the-vault", integer, secret=True)
 
 #: What the last catalog was made of.

@@ -10,8 +10,7 @@ import pytest
 
 from schema_core.environment.connector import Ability, find_connector, using, validate
 from schema_core.environment.discovery import discover, require
-from schema_core.environment.option_values import integer
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaError
 from schema_core.paths import ObjectIdentifier
 from schema_core.types import DataType
@@ -78,7 +77,7 @@ class Queue:
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         return (
-            ConfigOption("topic", str, required=True, former=("queue.topic",)),
+            ConfigOption("topic", str, required=True, deprecated_keys=("queue.topic",)),
             ConfigOption("size", integer, 1),
             ConfigOption("properties", str, is_map=True),
             ConfigOption("fields.#.kind", str, required=True),

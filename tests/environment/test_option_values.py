@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from schema_core.environment import option_values
+from schema_core.environment import options as option_values
 from schema_core.environment.config import Configuration, TableConfig
 from schema_core.errors import SchemaError
 

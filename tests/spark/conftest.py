@@ -13,8 +13,7 @@ from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Ability, Connector
-from schema_core.environment.option_values import integer
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment

@@ -5,24 +5,34 @@ What a change must not leave behind is told by `references`: columns that others
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import CatalogTable, TableKind
-from schema_core.environment.operations import alter_columns
+from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.environment.operations.definitions import (
+    column_of,
     distribution_of,
+    names_in,
     options_of,
     primary_key_of,
+    promoted,
     watermark_of,
     with_key_not_null,
 )
-from schema_core.environment.operations.partitions import change_partitions
 from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session, placed
-from schema_core.errors import SchemaError, UnsupportedError, at
-from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, similar
+from schema_core.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
+from schema_core.schema.columns import (
+    SqlExpression,
+    UnresolvedColumn,
+    UnresolvedComputedColumn,
+    UnresolvedPhysicalColumn,
+    Written,
+)
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.definition_syntax import (
     AddElements,
@@ -34,11 +44,14 @@ from schema_core.sql.definition_syntax import (
     DropPrimaryKey,
     DropWatermark,
     ModifyElements,
+    Partition,
+    PlacedColumn,
     RenameColumn,
     RenameTo,
     ResetOptions,
     SetOptions,
 )
+from schema_core.sql.parser import parse_expression
 from schema_core.sql.statement_syntax import Alter
 from schema_core.sql.syntax import Name
 
@@ -47,10 +60,10 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
     """Change a permanent table."""
     identifier, change = session.identifier(statement.path), statement.change
     if isinstance(change, AddPartitions | DropPartitions):
-        with placed(statement.path.span):
+        with at_span(statement.path.span):
             change_partitions(session, identifier, change)
         return OK
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         old = session.tables.alterable(TableKind.TABLE, identifier, statement.if_exists)
     if not isinstance(old, CatalogTable):
         return OK
@@ -78,7 +91,7 @@ def unresolved(table: CatalogTable) -> CatalogTable:
 
 def renamed(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
     """Give a table or view another name; only the last part of the new path counts, as in Flink."""
-    with placed(path.span):
+    with at_span(path.span):
         session.tables.rename(identifier, UnresolvedPath(path.parts).object_name)
 
 
@@ -95,11 +108,11 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
     return apply(table, change, text)
 
 
-# --- columns, watermark, key, distribution -------------------------------------------------------
+# --- columns, watermark, key, distribution -------------------------------------------------
 
 
 def _add(table: CatalogTable, change: AddElements, text: str) -> CatalogTable:
-    schema = alter_columns.added(table.schema, change.columns, text)
+    schema = with_added(table.schema, change.columns, text)
     if change.watermark is not None:
         _require_absent(schema.watermark_specs, "a watermark", "MODIFY WATERMARK")
         schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
@@ -117,7 +130,7 @@ def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTa
     if change.constraints:
         _require_present(schema.primary_key, "primary key", "ADD PRIMARY KEY")
         schema = _with_key(schema, change)
-    schema = alter_columns.modified(schema, change.columns, text)
+    schema = with_modified(schema, change.columns, text)
     if change.watermark is not None:
         _require_present(schema.watermark_specs, "watermark", "ADD WATERMARK")
         schema = replace(schema, watermark_specs=(watermark_of(change.watermark, text),))
@@ -151,11 +164,11 @@ def _require_present(there: object, what: str, instead: str | None = None) -> No
 
 
 def _drop_columns(table: CatalogTable, change: DropColumns, text: str) -> CatalogTable:
-    return alter_columns.dropped(table, change.columns)
+    return without_columns(table, change.columns)
 
 
 def _rename_column(table: CatalogTable, change: RenameColumn, text: str) -> CatalogTable:
-    return alter_columns.renamed(table, change.column, change.new_name)
+    return with_renamed(table, change.column, change.new_name)
 
 
 def _drop_key(table: CatalogTable, change: DropPrimaryKey, text: str) -> CatalogTable:
@@ -192,7 +205,7 @@ def _drop_distribution(table: CatalogTable, change: DropDistribution, text: str)
     return replace(table, distribution=None)
 
 
-# --- options -------------------------------------------------------------------------------------
+# --- options -------------------------------------------------------------------------------
 
 
 def _set_options(table: CatalogTable, change: SetOptions, text: str) -> CatalogTable:
@@ -220,3 +233,313 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
     SetOptions:       _set_options,
     ResetOptions:     _reset_options,
 }  # fmt: skip
+
+
+# --- columns -------------------------------------------------------------------------------
+
+
+def _column_name(name: Name) -> str:
+    """The name of a column.
+
+    Raises:
+        UnsupportedError: with code `nested-column` for the path of a field.
+    """
+    if len(name.parts) > 1:
+        raise UnsupportedError(
+            "fields of a column cannot be changed alone",
+            code="nested-column",
+            span=name.span,
+            hint="modify the whole column",
+        )
+    return name.parts[0]
+
+
+def _require_once(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise SchemaError(f"column {name!r} is named twice", code="duplicate-column")
+        seen.add(name)
+
+
+def _require_known(name: Name, columns: Collection[str]) -> None:
+    """Require a column of that name.
+
+    Raises:
+        SchemaError: with code `unknown-column`.
+    """
+    if name.parts[-1] not in columns:
+        raise SchemaError(
+            f"there is no column {name.parts[-1]!r}",
+            code="unknown-column",
+            span=name.span,
+            hint=similar(name.parts[-1], columns),
+        )
+
+
+class Ordered:
+    """Columns by name and in order. Each step takes the same time, however many there are."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns: dict[str, UnresolvedColumn] = {}
+        self._next: dict[str | None, str | None] = {None: None}
+        self._previous: dict[str | None, str | None] = {None: None}
+        for column in columns:
+            self.insert_after(self._previous[None], column)
+
+    def insert_after(self, before: str | None, column: UnresolvedColumn) -> None:
+        """Insert a column after another one, or first."""
+        after, name = self._next[before], column.name
+        self._next[before] = self._previous[after] = name
+        self._next[name], self._previous[name] = after, before
+        self.columns[name] = column
+
+    def remove(self, name: str) -> None:
+        """Remove a column."""
+        before, after = self._previous.pop(name), self._next.pop(name)
+        self._next[before], self._previous[after] = after, before
+        del self.columns[name]
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Insert a column where it is to go: first, after another one, or last.
+
+        Raises:
+            SchemaError: with code `unknown-column`.
+        """
+        if placed.first:
+            self.insert_after(None, column)
+        elif placed.after is not None:
+            name = _column_name(placed.after)
+            _require_known(placed.after, self.columns)
+            self.insert_after(name, column)
+        else:
+            self.insert_after(self._previous[None], column)
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        name = self._next[None]
+        while name is not None:
+            yield self.columns[name]
+            name = self._next[name]
+
+
+class Appended:
+    """Columns by name, to which others are only appended: a small part of the work of `Ordered`."""
+
+    def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
+        self.columns = {column.name: column for column in columns}
+
+    def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+        """Append a column."""
+        del placed
+        self.columns[column.name] = column
+
+    def __iter__(self) -> Iterator[UnresolvedColumn]:
+        return iter(self.columns.values())
+
+
+# --- added and modified --------------------------------------------------------------------
+
+
+def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
+    """The schema with more columns, each where it is to go.
+
+    Raises:
+        SchemaError: with code `duplicate-column` or `unknown-column`.
+    """
+    last = not any(placed.first or placed.after is not None for placed in new)
+    columns = Appended(schema.columns) if last else Ordered(schema.columns)
+    for placed in new:
+        name = _column_name(placed.name)
+        with at(f"column {name!r}", placed.name.span):
+            if name in columns.columns:
+                raise SchemaError("the table has a column of this name", code="duplicate-column")
+            columns.place(column_of(placed.column, text), placed)
+    return replace(schema, columns=tuple(columns))
+
+
+def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
+    """The schema with other definitions of some columns.
+
+    A comment that is not given stays; columns of the primary key stay NOT NULL.
+
+    Raises:
+        SchemaError: with code `duplicate-column` or `unknown-column`.
+    """
+    _require_once(_column_name(placed.name) for placed in new)
+    key = schema.primary_key.column_names if schema.primary_key else ()
+    columns = Ordered(schema.columns)
+    for placed in new:
+        with at(f"column {placed.name.parts[-1]!r}", placed.name.span):
+            _require_known(placed.name, columns.columns)
+            old, column = columns.columns[placed.name.parts[-1]], column_of(placed.column, text)
+            if column.comment is None:
+                column = replace(column, comment=old.comment)
+            if isinstance(column, UnresolvedPhysicalColumn) and column.name in key:
+                column = promoted(column)
+            if placed.first or placed.after is not None:
+                _move(columns, column, placed)
+            else:
+                columns.columns[column.name] = column
+    return replace(schema, columns=tuple(columns))
+
+
+def _move(columns: Ordered, column: UnresolvedColumn, placed: PlacedColumn) -> None:
+    """Move a column; AFTER itself moves it to the start, as in Flink."""
+    columns.remove(column.name)
+    if placed.after is not None and placed.after.parts[-1] == column.name:
+        columns.insert_after(None, column)
+    else:
+        columns.place(column, placed)
+
+
+# --- dropped and renamed -------------------------------------------------------------------
+
+
+def _read_by(expression: Written) -> set[str]:
+    """The columns that an expression reads."""
+    if not isinstance(expression, SqlExpression):
+        expression = expression.written
+    tree = expression.syntax or parse_expression(expression.text)
+    return {name.parts[0] for name in names_in(tree)}
+
+
+#: what may speak of a column -> the columns it speaks of
+REFERENCES: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
+    "a partition key": lambda table: table.partition_keys,
+    "the distribution": lambda table: table.distribution.bucket_keys if table.distribution else (),
+    "the watermark": lambda table: [
+        name
+        for spec in table.schema.watermark_specs
+        for name in {spec.column_name, *_read_by(spec.watermark_expression)}
+    ],
+    "an index": lambda table: [
+        name for index in table.schema.indexes for name in index.column_names
+    ],
+    "the immutable columns": lambda table: (
+        table.schema.immutable_columns.column_names if table.schema.immutable_columns else ()
+    ),
+}
+
+#: the primary key may be renamed along with a column, but not lose one
+KEY: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
+    "the primary key": lambda table: (
+        table.schema.primary_key.column_names if table.schema.primary_key else ()
+    ),
+}
+
+
+def _uses(
+    table: CatalogTable,
+    references: dict[str, Callable[[CatalogTable], Iterable[str]]],
+    dropped: Collection[str] = (),
+) -> dict[str, str]:
+    """What refers to each column, apart from columns that are dropped as well."""
+    found: dict[str, str] = {}
+    for column in table.schema.columns:
+        if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
+            for name in _read_by(column.expression):
+                found.setdefault(name, f"read by column {column.name!r}")
+    for what, columns in references.items():
+        for name in columns(table):
+            found.setdefault(name, f"used by {what}")
+    return found
+
+
+def _require_free(name: str, uses: dict[str, str]) -> None:
+    """Require that nothing refers to a column.
+
+    Raises:
+        SchemaError: with code `still-referenced`.
+    """
+    if name in uses:
+        raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
+
+
+def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
+    """The table without some columns.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
+    """
+    gone = [_column_name(name) for name in names]
+    _require_once(gone)
+    known = {column.name: None for column in table.schema.columns}
+    every = set(gone)
+    uses = _uses(table, {**REFERENCES, **KEY}, every)
+    for name in names:
+        _require_known(name, known)
+        _require_free(name.parts[0], uses)
+    kept = tuple(column for column in table.schema.columns if column.name not in every)
+    return replace(table, schema=replace(table.schema, columns=kept))
+
+
+def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
+    """The table with another name of a column; the primary key follows.
+
+    Raises:
+        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
+    """
+    before, after = _column_name(old), _column_name(new)
+    known = {column.name: position for position, column in enumerate(table.schema.columns)}
+    _require_known(old, known)
+    if any(column.name == after for column in table.schema.columns):
+        raise SchemaError(
+            f"the table has a column {after!r}", code="duplicate-column", span=new.span
+        )
+    _require_free(before, _uses(table, REFERENCES))
+    columns, position = list(table.schema.columns), known[before]
+    columns[position] = replace(columns[position], name=after)
+    key = table.schema.primary_key
+    if key is not None:
+        names = tuple(after if name == before else name for name in key.column_names)
+        key = replace(key, column_names=names)
+    schema = replace(table.schema, columns=tuple(columns), primary_key=key)
+    return replace(table, schema=schema)
+
+
+# --- partitions ----------------------------------------------------------------------------
+
+
+def _partition_spec(partition: Partition) -> CatalogPartitionSpec:
+    values = {key: value for key, value in partition.values if value is not None}
+    if any(value is None for _, value in partition.values):
+        raise SchemaError(
+            "every key of the partition needs a value",
+            code="invalid-partition-spec",
+            span=partition.span,
+        )
+    return CatalogPartitionSpec(values)
+
+
+def change_partitions(
+    session: Session, identifier: ObjectIdentifier, change: AddPartitions | DropPartitions
+) -> None:
+    """Add or drop partitions of the permanent table at a path, one after the other.
+
+    Raises:
+        NotFoundError: with code `table-not-found` or `partition-not-found`.
+        AlreadyExistsError: with code `partition-exists`.
+        SchemaError: with code `not-partitioned` or `invalid-partition-spec`.
+    """
+    catalog, path = session.registry.get(identifier.catalog_name), identifier.to_object_path()
+    for one in change.partitions:
+        with at_span(one.span):
+            if isinstance(change, DropPartitions):
+                _drop_partition(catalog, path, _partition_spec(one), change.if_exists)
+                continue
+            partition = CatalogPartition.create_instance(options_of(one.options))
+            catalog.create_partition(path, _partition_spec(one), partition, change.if_not_exists)
+
+
+#: What IF EXISTS forgives, as in Flink: where there is no such table there is no such partition.
+FORGIVEN = ("table-not-found", "database-not-found", "not-partitioned")
+
+
+def _drop_partition(
+    catalog: Catalog, path: ObjectPath, spec: CatalogPartitionSpec, if_exists: bool
+) -> None:
+    try:
+        catalog.drop_partition(path, spec, if_exists)
+    except SchemaCoreError as error:
+        if not (if_exists and error.code in FORGIVEN):
+            raise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.planner import BoundTable, Job
 from schema_core.environment.result import TableResult, texts
-from schema_core.environment.session import Session, placed
+from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
@@ -60,7 +60,7 @@ def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
     return TableResult(schema, [(-1,)], job=job)
 
 
-# --- INSERT --------------------------------------------------------------------------------------
+# --- INSERT --------------------------------------------------------------------------------
 
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
@@ -70,7 +70,7 @@ def insert(session: Session, statement: Insert, text: str) -> TableResult:
 
 def _target(session: Session, statement: Insert) -> BoundTable:
     """The table that an INSERT writes, with the options of its hints; its metadata is checked."""
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         target = session.bound(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.hinted(statement.hints, session.config.get_configuration())
@@ -82,7 +82,7 @@ def _checked(session: Session, statement: Insert, text: str) -> tuple[Relation, 
     """The query of an INSERT and its target; errors in the columns are reported at the query."""
     target = _target(session, statement)
     relation = session.query(statement.query, text)
-    with placed(statement.query.span):
+    with at_span(statement.query.span):
         require_fit(relation, target, as_said(statement))
     return relation, target
 
@@ -232,7 +232,7 @@ def _constant(value: str | None) -> Constant:
     return Constant(literal, CharType(max(1, len(value)), nullable=False))
 
 
-# --- the others ----------------------------------------------------------------------------------
+# --- the others ----------------------------------------------------------------------------
 
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
@@ -253,7 +253,7 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
 
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """How the engine would run a query."""
-    with placed(statement.span):
+    with at_span(statement.span):
         return texts(["result"], [(explained_text(session, statement.statement, text),)])
 
 

@@ -9,17 +9,12 @@ from typing import Any, TypeVar
 
 from schema_core.environment.operations import (
     alter_table,
+    catalog_objects,
+    create_table,
+    create_view,
     data,
-    describe,
-    drop,
-    functions,
-    listings,
-    materialized,
-    models,
-    namespaces,
+    show,
     show_create,
-    tables,
-    views,
 )
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
@@ -30,10 +25,10 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, Statement
 #: kind of object -> what changes one
 ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
     ObjectKind.TABLE:              alter_table.alter_table,
-    ObjectKind.VIEW:               views.alter_view,
-    ObjectKind.CATALOG:            namespaces.alter_catalog,
-    ObjectKind.DATABASE:           namespaces.alter_database,
-    ObjectKind.MODEL:              models.alter_model,
+    ObjectKind.VIEW:               create_view.alter_view,
+    ObjectKind.CATALOG:            catalog_objects.alter_catalog,
+    ObjectKind.DATABASE:           catalog_objects.alter_database,
+    ObjectKind.MODEL:              catalog_objects.alter_model,
 }  # fmt: skip
 
 
@@ -53,24 +48,24 @@ def alter(session: Session, statement: Alter, text: str) -> TableResult:
 
 #: kind of statement -> what does it
 OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = {
-    syntax.CreateTable:             tables.create_table,
-    syntax.CreateView:              views.create_view,
-    syntax.CreateMaterializedTable: materialized.create_materialized_table,
-    syntax.CreateCatalog:           namespaces.create_catalog,
-    syntax.CreateDatabase:          namespaces.create_database,
-    syntax.CreateFunction:          functions.create_function,
-    syntax.CreateModel:             models.create_model,
-    syntax.Drop:                    drop.drop,
+    syntax.CreateTable:             create_table.create_table,
+    syntax.CreateView:              create_view.create_view,
+    syntax.CreateMaterializedTable: create_view.create_materialized_table,
+    syntax.CreateCatalog:           catalog_objects.create_catalog,
+    syntax.CreateDatabase:          catalog_objects.create_database,
+    syntax.CreateFunction:          catalog_objects.create_function,
+    syntax.CreateModel:             catalog_objects.create_model,
+    syntax.Drop:                    catalog_objects.drop,
     syntax.Alter:                   alter,
-    syntax.AlterFunction:           functions.alter_function,
-    syntax.UseCatalog:              namespaces.use_catalog,
-    syntax.UseDatabase:             namespaces.use_database,
-    syntax.UseModules:              namespaces.use_modules,
-    syntax.LoadModule:              namespaces.load_module,
-    syntax.UnloadModule:            namespaces.unload_module,
-    syntax.Show:                    listings.show,
+    syntax.AlterFunction:           catalog_objects.alter_function,
+    syntax.UseCatalog:              catalog_objects.use_catalog,
+    syntax.UseDatabase:             catalog_objects.use_database,
+    syntax.UseModules:              catalog_objects.use_modules,
+    syntax.LoadModule:              catalog_objects.load_module,
+    syntax.UnloadModule:            catalog_objects.unload_module,
+    syntax.Show:                    show.show,
     syntax.ShowCreate:              show_create.show_create,
-    syntax.Describe:                describe.describe,
+    syntax.Describe:                show.describe,
     syntax.Explain:                 data.explain,
     syntax.SelectStatement:         data.select,
     syntax.Insert:                  data.insert,
@@ -81,9 +76,9 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
     syntax.AnalyzeTable:            data.analyze,
     syntax.TruncateTable:           data.truncate,
     syntax.CallProcedure:           data.call,
-    syntax.SetOption:               namespaces.set_option,
-    syntax.ResetOption:             namespaces.reset_option,
-    syntax.Jar:                     namespaces.jar,
+    syntax.SetOption:               catalog_objects.set_option,
+    syntax.ResetOption:             catalog_objects.reset_option,
+    syntax.Jar:                     catalog_objects.jar,
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.result import TableResult, texts
-from schema_core.environment.session import Session, placed
+from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
@@ -76,7 +76,7 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
     Raises:
         SchemaError: with code `wrong-object-kind` where the object is of another kind.
     """
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         text = _written(session, statement)
     return texts(["result"], [(text,)])
 
@@ -110,7 +110,7 @@ def _table(session: Session, statement: ShowCreate) -> str:
     return create_statement(session, identifier, require_kind=require_kind)
 
 
-# --- tables and views ----------------------------------------------------------------------------
+# --- tables and views ----------------------------------------------------------------------
 
 
 def create_statement(
@@ -375,7 +375,7 @@ def _with(options: Mapping[str, str]) -> list[str]:
     return [f"WITH {block(pairs)}"] if pairs else []
 
 
-# --- catalogs and models -------------------------------------------------------------------------
+# --- catalogs and models -------------------------------------------------------------------
 
 
 def catalog_statement(session: Session, name: str) -> str:

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from schema_core.environment.option_values import boolean, choice
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.errors import SchemaError
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
-from schema_core.environment.option_values import integer
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable, fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at
 from schema_core.formats.spark.pyspark_types import to_struct_field

@@ -8,8 +8,7 @@ from typing import Any
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.environment.connector import Ability, Context, opened
-from schema_core.environment.option_values import integer
-from schema_core.environment.options import ConfigOption
+from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import Job, JobStatus, PlannerContext, Rows
 from schema_core.expressions.user_functions import udf
 from schema_core.query.relation import Relation, result_columns
@@ -34,7 +33,9 @@ class Store:
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         return (
-            ConfigOption("shelf", str, required=True, fallback=("board",), former=("rack",)),
+            ConfigOption(
+                "shelf", str, required=True, fallback_keys=("board",), deprecated_keys=("rack",)
+            ),
             ConfigOption("number", integer, 3),
             ConfigOption("combination", integer, secret=True),
         )

@@ -1,10 +1,9 @@
-"""CREATE TABLE AS SELECT: the table that is derived from a query, and the job that fills it.
-
-FLIP-218, FLIP-305. The columns of the query are the columns of the table; columns that the
-statement declares come first, or replace a column of the query at its place.
-"""
+"""CREATE TABLE, CREATE TABLE LIKE, and CREATE TABLE and REPLACE TABLE AS SELECT."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.manager import NOUNS
@@ -12,24 +11,27 @@ from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogTable,
     ResolvedCatalogTable,
+    TableDistribution,
     TableKind,
 )
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.operations.data import check_assignment, job_result
 from schema_core.environment.operations.definitions import (
     check_names,
+    check_sight,
     distribution_of,
     keys_of,
     options_of,
+    read_schema,
     require,
     schema_of,
     with_key_not_null,
 )
 from schema_core.environment.options import ATOMICITY
 from schema_core.environment.planner import BoundTable, Registration, fingerprint
-from schema_core.environment.result import TableResult
-from schema_core.environment.session import Session, placed
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import AlreadyExistsError, Gathering, NotFoundError, SchemaError, at
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import (
@@ -37,14 +39,286 @@ from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
+    UnresolvedPrimaryKey,
+    UnresolvedWatermarkSpec,
 )
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.definition_syntax import Elements
+from schema_core.sql.definition_syntax import Elements, Like
 from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import CreateTable
 from schema_core.sql.syntax import Name
 from schema_core.types import DataType, TypeRoot
 from schema_core.types.casts import supports_implicit_cast
+
+
+def create_table(session: Session, statement: CreateTable, text: str) -> TableResult:
+    """Keep a new table; CREATE TABLE AS also runs the query into it."""
+    identifier = session.identifier(statement.path)
+    if statement.query is not None:
+        return create_table_as(session, statement, statement.query, text)
+    if statement.like is not None:
+        table = create_table_like(session, statement, statement.like, text)
+    else:
+        table = plain_table(session, statement, text)
+    if statement.temporary:
+        session.tables.create_temporary(identifier, table, statement.if_not_exists)
+    else:
+        session.tables.create(identifier, table, statement.if_not_exists)
+    return OK
+
+
+def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
+    """The table that the statement describes by itself.
+
+    Raises:
+        SchemaError: for types that cannot be and columns that are not seen, with what else is wrong
+            in the schema behind them.
+    """
+    found = Gathering()
+    schema = read_schema(statement.elements, text, found)
+    with found.catching():
+        check_sight(schema.columns)
+    table = table_of(statement, schema)
+    if found.errors:
+        with found.catching():
+            session.resolve(table)
+        found.raise_all()
+    return table
+
+
+def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
+    """A table of the schema, with all else that the statement says."""
+    key = schema.primary_key.column_names if schema.primary_key else ()
+    return CatalogTable(
+        Schema(with_key_not_null(schema.columns, key), schema.watermark_specs, schema.primary_key),
+        keys_of(statement.partition_keys),
+        options=options_of(statement.options),
+        comment=statement.comment,
+        distribution=distribution_of(statement.distribution),
+    )
+
+
+# --- LIKE ----------------------------------------------------------------------------------
+
+
+class Strategy(Enum):
+    """What becomes of a feature of the source."""
+
+    INCLUDING = "INCLUDING"
+    EXCLUDING = "EXCLUDING"
+    OVERWRITING = "OVERWRITING"
+
+
+INCLUDING, EXCLUDING, OVERWRITING = Strategy
+
+# fmt: off
+#: feature -> what becomes of it where the statement says nothing
+DEFAULTS: dict[str, Strategy] = {
+    "OPTIONS":      OVERWRITING,
+    "CONSTRAINTS":  INCLUDING,
+    "DISTRIBUTION": INCLUDING,
+    "PARTITIONS":   INCLUDING,
+    "GENERATED":    INCLUDING,
+    "METADATA":     INCLUDING,
+    "WATERMARKS":   INCLUDING,
+}
+# fmt: on
+
+#: kind of column -> the feature that it belongs to; physical columns are always taken
+FEATURES: dict[type[UnresolvedColumn], str] = {
+    UnresolvedComputedColumn: "GENERATED",
+    UnresolvedMetadataColumn: "METADATA",
+}
+
+
+def strategies_of(like: Like) -> dict[str, Strategy]:
+    """The strategy of every feature: ALL first, then what is said of each."""
+    said = {option.feature: Strategy[option.strategy] for option in like.options}
+    chosen = {feature: said.get("ALL", default) for feature, default in DEFAULTS.items()}
+    return chosen | {feature: one for feature, one in said.items() if feature != "ALL"}
+
+
+def create_table_like(
+    session: Session, statement: CreateTable, like: Like, text: str
+) -> CatalogTable:
+    """The table that the statement describes together with its source.
+
+    Raises:
+        SchemaError: with code `invalid-like-source` where the source is no table, `like-conflict`
+            where both have what only one may have.
+    """
+    source = session.found(like.source).table
+    if not isinstance(source, CatalogTable):
+        raise SchemaError(
+            "LIKE takes a table, not a view", code="invalid-like-source", span=like.source.span
+        )
+    strategies = strategies_of(like)
+    own = schema_of(statement.elements, text)
+    key = _one("CONSTRAINTS", strategies, source.schema.primary_key, own.primary_key)
+    columns = merged_columns(source.schema, own, strategies)
+    if own.primary_key is not None:
+        written = own.primary_key.column_names
+        fresh = {column.name for column in own.columns}
+        columns = with_key_not_null(columns, [name for name in written if name in fresh])
+    schema = Schema(
+        columns,
+        merged_watermarks(source.schema, own, strategies),
+        key,
+        source.schema.indexes,
+        None if strategies["CONSTRAINTS"] is EXCLUDING else source.schema.immutable_columns,
+    )
+    _require_indexed(schema)
+    return CatalogTable(
+        schema,
+        _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
+        options=merged_options(source.options, options_of(statement.options), strategies),
+        comment=statement.comment,
+        distribution=_distribution(source, distribution_of(statement.distribution), strategies),
+    )
+
+
+def _require_indexed(schema: Schema) -> None:
+    """Refuse to leave out a column that an index of the source reads."""
+    names = {column.name for column in schema.columns}
+    for index in schema.indexes:
+        if missing := [name for name in index.column_names if name not in names]:
+            raise SchemaError(
+                f"index {index.name!r} of the LIKE source reads the excluded column {missing[0]!r}",
+                code="still-referenced",
+                hint="include the column, or create the table with a TableDescriptor",
+            )
+
+
+def _conflict(feature: str) -> SchemaError:
+    return SchemaError(
+        f"both the table and its LIKE source have {feature.lower()}",
+        code="like-conflict",
+        hint=f"write LIKE ... (EXCLUDING {feature})",
+    )
+
+
+def _one(
+    feature: str,
+    strategies: Mapping[str, Strategy],
+    inherited: UnresolvedPrimaryKey | None,
+    own: UnresolvedPrimaryKey | None,
+) -> UnresolvedPrimaryKey | None:
+    if strategies[feature] is EXCLUDING or inherited is None:
+        return own
+    if own is not None:
+        raise _conflict(feature)
+    return inherited
+
+
+def _kept(
+    feature: str,
+    strategies: Mapping[str, Strategy],
+    inherited: tuple[str, ...],
+    own: tuple[str, ...],
+) -> tuple[str, ...]:
+    """What partitions a table: EXCLUDING lets the table have its own, but drops nothing."""
+    if own and inherited and strategies[feature] is not EXCLUDING:
+        raise _conflict(feature)
+    return own or inherited
+
+
+def _distribution(
+    source: CatalogTable, own: TableDistribution | None, strategies: Mapping[str, Strategy]
+) -> TableDistribution | None:
+    inherited = source.distribution
+    if own and inherited and strategies["DISTRIBUTION"] is not EXCLUDING:
+        raise _conflict("DISTRIBUTION")
+    return own or inherited
+
+
+def merged_options(
+    inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
+) -> dict[str, str]:
+    """The options of both, or of the table alone.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a key of both under INCLUDING.
+    """
+    match strategies["OPTIONS"]:
+        case Strategy.EXCLUDING:
+            return dict(own)
+        case Strategy.OVERWRITING:
+            return {**inherited, **own}
+        case Strategy.INCLUDING:
+            if twice := sorted(inherited.keys() & own.keys()):
+                raise SchemaError(
+                    f"both the table and its LIKE source set {', '.join(twice)}",
+                    code="like-conflict",
+                    hint="write LIKE ... (OVERWRITING OPTIONS)",
+                )
+            return {**inherited, **own}
+
+
+def merged_columns(
+    source: Schema, own: Schema, strategies: Mapping[str, Strategy]
+) -> tuple[UnresolvedColumn, ...]:
+    """The columns of the source that are taken, then the table's own; some replaced in place.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a name of both, `unknown-column` for a computed
+            column that reads what it cannot see.
+    """
+    kept = [
+        column
+        for column in source.columns
+        if strategies.get(FEATURES.get(type(column), ""), INCLUDING) is not EXCLUDING
+    ]
+    merged: dict[str, UnresolvedColumn] = {column.name: column for column in kept}
+    for column in own.columns:
+        with at(f"column {column.name!r}", column.span):
+            _require_replaceable(merged.get(column.name), column, strategies)
+        merged[column.name] = column
+    _check_own(own, [c for c in kept if c.name not in {one.name for one in own.columns}])
+    return tuple(merged.values())
+
+
+def _require_replaceable(
+    old: UnresolvedColumn | None, new: UnresolvedColumn, strategies: Mapping[str, Strategy]
+) -> None:
+    if old is None:
+        return
+    feature = FEATURES.get(type(old))
+    if feature is None or type(old) is not type(new) or strategies[feature] is not OVERWRITING:
+        raise SchemaError(
+            "the LIKE source has a column of this name",
+            code="like-conflict",
+            hint=f"write LIKE ... (OVERWRITING {feature})" if type(old) is type(new) else None,
+        )
+
+
+def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
+    """New computed columns see the physical columns of the source, but no others of it."""
+    names = [column.name for column in own.columns]
+    if len(names) > len(set(names)):
+        raise SchemaError("a column is defined twice", code="duplicate-column")
+    hidden = [one.name for one in inherited if not isinstance(one, UnresolvedPhysicalColumn)]
+    physical = [one for one in inherited if isinstance(one, UnresolvedPhysicalColumn)]
+    check_sight([*physical, *own.columns], hidden)
+
+
+def merged_watermarks(
+    source: Schema, own: Schema, strategies: Mapping[str, Strategy]
+) -> tuple[UnresolvedWatermarkSpec, ...]:
+    """The watermarks of the source that are taken, and the table's own.
+
+    Raises:
+        SchemaError: with code `like-conflict` for a column that both have one for.
+    """
+    strategy = strategies["WATERMARKS"]
+    kept = {} if strategy is EXCLUDING else {one.column_name: one for one in source.watermark_specs}
+    for one in own.watermark_specs:
+        if one.column_name in kept and strategy is not OVERWRITING:
+            raise _conflict("WATERMARKS")
+        kept[one.column_name] = one
+    return tuple(kept.values())
+
+
+# --- AS SELECT -----------------------------------------------------------------------------
 
 
 def create_table_as(
@@ -56,7 +330,7 @@ def create_table_as(
     table = derived_table(statement, result_columns(relation), text)
     resolved = resolve_table(table, session.resolver)
     old = session.tables.read_or_stored(identifier)
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         _check_old(session, statement, identifier, old)
     columns = [column.name for column in result_columns(relation)]
     if old is not None and statement.if_not_exists:
@@ -153,7 +427,7 @@ def _check_old(
         raise AlreadyExistsError(f"there is already something called {shown}", code="table-exists")
 
 
-# --- the derived table ---------------------------------------------------------------------------
+# --- the derived table ---------------------------------------------------------------------
 
 
 def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:

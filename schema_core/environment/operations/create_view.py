@@ -1,25 +1,38 @@
-"""Views: made, renamed and given another query."""
+"""CREATE VIEW, ALTER VIEW and CREATE MATERIALIZED TABLE."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable,
+    Freshness,
+    FreshnessUnit,
+    LogicalRefreshMode,
+    RefreshStatus,
+)
 from schema_core.catalog.objects import CatalogView, ResolvedCatalogView, TableKind
 from schema_core.environment.operations.alter_table import renamed
-from schema_core.environment.operations.definitions import options_of
+from schema_core.environment.operations.create_table import derived_schema
+from schema_core.environment.operations.definitions import (
+    distribution_of,
+    keys_of,
+    options_of,
+    require,
+)
 from schema_core.environment.result import OK, TableResult
-from schema_core.environment.session import Session, placed
+from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectIdentifier
-from schema_core.query.relation import Columns
+from schema_core.query.relation import Columns, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.definition_syntax import RenameTo, SetOptions, SetQuery
 from schema_core.sql.printer import print_query
 from schema_core.sql.query_syntax import Query
-from schema_core.sql.statement_syntax import Alter, CreateView
-from schema_core.sql.syntax import Name
+from schema_core.sql.statement_syntax import Alter, CreateMaterializedTable, CreateView
+from schema_core.sql.syntax import Interval, Name
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
@@ -38,7 +51,7 @@ def _created(
 ) -> TableResult:
     view = view_of(session, statement.query, text, statement.columns)
     view = replace(view, comment=statement.comment, options=options_of(statement.options))
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         keep = session.tables.create_temporary if statement.temporary else session.tables.create
         try:
             keep(identifier, view, statement.if_not_exists)
@@ -90,7 +103,7 @@ def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
 def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
     """Rename a view or give it another query."""
     identifier = session.identifier(statement.path)
-    with placed(statement.path.span):
+    with at_span(statement.path.span):
         old = session.tables.alterable(TableKind.VIEW, identifier, statement.if_exists)
     if not isinstance(old, CatalogView):
         return OK
@@ -108,3 +121,62 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case _:
             raise UnsupportedError("a view cannot be changed so", code="statement-not-supported")
     return OK
+
+
+# --- materialized tables -------------------------------------------------------------------
+
+
+def create_materialized_table(
+    session: Session, statement: CreateMaterializedTable, text: str
+) -> TableResult:
+    """Keep a query whose result is to be kept.
+
+    OR ALTER makes a table that is not there yet; one that is there cannot be altered here.
+
+    Raises:
+        AlreadyExistsError: with code `materialized-table-exists`.
+    """
+    identifier = session.identifier(statement.path)
+    table = materialized_table(session, statement, text)
+    with at_span(statement.path.span):
+        session.tables.create(identifier, table, ignore_if_exists=False)
+    return OK
+
+
+def materialized_table(
+    session: Session, statement: CreateMaterializedTable, text: str
+) -> CatalogMaterializedTable:
+    """The table that the statement describes, derived from its query as CREATE TABLE AS does."""
+    query = statement.query
+    columns = result_columns(session.query(query, text))
+    schema = derived_schema(statement.elements, columns, text)
+    require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
+    return CatalogMaterializedTable(
+        schema,
+        print_query(query),
+        print_query(session.expanded(query, text)),
+        options=options_of(statement.options),
+        comment=statement.comment,
+        logical_refresh_mode=LogicalRefreshMode[statement.refresh_mode or "AUTOMATIC"],
+        refresh_status=RefreshStatus.INITIALIZING,
+        freshness=freshness_of(statement.freshness) if statement.freshness else None,
+        partition_keys=keys_of(statement.partition_keys),
+        distribution=distribution_of(statement.distribution),
+    )
+
+
+def freshness_of(interval: Interval) -> Freshness:
+    """The freshness that an interval says.
+
+    Raises:
+        SchemaError: with code `invalid-freshness` for one of several units, or of months and years.
+    """
+    if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
+        raise SchemaError(
+            "a freshness is a number of seconds, minutes, hours, days or weeks",
+            code="invalid-freshness",
+            span=interval.span,
+        )
+    with at_span(interval.span):
+        sign = "-" if interval.negative else ""
+        return Freshness.of(f"{sign}{interval.text}", FreshnessUnit[interval.unit])

@@ -1,0 +1,417 @@
+"""Statements about catalogs, databases, modules, options, functions and models; DROP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from schema_core.catalog.api import Capability
+from schema_core.catalog.objects import (
+    CatalogDatabase,
+    CatalogFunction,
+    CatalogModel,
+    FunctionLanguage,
+    ResourceUri,
+    TableKind,
+)
+from schema_core.catalog.registry import TYPE
+from schema_core.catalog.store import CatalogDescriptor
+from schema_core.environment.operations.definitions import column_of, options_of
+from schema_core.environment.result import OK, TableResult
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.paths import UnresolvedPath
+from schema_core.query.relation import result_columns
+from schema_core.schema.unresolved import Schema
+from schema_core.sql.definition_syntax import (
+    Change,
+    Column,
+    PhysicalColumn,
+    RenameTo,
+    ResetOptions,
+    SetComment,
+    SetOptions,
+)
+from schema_core.sql.statement_syntax import (
+    Alter,
+    AlterFunction,
+    CreateCatalog,
+    CreateDatabase,
+    CreateFunction,
+    CreateModel,
+    Drop,
+    Jar,
+    LoadModule,
+    ObjectKind,
+    ResetOption,
+    SetOption,
+    UnloadModule,
+    UseCatalog,
+    UseDatabase,
+    UseModules,
+)
+from schema_core.text import is_blank
+
+# --- catalogs ------------------------------------------------------------------------------
+
+
+def create_catalog(session: Session, statement: CreateCatalog, text: str) -> TableResult:
+    """Make a catalog from its options."""
+    name, options = statement.path.parts[-1], options_of(statement.options)
+    with at_span(statement.path.span):
+        descriptor = CatalogDescriptor.of(name, options, statement.comment)
+        session.registry.create(descriptor, statement.if_not_exists)
+    return OK
+
+
+def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
+    """Make a catalog anew from changed options."""
+    with at_span(statement.path.span):
+        session.registry.alter(
+            statement.path.parts[-1], lambda old: changed_descriptor(old, statement)
+        )
+    return OK
+
+
+def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescriptor:
+    """The descriptor after the change.
+
+    Raises:
+        SchemaError: with code `missing-options` for RESET of nothing, `unknown-catalog-type` for
+            that of the type.
+    """
+    match statement.change:
+        case SetOptions(options):
+            return replace(old, configuration={**old.configuration, **options_of(options)})
+        case ResetOptions(keys):
+            if not keys:
+                raise SchemaError("no option is given", code="missing-options")
+            if TYPE in keys:
+                raise SchemaError("a catalog cannot be without a type", code="unknown-catalog-type")
+            kept = {key: v for key, v in old.configuration.items() if key not in keys}
+            return replace(old, configuration=kept)
+        case SetComment(comment):
+            return replace(old, comment=comment)
+        case _:
+            raise UnsupportedError("a catalog cannot be changed so", code="statement-not-supported")
+
+
+def use_catalog(session: Session, statement: UseCatalog, text: str) -> TableResult:
+    """Choose the current catalog."""
+    with at_span(statement.path.span):
+        session.registry.use_catalog(statement.path.parts[-1])
+    return OK
+
+
+# --- databases -----------------------------------------------------------------------------
+
+
+def create_database(session: Session, statement: CreateDatabase, text: str) -> TableResult:
+    """Make a database."""
+    with at_span(statement.path.span):
+        catalog, name = session.database(statement.path)
+        database = CatalogDatabase.create_instance(options_of(statement.options), statement.comment)
+        session.tables.create_database(catalog, name, database, statement.if_not_exists)
+    return OK
+
+
+def alter_database(session: Session, statement: Alter, text: str) -> TableResult:
+    """Set properties of a database."""
+    with at_span(statement.path.span):
+        name, database = session.database(statement.path)
+        catalog = session.registry.get(name)
+        old = catalog.get_database(database)
+        if not isinstance(statement.change, SetOptions):
+            raise UnsupportedError(
+                "a database cannot be changed so", code="statement-not-supported"
+            )
+        properties = {**old.get_properties(), **options_of(statement.change.options)}
+        expected = old if Capability.VERSIONS in catalog.capabilities else None
+        catalog.alter_database(
+            database, old.copy(properties), ignore_if_not_exists=False, expected=expected
+        )
+    return OK
+
+
+def use_database(session: Session, statement: UseDatabase, text: str) -> TableResult:
+    """Choose the current database, and its catalog if it is named.
+
+    As in Flink, the catalog is chosen even if it has no such database.
+    """
+    with at_span(statement.path.span):
+        catalog, name = session.database(statement.path)
+        session.registry.use_catalog(catalog)
+        session.registry.use_database(name)
+    return OK
+
+
+# --- modules, options, jars ----------------------------------------------------------------
+
+
+def load_module(session: Session, statement: LoadModule, text: str) -> TableResult:
+    """Load a module."""
+    with at_span(statement.span):
+        session.functions.modules.load(statement.name)
+    return OK
+
+
+def unload_module(session: Session, statement: UnloadModule, text: str) -> TableResult:
+    """Forget a module."""
+    with at_span(statement.span):
+        session.functions.modules.unload(statement.name)
+    return OK
+
+
+def use_modules(session: Session, statement: UseModules, text: str) -> TableResult:
+    """Choose modules and their order."""
+    with at_span(statement.span):
+        session.functions.modules.use(statement.names)
+    return OK
+
+
+def set_option(session: Session, statement: SetOption, text: str) -> TableResult:
+    """Set an option of the session.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for SET alone.
+    """
+    with at_span(statement.span):
+        if statement.key is None or statement.value is None:
+            raise UnsupportedError(
+                "SET alone lists nothing here",
+                code="statement-not-supported",
+                hint="ask environment.get_config()",
+            )
+        session.config.set(statement.key, statement.value)
+    return OK
+
+
+def reset_option(session: Session, statement: ResetOption, text: str) -> TableResult:
+    """Forget an option of the session.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for RESET alone.
+    """
+    with at_span(statement.span):
+        if statement.key is None:
+            raise UnsupportedError(
+                "RESET needs the key of an option", code="statement-not-supported"
+            )
+        session.config.reset(statement.key)
+    return OK
+
+
+def jar(session: Session, statement: Jar, text: str) -> TableResult:
+    """Refused: nothing here runs on a JVM of ours.
+
+    Raises:
+        UnsupportedError: always, with code `statement-not-supported`.
+    """
+    raise UnsupportedError(
+        "there are no jars to add or remove", code="statement-not-supported", span=statement.span
+    )
+
+
+# --- functions -----------------------------------------------------------------------------
+
+
+def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
+    """The function of a statement.
+
+    Raises:
+        SchemaError: with code `invalid-function-class` without the name of a class,
+            `unsupported-function-language` for a language that the grammar has but nothing runs:
+            SQL.
+    """
+    if is_blank(statement.class_name):
+        raise SchemaError("a function needs the name of a class", code="invalid-function-class")
+    word = statement.language or "JAVA"
+    if word not in FunctionLanguage.__members__:
+        raise SchemaError(
+            f"no function is written in {word}",
+            code="unsupported-function-language",
+            hint=f"write {' or '.join(FunctionLanguage.__members__)}",
+        )
+    language = FunctionLanguage[word]
+    if isinstance(statement, AlterFunction):
+        return CatalogFunction(statement.class_name, language)
+    resources = tuple(ResourceUri(one.kind, one.path) for one in statement.resources)
+    options = options_of(statement.options)
+    return CatalogFunction(statement.class_name, language, resources, options)
+
+
+def create_function(session: Session, statement: CreateFunction, text: str) -> TableResult:
+    """Keep a function; a temporary one only if its class can be used."""
+    with at_span(statement.path.span):
+        function, lenient = _function_of(statement), statement.if_not_exists
+        if statement.system:
+            name = statement.path.parts[-1]
+            session.functions.create_temporary_system(name, function, lenient)
+            return OK
+        identifier = session.identifier(statement.path)
+        if statement.temporary:
+            session.functions.create_temporary(identifier, function, lenient)
+        else:
+            session.functions.create(identifier, function, lenient)
+    return OK
+
+
+def alter_function(session: Session, statement: AlterFunction, text: str) -> TableResult:
+    """Put another class in place of that of a function.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for a temporary function.
+    """
+    with at_span(statement.path.span):
+        if statement.temporary or statement.system:
+            raise UnsupportedError(
+                "a temporary function cannot be altered",
+                code="statement-not-supported",
+                hint="drop it and create it anew",
+            )
+        identifier = session.identifier(statement.path)
+        session.functions.alter(identifier, _function_of(statement), statement.if_exists)
+    return OK
+
+
+# --- models --------------------------------------------------------------------------------
+
+
+def create_model(session: Session, statement: CreateModel, text: str) -> TableResult:
+    """Keep a model.
+
+    Raises:
+        UnsupportedError: with code `statement-not-supported` for a model made of a query.
+    """
+    identifier = session.identifier(statement.path)
+    if statement.query is not None:
+        result_columns(session.query(statement.query, text))
+        raise UnsupportedError("no model is made of a query", code="statement-not-supported")
+    if not statement.options:
+        raise SchemaError("a model needs options", code="missing-options", span=statement.path.span)
+    model = CatalogModel(
+        _side(statement.input, text),
+        _side(statement.output, text),
+        options=options_of(statement.options),
+        comment=statement.comment,
+    )
+    with at_span(statement.path.span):
+        keep = session.models.create_temporary if statement.temporary else session.models.create
+        keep(identifier, model, statement.if_not_exists)
+    return OK
+
+
+def _side(columns: tuple[Column, ...], text: str) -> Schema:
+    """What goes into a model or comes out of it.
+
+    Raises:
+        SchemaError: with code `unsupported-column-kind` for a column that is not physical.
+    """
+    for column in columns:
+        if not isinstance(column, PhysicalColumn):
+            raise SchemaError(
+                f"column {column.name!r} of a model is not physical",
+                code="unsupported-column-kind",
+                span=column.span,
+            )
+    return Schema(tuple(column_of(column, text) for column in columns))
+
+
+def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
+    """Rename a permanent model or change its options; a temporary one cannot be changed."""
+    identifier = session.identifier(statement.path)
+    shown = identifier.as_summary_string()
+    with at_span(statement.path.span):
+        path = identifier.to_object_path()
+        catalog = session.registry.find(identifier.catalog_name)
+        hidden = session.models.is_temporary(identifier)
+        if catalog is None or hidden or not catalog.model_exists(path):
+            if statement.if_exists and not hidden:
+                return OK
+            raise NotFoundError(f"there is no permanent model {shown}", code="model-not-found")
+        old = catalog.get_model(path)
+        if isinstance(statement.change, RenameTo):
+            name = UnresolvedPath(statement.change.path.parts).object_name
+            catalog.rename_model(path, name, ignore_if_not_exists=False)
+        else:
+            changed = old.copy(_changed_options(old, statement.change))
+            session.models.alter(identifier, changed, expected=old)
+    return OK
+
+
+def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
+    """The options of a model after a change.
+
+    Raises:
+        SchemaError: with code `missing-options` for a change of none.
+        UnsupportedError: with code `statement-not-supported` for a change of something else.
+    """
+    match change:
+        case SetOptions(options) if options:
+            return {**model.options, **options_of(options)}
+        case ResetOptions(keys) if keys:
+            return {key: value for key, value in model.options.items() if key not in keys}
+        case SetOptions() | ResetOptions():
+            raise SchemaError("no option is given", code="missing-options")
+        case _:
+            raise UnsupportedError("a model cannot be changed so", code="statement-not-supported")
+
+
+# --- DROP ----------------------------------------------------------------------------------
+
+#: Kinds of statement -> kinds of table.
+TABLE_KINDS = {
+    ObjectKind.TABLE: TableKind.TABLE,
+    ObjectKind.VIEW: TableKind.VIEW,
+    ObjectKind.MATERIALIZED_TABLE: TableKind.MATERIALIZED_TABLE,
+}
+
+
+def drop(session: Session, statement: Drop, text: str) -> TableResult:
+    """Forget an object."""
+    with at_span(statement.path.span):
+        match statement.kind:
+            case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
+                _drop_table(session, statement)
+            case ObjectKind.CATALOG:
+                session.registry.drop(statement.path.parts[-1], statement.if_exists)
+            case ObjectKind.DATABASE:
+                _drop_database(session, statement)
+            case ObjectKind.FUNCTION:
+                _drop_function(session, statement)
+            case ObjectKind.MODEL:
+                _drop_model(session, statement)
+            case _:
+                assert_never(statement.kind)
+    return OK
+
+
+def _drop_table(session: Session, statement: Drop) -> None:
+    kind, identifier = TABLE_KINDS[statement.kind], session.identifier(statement.path)
+    drop_it = session.tables.drop_temporary if statement.temporary else session.tables.drop
+    drop_it(kind, identifier, statement.if_exists)
+
+
+def _drop_database(session: Session, statement: Drop) -> None:
+    catalog, name = session.database(statement.path)
+    session.tables.drop_database(catalog, name, statement.if_exists, statement.cascade)
+
+
+def _drop_function(session: Session, statement: Drop) -> None:
+    functions = session.functions
+    if statement.system:
+        functions.system.drop(statement.path.parts[-1], statement.if_exists)
+        return
+    identifier = session.identifier(statement.path)
+    if statement.temporary:
+        functions.temporary.drop(identifier, statement.if_exists)
+    else:
+        functions.drop(identifier, statement.if_exists)
+
+
+def _drop_model(session: Session, statement: Drop) -> None:
+    identifier = session.identifier(statement.path)
+    if statement.temporary:
+        session.models.drop_temporary(identifier, statement.if_exists)
+    else:
+        session.models.drop(identifier, statement.if_exists)

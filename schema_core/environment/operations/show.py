@@ -1,0 +1,450 @@
+"""SHOW and DESCRIBE: names of objects, and the definition of one, as rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from schema_core.catalog.functions import FoundFunction, FunctionClass, Place
+from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import CatalogBaseTable, CatalogFunction, CatalogTable
+from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.registry import masked_configuration
+from schema_core.environment.operations.show_create import extras_of, written
+from schema_core.environment.result import TableResult, texts
+from schema_core.environment.session import Session, at_span
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.expressions.signatures import Function
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
+from schema_core.schema.columns import UnresolvedColumn, UnresolvedComputedColumn
+from schema_core.schema.resolved import AnyColumn, ResolvedSchema
+from schema_core.sql.statement_syntax import Describe, ObjectKind, Pattern, Show
+from schema_core.sql.syntax import Name
+from schema_core.types import DataType, DataTypes, parse_type
+
+
+def show(session: Session, statement: Show, text: str) -> TableResult:
+    """The rows of the subject, those that the pattern allows."""
+    return SUBJECTS[statement.subject](session, statement)
+
+
+def like(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+    r"""A LIKE pattern: ``%`` is any text, ``_`` any character, a backslash takes both literally.
+
+    >>> bool(like("p_1").fullmatch("px1")), bool(like("p\\_1").fullmatch("px1"))
+    (True, False)
+    """
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    meanings = {"%": ".*", "_": "."}
+    written = (re.escape(one[-1]) if one[0] == "\\" else meanings.get(one, re.escape(one))
+               for one in parts)  # fmt: skip
+    return re.compile("".join(written), re.DOTALL | (re.IGNORECASE if ignore_case else 0))
+
+
+def allowed(pattern: Pattern | None, name: str) -> bool:
+    """Whether a pattern, if there is one, allows the name."""
+    if pattern is None:
+        return True
+    matches = like(pattern.text, ignore_case=pattern.ignore_case).fullmatch(name) is not None
+    return matches is not pattern.negated
+
+
+def named(column: str, names: Callable[[Session, Show], Iterable[str]]) -> Lister:
+    """A lister of one column of names."""
+
+    def lister(session: Session, statement: Show) -> TableResult:
+        with at_span(statement.path.span if statement.path else None):
+            found = names(session, statement)
+        return texts([column], [(one,) for one in found if allowed(statement.pattern, one)])
+
+    return lister
+
+
+Lister = Callable[[Session, Show], TableResult]
+
+
+def _databases(session: Session, statement: Show) -> list[str]:
+    if statement.path is None:
+        return sorted(session.registry.current().list_databases())
+    if len(statement.path.parts) != 1:
+        raise SchemaError("a catalog has one name", code="invalid-path-length")
+    return sorted(session.registry.get(statement.path.parts[0]).list_databases())
+
+
+def _tables(session: Session, statement: Show) -> list[str]:
+    return session.tables.list_tables(*session.database(statement.path))
+
+
+def _views(session: Session, statement: Show) -> list[str]:
+    return session.tables.list_views(*session.database(statement.path))
+
+
+def _materialized_tables(session: Session, statement: Show) -> list[str]:
+    catalog, database = session.database(statement.path)
+    return sorted(session.registry.get(catalog).list_materialized_tables(database))
+
+
+def _models(session: Session, statement: Show) -> list[str]:
+    return session.models.list_models(*session.database(statement.path))
+
+
+def _functions(session: Session, statement: Show) -> list[str]:
+    return sorted({*_user_functions(session, statement), *session.functions.list_system()})
+
+
+def _user_functions(session: Session, statement: Show) -> list[str]:
+    return session.functions.list_user_defined(*session.database(statement.path))
+
+
+def _current_catalog(session: Session, statement: Show) -> TableResult:
+    return texts(["current catalog name"], [(session.registry.current_catalog,)])
+
+
+def _current_database(session: Session, statement: Show) -> TableResult:
+    return texts(["current database name"], [(session.registry.current_database,)])
+
+
+def _path(statement: Show) -> Name:
+    """The table that the statement names: its grammar demands one.
+
+    Raises:
+        SchemaError: with code `syntax` for a tree that was made without one.
+    """
+    if statement.path is None:
+        raise SchemaError(f"SHOW {statement.subject} needs a table", code="syntax")
+    return statement.path
+
+
+def _columns(session: Session, statement: Show) -> TableResult:
+    """As DESCRIBE, those columns that the pattern allows."""
+    schema = session.found(_path(statement)).table.resolved_schema
+    return described_columns(schema, lambda name: allowed(statement.pattern, name))
+
+
+def _partitions(session: Session, statement: Show) -> TableResult:
+    identifier = session.identifier(_path(statement))
+    with at_span(_path(statement).span):
+        found = session.tables.find_permanent(identifier)
+        if found is None or not isinstance(found.table, CatalogTable | CatalogMaterializedTable):
+            raise NotFoundError(
+                f"there is no table {identifier.as_summary_string()}", code="table-not-found"
+            ).of(*identifier.to_list())
+    values = dict(statement.partition.values) if statement.partition else {}
+    wanted = CatalogPartitionSpec(
+        {key: value for key, value in values.items() if value is not None}
+    )
+    catalog = session.registry.get(identifier.catalog_name)
+    found_partitions = catalog.list_partitions(identifier.to_object_path(), wanted)
+    return texts(["partition name"], [(str(one),) for one in found_partitions])
+
+
+def _full_modules(session: Session, statement: Show) -> TableResult:
+    return texts(["module name", "used"], list(session.functions.modules.listed()))
+
+
+def _none(session: Session, statement: Show) -> list[str]:
+    return []
+
+
+def _procedures(session: Session, statement: Show) -> list[str]:
+    session.database(statement.path)
+    raise UnsupportedError("no catalog here keeps procedures", code="statement-not-supported")
+
+
+def _jobs(session: Session, statement: Show) -> list[str]:
+    raise UnsupportedError(
+        "jobs end before their statement returns", code="statement-not-supported"
+    )
+
+
+#: subject -> what lists it
+SUBJECTS: dict[str, Lister] = {
+    "CATALOGS":            named("catalog name", lambda session, _: session.registry.names()),
+    "CURRENT CATALOG":     _current_catalog,
+    "CURRENT DATABASE":    _current_database,
+    "DATABASES":           named("database name", _databases),
+    "TABLES":              named("table name", _tables),
+    "VIEWS":               named("view name", _views),
+    "MATERIALIZED TABLES": named("materialized table", _materialized_tables),
+    "FUNCTIONS":           named("function name", _functions),
+    "USER FUNCTIONS":      named("function name", _user_functions),
+    "PROCEDURES":          named("procedure name", _procedures),
+    "MODELS":              named("model name", _models),
+    "COLUMNS":             _columns,
+    "PARTITIONS":          _partitions,
+    "MODULES":             named("module name", lambda session, _: session.functions.modules.used),
+    "FULL MODULES":        _full_modules,
+    "JARS":                named("jars", _none),
+    "JOBS":                named("job id", _jobs),
+}  # fmt: skip
+
+
+# --- DESCRIBE ------------------------------------------------------------------------------
+
+#: The columns of a described table, without the comment.
+COLUMNS = ("name", "type", "null", "key", "extras", "watermark")
+
+
+def describe(session: Session, statement: Describe, text: str) -> TableResult:
+    """The rows about what the path names."""
+    with at_span(statement.path.span):
+        match statement.kind:
+            case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
+                return _described_table(session, statement)
+            case ObjectKind.CATALOG:
+                return _described_catalog(session, statement)
+            case ObjectKind.DATABASE:
+                return _described_database(session, statement)
+            case ObjectKind.FUNCTION:
+                return _described_function(session, statement)
+            case ObjectKind.MODEL:
+                return _described_model(session, statement)
+            case _:
+                assert_never(statement.kind)
+
+
+def _described_table(session: Session, statement: Describe) -> TableResult:
+    try:
+        return described_columns(session.found(statement.path).table.resolved_schema)
+    except SchemaCoreError as error:
+        stored = session.tables.stored(session.identifier(statement.path))
+        if stored is None:
+            raise
+        return _described_as_stored(stored, error)
+
+
+def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> TableResult:
+    """One row per column of a table that no longer resolves, without the types of its functions.
+
+    The type of a computed column is NULL, and the extras of each invalid column hold the reason.
+    """
+    schema = stored.schema
+    reasons = {place: one.message for one in error.diagnostics for place in one.path}
+    marks = {one.column_name: written(one.watermark_expression) for one in schema.watermark_specs}
+    keys = schema.primary_key.column_names if schema.primary_key else ()
+    rows: list[tuple[Any, ...]] = []
+    for column in schema.columns:
+        type_, nullable = _stored_type(column)
+        extras = extras_of(column)
+        if reason := reasons.get(f"column {column.name!r}"):
+            extras = f"{extras or ''} ({reason})".strip()
+        of_key = f"PRI({', '.join(keys)})" if column.name in keys else None
+        mark = marks.get(column.name)
+        rows.append((column.name, type_, nullable, of_key, extras, mark, column.comment))
+    commented = any(column.comment is not None for column in schema.columns)
+    return _of_columns(rows if commented else [row[:-1] for row in rows], commented)
+
+
+def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool | None]:
+    """The type and nullability of a stored column, as far as its stored text determines them."""
+    if isinstance(column, UnresolvedComputedColumn):
+        return None, None
+    type_ = column.data_type
+    if isinstance(type_, str):
+        try:
+            type_ = parse_type(type_)
+        except SchemaCoreError:  # the name of a type that is gone
+            return str(type_), None
+    if not isinstance(type_, DataType):
+        return str(type_), None
+    return type_.nullable().as_summary_string(), type_.is_nullable
+
+
+def described_columns(
+    schema: ResolvedSchema, wanted: Callable[[str], bool] = lambda _: True
+) -> TableResult:
+    """A row a column: name, type, whether it may be NULL, key, extras, watermark, comment.
+
+    There is a column of comments only where some column of the table has one.
+    """
+    chosen = [column for column in schema.columns if wanted(column.name)]
+    rows = [_described_row(schema, column) for column in chosen]
+    commented = any(column.comment is not None for column in schema.columns)
+    if commented:
+        rows = [(*row, column.comment) for row, column in zip(rows, chosen, strict=True)]
+    return _of_columns(rows, commented)
+
+
+def _of_columns(rows: list[tuple[Any, ...]], commented: bool) -> TableResult:
+    names = [*COLUMNS, *(["comment"] if commented else [])]
+    types = [DataTypes.BOOLEAN() if name == "null" else DataTypes.STRING() for name in names]
+    return TableResult(ResolvedSchema.physical(names, types), rows)
+
+
+def _described_row(schema: ResolvedSchema, column: AnyColumn) -> tuple[Any, ...]:
+    key = schema.primary_key
+    of_key = f"PRI({', '.join(key.columns)})" if key and column.name in key.columns else None
+    watermark = next(
+        (
+            spec.watermark_expression.as_summary_string()
+            for spec in schema.watermark_specs
+            if spec.rowtime_attribute == column.name
+        ),
+        None,
+    )
+    type_ = column.data_type
+    shown = type_.nullable().as_summary_string()
+    return (column.name, shown, type_.is_nullable, of_key, column.explain_extras(), watermark)
+
+
+def _described_catalog(session: Session, statement: Describe) -> TableResult:
+    descriptor = session.registry.descriptor(statement.path.parts[-1])
+    options = masked_configuration(descriptor)
+    rows = [
+        ("name", descriptor.catalog_name),
+        ("type", options.get("type")),
+        ("comment", descriptor.comment),
+    ]
+    if statement.extended:
+        rows += [(f"option:{key}", options[key]) for key in sorted(options) if key != "type"]
+    return texts(["info name", "info value"], rows)
+
+
+def _described_database(session: Session, statement: Describe) -> TableResult:
+    """Refused, as Flink does: its grammar has the statement, but nothing behind it."""
+    catalog, name = session.database(statement.path)
+    session.registry.get(catalog).get_database(name)
+    raise UnsupportedError(
+        "DESCRIBE DATABASE is not supported",
+        code="statement-not-supported",
+        hint="ask the catalog: environment.get_catalog(...).get_database(...)",
+    )
+
+
+def _described_function(session: Session, statement: Describe) -> TableResult:
+    found = session.functions.get(UnresolvedPath(statement.path.parts))
+    temporary = found.place in (Place.TEMPORARY, Place.TEMPORARY_SYSTEM)
+    system = found.place in (Place.SYSTEM, Place.TEMPORARY_SYSTEM)
+    rows = [
+        ("is system function", str(system).lower()),
+        ("is temporary", str(temporary).lower()),
+        *([] if system else _of_class(found)),
+    ]
+    if statement.extended:
+        rows += _of_calls(found, session.functions.rows(found))
+    return texts(["info name", "info value"], rows)
+
+
+def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
+    match found.definition:
+        case CatalogFunction(class_name, language, resources):
+            return [
+                ("class name", class_name),
+                ("function language", language.value),
+                ("resource uris", f"[{', '.join(f'{one.kind} {one.uri}' for one in resources)}]"),
+            ]
+        case FunctionClass() | tuple():
+            return []
+
+
+def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
+    """How a function is called."""
+    deterministic = str(all(one.deterministic for one in rows)).lower()
+    name = ".".join(found.path)
+    signatures = (
+        ", ".join(f"arg{number} => {one.label}" for number, one in enumerate(row.parameters))
+        for row in rows
+    )
+    return [
+        ("kind", rows[0].kind.name),
+        ("requirements", "[]"),
+        ("is deterministic", deterministic),
+        ("supports constant folding", deterministic),
+        ("signature", "\n".join(f"{name}({arguments})" for arguments in signatures)),
+    ]
+
+
+def _described_model(session: Session, statement: Describe) -> TableResult:
+    """One row per column, from the stored text of a model that no longer resolves."""
+    identifier = session.identifier(statement.path)
+    columns: list[tuple[AnyColumn | UnresolvedColumn, str]]
+    try:
+        model = session.models.get(identifier)
+        columns = [
+            *((column, "true") for column in model.resolved_input_schema.columns),
+            *((column, "false") for column in model.resolved_output_schema.columns),
+        ]
+    except SchemaCoreError:
+        stored = session.models.stored(identifier)
+        if stored is None:
+            raise
+        columns = [
+            *((column, "true") for column in stored.input_schema.columns),
+            *((column, "false") for column in stored.output_schema.columns),
+        ]
+    commented = any(column.comment is not None for column, _ in columns)
+    rows = []
+    for column, is_input in columns:
+        type_, nullable = _stored_type(column)
+        null = None if nullable is None else str(nullable).lower()
+        comment = [column.comment] if commented else []
+        rows.append((column.name, type_, null, is_input, *comment))
+    return texts(["name", "type", "null", "is input", *(["comment"] if commented else [])], rows)
+
+
+# --- description of a path -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """An object at a path; `hides` is the kind of the one beneath it, if there is one."""
+
+    path: str
+    kind: str
+    is_temporary: bool
+    hides: str | None = None
+    schema: ResolvedSchema | None = None
+
+    def __str__(self) -> str:
+        temporary = "temporary " if self.is_temporary else ""
+        hidden = f", which hides a {self.hides}" if self.hides else ""
+        lines = [f"{temporary}{self.kind} {self.path}{hidden}"]
+        return "\n".join([*lines, *([str(self.schema)] if self.schema is not None else [])])
+
+
+def describe_path(session: Session, path: UnresolvedPath) -> Description:
+    """What a path means: a table or view, else a model, a type or a function.
+
+    Raises:
+        NotFoundError: with code `table-not-found` where nothing lies there.
+    """
+    identifier = session.registry.qualify(path)
+    hidden = {(one.path, one.by): one.what for one in session.shadowing.hidden()}
+    shown = identifier.as_summary_string()
+    if found := session.tables.find(identifier):
+        kind = found.kind.value.replace("_", " ").lower()
+        schema = found.table.resolved_schema
+        return Description(
+            shown, kind, found.is_temporary, hidden.get((shown, f"temporary {kind}")), schema
+        )
+    if session.models.find(identifier):
+        temporary = session.models.is_temporary(identifier)
+        return Description(shown, "model", temporary, hidden.get((shown, "temporary model")))
+    if session.types.find(identifier):
+        temporary = identifier in session.temporary.types
+        return Description(shown, "type", temporary, hidden.get((shown, "temporary type")))
+    if function := _function_at(session, path, hidden):
+        return function
+    raise _not_found(session, identifier)
+
+
+def _function_at(
+    session: Session, path: UnresolvedPath, hidden: dict[tuple[str, str], str]
+) -> Description | None:
+    found = session.functions.find(path)
+    if found is None:
+        return None
+    shown = ".".join(found.path)
+    temporary = found.place.value.startswith("temporary")
+    kind = found.place.value.removeprefix("temporary ")
+    return Description(shown, kind, temporary, hidden.get((shown, found.place.value)))
+
+
+def _not_found(session: Session, identifier: ObjectIdentifier) -> NotFoundError:
+    try:
+        session.tables.get(identifier)
+    except NotFoundError as error:
+        return error
+    return NotFoundError(f"nothing lies at {identifier.as_summary_string()}")
