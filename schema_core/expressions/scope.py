@@ -1,4 +1,4 @@
-"""What is in scope where an expression stands: columns, functions, queries."""
+"""The scope of an expression: columns, functions, windows and subqueries by name."""
 
 from __future__ import annotations
 
@@ -37,76 +37,76 @@ if TYPE_CHECKING:
     from schema_core.text import Span
     from schema_core.types.unresolved import LookUp
 
-#: A user's functions by path as written: None where it knows no such function.
+#: Looks up user-defined functions by their path as written; None if there are none.
 Functions: TypeAlias = "Callable[[tuple[str, ...], Span], tuple[Function, ...] | None]"
 Subqueries: TypeAlias = "Callable[[Query, Span], Rows]"
 
 
-#: Identity of a call -> the call, which keeps the identity its own, and its typed tree.
+#: id() of a call -> the call, which keeps the id valid, and its typed tree.
 Inferred: TypeAlias = "Mapping[int, tuple[Expression, Typed]]"
 NOTHING_INFERRED: Inferred = MappingProxyType({})
 
 
 class Scope(Protocol):
-    """Where an expression stands."""
+    """The names that an expression may use, and properties of its context."""
 
     @property
     def streaming(self) -> bool:
-        """Whether rows keep coming, so that there are time attributes."""
+        """Whether the job is a streaming job, which has time attributes."""
 
     @property
     def in_query(self) -> bool:
-        """Whether it stands in a query, not in a schema."""
+        """Whether the expression is part of a query, not of a schema."""
 
     @property
     def group_count(self) -> int:
-        """How many expressions rows are grouped by; 0 where all rows make one group."""
+        """The number of grouping expressions; 0 for a global aggregation."""
 
     @property
     def rows(self) -> Scope:
-        """The scope of a column that an aggregate reads: no key of groups is NULL there yet."""
+        """The scope of columns within aggregates, where grouping sets make no key nullable."""
 
     @property
     def types(self) -> LookUp | None:
-        """Finds the user-defined types that casts name; None where there are none."""
+        """The lookup of user-defined types in casts; None if there are none."""
 
     @property
     def inferred(self) -> Inferred:
-        """Calls that were typed before in a scope where they mean the same."""
+        """Calls that were already typed in an equivalent scope."""
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """The column that a name begins with, and the parts left over, which name fields.
+        """Return the column that a name refers to, and its remaining parts, which are fields.
 
         Raises:
             SchemaError: with code `unknown-column`.
         """
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """All functions of that name.
+        """Return all functions of a name.
 
         Raises:
             SchemaError: with code `unknown-function`.
         """
 
     def window(self, name: str, span: Span) -> Window:
-        """The window that a query calls by this name.
+        """Return the named window of a query.
 
         Raises:
             SchemaError: with code `unknown-window`.
         """
 
     def subquery(self, query: Query, span: Span) -> Rows:
-        """The rows of a query used as a value."""
+        """Return the rows of a subquery."""
 
 
-#: Roots that no column of a query can have.
-UNKNOWN_TO_SQL = frozenset(
+#: Roots of types that columns of a query cannot have.
+UNSUPPORTED_IN_SQL = frozenset(
     {TypeRoot.TIMESTAMP_WITH_TIME_ZONE, TypeRoot.NULL, TypeRoot.SYMBOL, TypeRoot.UNRESOLVED}
 )
 
 
-#: Roots of types that are in SQL what they are.
-SAME_IN_SQL = (
+#: Roots of types that SQL leaves unchanged.
+UNCHANGED_IN_SQL = (
     frozenset(
         {
             *(MEMBERS[TypeFamily.CHARACTER_STRING] | MEMBERS[TypeFamily.BINARY_STRING]),
@@ -114,29 +114,29 @@ SAME_IN_SQL = (
             *(TypeRoot.BOOLEAN, TypeRoot.DATE),
         }
     )
-    - UNKNOWN_TO_SQL
+    - UNSUPPORTED_IN_SQL
 )
 
 
 def in_sql(type_: DataType) -> DataType:
-    """What SQL makes of the type of a column.
+    """Return the type that SQL gives to a column of a type.
 
-    Intervals lose their fields, times all but three digits of a second, rows their comments;
-    structured types are left alone.
+    Intervals lose their fields, times are limited to precision 3, rows lose the comments of fields;
+    structured types are unchanged.
 
     Raises:
-        SchemaError: with code `type-not-in-sql` for a type that SQL does not know.
+        SchemaError: with code `type-not-in-sql` for a type that SQL does not support.
 
     >>> from schema_core.types import parse_type
     >>> print(in_sql(parse_type("ROW<a TIME(9) 'when', b INTERVAL DAY>")))
     ROW<`a` TIME(3), `b` INTERVAL SECOND(3)>
     """
-    if type_.root in SAME_IN_SQL and not isinstance(type_, LegacyType):
+    if type_.root in UNCHANGED_IN_SQL and not isinstance(type_, LegacyType):
         return type_
     nullable = type_.is_nullable
     if isinstance(type_, LegacyType) and (found := legacy_in_sql(type_)) is not None:
         return found
-    if isinstance(type_, LegacyType) or type_.root in UNKNOWN_TO_SQL:
+    if isinstance(type_, LegacyType) or type_.root in UNSUPPORTED_IN_SQL:
         raise _not_in_sql(type_)
     match type_:
         case StructuredType():
@@ -158,7 +158,7 @@ def in_sql(type_: DataType) -> DataType:
 
 
 def _require_parts_in_sql(type_: DataType) -> None:
-    """Refuse what SQL finds in a structured type that it leaves alone; an attribute may be NULL.
+    """Reject unsupported types within a structured type; its attributes may have type NULL.
 
     Raises:
         SchemaError: with code `type-not-in-sql`.
@@ -172,19 +172,20 @@ def _require_parts_in_sql(type_: DataType) -> None:
 
 def _not_in_sql(type_: DataType) -> SchemaError:
     return SchemaError(
-        f"SQL has no columns of type {type_.as_summary_string()}", code="type-not-in-sql"
+        f"SQL does not support columns of type {type_.as_summary_string()}",
+        code="type-not-in-sql",
     )
 
 
 class ColumnScope:
-    """The scope of a schema's expressions: its columns, found by their exact names.
+    """The scope of a schema's expressions: its columns, by their exact names.
 
     Args:
-        columns: Name -> type, as the schema has it.
-        streaming: Whether rows keep coming.
-        functions: Further functions, asked before the built-in ones.
-        types: Finds the user-defined types that casts name; without it there are none.
-        subqueries: Types a query that is used as a value; without it there are no such queries.
+        columns: Name -> type, as in the schema.
+        streaming: Whether time attributes exist.
+        functions: Looks up user-defined functions, before the built-in ones.
+        types: Looks up user-defined types in casts; without it there are none.
+        subqueries: Resolves subqueries; without it they are not supported.
     """
 
     in_query = False
@@ -208,11 +209,11 @@ class ColumnScope:
 
     @property
     def rows(self) -> ColumnScope:
-        """Rows are not grouped here."""
+        """The scope itself: rows are not grouped."""
         return self
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """The column that the first part names."""
+        """Return the column of the first part of a name."""
         name, *rest = parts
         if name not in self.columns:
             raise SchemaError(
@@ -224,26 +225,28 @@ class ColumnScope:
         return Ref(name, self.columns[name], span=span), tuple(rest)
 
     def names(self) -> Iterable[str]:
-        """What a name that is not found may have meant."""
+        """Return the names that a hint for an unknown name may suggest."""
         return self.columns
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """A function of the user's, or a built-in one, whatever the case of its name."""
+        """Return the user-defined or built-in functions of a name, in any case."""
         return find_function(path, span, self.functions)
 
     def window(self, name: str, span: Span) -> Window:
-        """There are no named windows outside of queries."""
+        """Raise `unknown-window`: only queries have named windows."""
         raise SchemaError(f"there is no window {name!r}", code="unknown-window", span=span)
 
     def subquery(self, query: Query, span: Span) -> Rows:
-        """The rows of a query that knows nothing of these columns."""
+        """Return the rows of an uncorrelated subquery."""
         if self.subqueries is None or not _selects(query):
-            raise SchemaError("there are no queries here", code="subquery-not-supported", span=span)
+            raise SchemaError(
+                "subqueries are not supported here", code="subquery-not-supported", span=span
+            )
         return self.subqueries(query, span)
 
 
 def _selects(query: Query) -> bool:
-    """Whether a query begins with SELECT, as Flink wants it outside of queries."""
+    """Return whether a query starts with SELECT, which Flink requires outside of queries."""
     match query:
         case SetOperation(left=inner) | Ordered(query=inner):
             return _selects(inner)
@@ -254,10 +257,10 @@ def _selects(query: Query) -> bool:
 def find_function(
     path: tuple[str, ...], span: Span, functions: Functions | None = None
 ) -> tuple[Function, ...]:
-    """The functions of a name: the user's, else the built-in ones.
+    """Return the functions of a name: the user-defined ones, else the built-in ones.
 
     Raises:
-        SchemaError: with code `unknown-function`, naming a similar one.
+        SchemaError: with code `unknown-function`.
     """
     found = functions(path, span) if functions else None
     if found is None and len(path) == 1:
@@ -275,5 +278,5 @@ def find_function(
 
 @cached()
 def _hint(name: str) -> str | None:
-    """The hint for an unknown function; typing an expression asks for the same one repeatedly."""
+    """Return the hint for an unknown function, cached as expressions repeat names."""
     return function_hint(name) or similar(name.upper(), BUILT_IN, likeness=0.78)

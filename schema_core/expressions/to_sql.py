@@ -1,9 +1,9 @@
-"""Typed trees back to SQL: what a catalog keeps of an expression.
+"""Typed trees to SQL, the form in which catalogs store expressions.
 
-Names are quoted, implicit casts are written out, and synonyms are written in one way. Law: the text
-has the same type when it is parsed again. Flink's own text does not: it prints ``.5``, a
-DECIMAL(1, 1), as ``0.5``, a DECIMAL(2, 1), and drops NOT NULL from the key and value of a MAP.
-`flink_sql` prints that text, for comparisons with Flink.
+Names are quoted, implicit casts are explicit, and synonyms have one spelling. The SQL has the same
+type when it is parsed again. That of Flink does not: it prints ``.5``, a DECIMAL(1, 1), as ``0.5``,
+a DECIMAL(2, 1), and drops NOT NULL from the keys and values of a MAP. `flink_sql` prints as Flink
+does, for comparisons.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def to_sql(typed: Typed) -> str:
     """Return the expression as Flink prints it, except where that would change its type.
 
     Raises:
-        UnsupportedError: for a part that SQL has no text for.
+        UnsupportedError: for a part that has no SQL.
 
     >>> from schema_core.expressions.type_checker import ColumnScope, infer
     >>> from schema_core.sql.parser import parse_expression
@@ -51,7 +51,7 @@ def to_sql(typed: Typed) -> str:
 
 
 def flink_sql(typed: Typed) -> str:
-    """Return the expression exactly as Flink prints it; the text may have another type.
+    """Return the expression exactly as Flink prints it, possibly of another type.
 
     Raises:
         UnsupportedError: as `to_sql`.
@@ -86,14 +86,14 @@ def _nullable_entries(written: syntax.TypeName) -> syntax.TypeName:
 
 
 def to_syntax(typed: Typed) -> syntax.Expression:
-    """The syntax tree that says what the typed tree means."""
-    chain: list[FunctionCall] = []
+    """Return the syntax tree of a typed tree, with explicit casts."""
+    pending: list[FunctionCall] = []
     while isinstance(typed, FunctionCall) and typed.arguments:
-        chain.append(typed)
+        pending.append(typed)
         typed = typed.arguments[0]
     found = _leaf(typed)
-    for apply in reversed(chain):
-        found = _call(apply, (found, *map(to_syntax, apply.arguments[1:])))
+    for call in reversed(pending):
+        found = _call(call, (found, *map(to_syntax, call.arguments[1:])))
     return found
 
 
@@ -123,8 +123,8 @@ def _field(value: syntax.Expression, name: str) -> syntax.Expression:
     return syntax.Call(".", (value, syntax.Name((name,))))
 
 
-def _call(apply: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
-    function, written = apply.function, apply.written
+def _call(call: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> syntax.Call:
+    function, written = call.function, call.written
     if function.bare_names:
         arguments = tuple(
             syntax.Name((one.word,)) if isinstance(one, syntax.Symbol) else one for one in arguments
@@ -132,22 +132,22 @@ def _call(apply: FunctionCall, arguments: tuple[syntax.Expression, ...]) -> synt
     return syntax.Call(
         function.name,
         arguments,
-        _path(apply),
-        written.symbol if written is not None else apply.symbol,
-        None if apply.filter is None else to_syntax(apply.filter),
-        over=None if apply.over is None else _window(apply.over),
-        nulls=apply.nulls,
+        _path(call),
+        written.symbol if written is not None else call.symbol,
+        None if call.filter is None else to_syntax(call.filter),
+        over=None if call.over is None else _window(call.over),
+        nulls=call.nulls,
     )
 
 
-def _path(apply: FunctionCall) -> tuple[str, ...]:
-    """The name in back-ticks: a user's function by its full name, others as they were written."""
-    function, written = apply.function, apply.written
+def _path(call: FunctionCall) -> tuple[str, ...]:
+    """Return the quoted name: the full path of a user-defined function, others as written."""
+    function, written = call.function, call.written
     if written is not None and written.inline is not None:
         raise UnsupportedError(
-            f"{written.name} has no name in SQL",
+            f"the Python function {written.name} is not registered, so SQL cannot call it",
             code="inline-function",
-            hint="register it with create_temporary_function and call it by its name",
+            hint="register it with create_temporary_function and call it by name",
         )
     if function.path:
         return function.path

@@ -1,8 +1,7 @@
-"""The typed tree: what an expression means. Every node knows its type and can print itself.
+"""Typed trees: expressions whose nodes have types, as `type_checker.infer` builds them.
 
-`infer` is the only way from syntax to here. Casts that SQL inserts on its own are `FunctionCall` of
-CAST with `implicit=True`; rewrites that Flink does before it prints (NULLIF to CASE, YEAR to
-EXTRACT) are done.
+Implicit casts are a `FunctionCall` of CAST with `implicit=True`. Rewrites that Flink does before it
+prints an expression (NULLIF to CASE, YEAR to EXTRACT) are done.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A steering word of a call; it has no type of its own (`SymbolType`)."""
+    """A keyword argument of SQL such as a time unit; its type is `SymbolType`."""
 
     symbol: syntax.Symbol
     type: DataType
@@ -71,7 +70,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class SortedBy:
-    """One item of an ORDER BY; `nulls_last` is None where nothing was said."""
+    """A sort key; `nulls_last` is None if it is not specified."""
 
     value: Typed
     descending: bool = False
@@ -80,7 +79,7 @@ class SortedBy:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Where a frame begins or ends: ``CURRENT ROW``, or ``PRECEDING`` at a distance."""
+    """A bound of a window frame: ``CURRENT ROW``, or ``PRECEDING`` at a distance."""
 
     words: str
     distance: Typed | None = None
@@ -88,9 +87,9 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows around one that an aggregate reads: ``ROWS`` or ``RANGE`` between two bounds.
+    """A window frame: ``ROWS`` or ``RANGE`` between two bounds.
 
-    With `whole` (DISALLOW PARTIAL) there is no result where the rows do not reach that far.
+    With `whole` (DISALLOW PARTIAL) the result is NULL for an incomplete frame.
     """
 
     unit: str
@@ -101,7 +100,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """What stands behind OVER, a named window looked up."""
+    """The window of OVER, with a named window resolved."""
 
     partition_by: tuple[Typed, ...] = ()
     order_by: tuple[SortedBy, ...] = ()
@@ -112,10 +111,10 @@ class Over:
 class FunctionCall(Chain):
     """A function over typed arguments.
 
-    `implicit` marks what nobody wrote: casts that SQL puts in. `symbol`, `filter`, `over` and
-    `nulls` belong to aggregates. `written` is the call as written, without its arguments.
-    `at_first` is the type that Flink finds first, where it is another than the one it finds at
-    last: of an aggregate outside of queries, or of what is made of one.
+    `implicit` marks implicit casts. `symbol` (DISTINCT), `filter`, `over` and `nulls` (IGNORE
+    NULLS) belong to aggregates. `written` is the call as written, without its arguments.
+    `first_phase_type` is the type that Flink infers first, where it differs from the final one: for
+    aggregates outside of queries and expressions over them.
     """
 
     function: Function
@@ -132,16 +131,16 @@ class FunctionCall(Chain):
 
 
 class Rows(Protocol):
-    """The rows of a query, known to the layer that knows queries."""
+    """The rows of a query, implemented by the layer that resolves queries."""
 
     @property
     def columns(self) -> Sequence[tuple[str, DataType]]:
-        """Names and types, in order."""
+        """Names and types of the columns, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A query used as a value or as a list of values; its type is that of its first column."""
+    """A subquery as a scalar or as a list of values; its type is that of its first column."""
 
     subquery: syntax.Subquery
     type: DataType
@@ -160,7 +159,7 @@ def first_phase_type(typed: Typed) -> DataType:
 
 
 def children(typed: Typed) -> tuple[Typed, ...]:
-    """The trees right below this one; what stands behind FILTER and OVER is not among them."""
+    """Return the direct subtrees, without those of FILTER and OVER."""
     match typed:
         case Access(value=value):
             return (value,)
@@ -171,7 +170,7 @@ def children(typed: Typed) -> tuple[Typed, ...]:
 
 
 def walk(typed: Typed) -> Iterator[Typed]:
-    """This tree and everything below it, in no particular order."""
+    """Yield the tree and all subtrees, in no particular order."""
     rest = [typed]
     while rest:
         one = rest.pop()

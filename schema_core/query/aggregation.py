@@ -8,7 +8,7 @@ from itertools import product
 from typing import TypeAlias
 
 from schema_core.errors import SchemaError, similar
-from schema_core.expressions.over import check_declared, extended
+from schema_core.expressions.aggregate_calls import check_declared_window, extend_window
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import (
@@ -418,7 +418,7 @@ def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
         base = complete.get(current) or replace(windows[current], name=None)
     for one in reversed(based):
         own = replace(windows[one], name=None)
-        base = own if base is None else extended(base, own)
+        base = own if base is None else extend_window(base, own)
         complete[one] = base
 
 
@@ -429,4 +429,4 @@ def check_windows(scope: SelectScope, windows: Windows) -> None:
         SchemaError: with code `invalid-window`, or as `infer`.
     """
     for window in windows.values():
-        check_declared(scope, window, infer)
+        check_declared_window(scope, window, infer)

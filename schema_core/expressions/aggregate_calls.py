@@ -1,0 +1,317 @@
+"""Aggregate calls: DISTINCT, FILTER, window frames, and the result on empty input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.errors import SchemaError
+from schema_core.expressions.scope import Scope
+from schema_core.expressions.signatures import EmptyInput, Kind
+from schema_core.expressions.typed import (
+    Bound,
+    Constant,
+    Frame,
+    FunctionCall,
+    Over,
+    Select,
+    SortedBy,
+    Typed,
+    walk,
+)
+from schema_core.sql import syntax
+from schema_core.types import DataType, TypeFamily, TypeRoot
+
+if TYPE_CHECKING:
+    from schema_core.expressions.signatures import Function
+
+#: The type checker, as an argument: it calls this module.
+Infer: TypeAlias = Callable[[Scope, syntax.Expression], Typed]
+
+
+def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
+    """Reject the clauses of aggregates on the call of another function.
+
+    Raises:
+        SchemaError: with code `not-an-aggregate`.
+    """
+    clauses = {
+        "DISTINCT": call.symbol == "DISTINCT",
+        "ALL": call.symbol == "ALL",
+        call.nulls or "": call.nulls is not None,
+        "FILTER": call.filter is not None,
+        "WITHIN GROUP": bool(call.within),
+        "OVER": call.over is not None,
+    }
+    for clause, is_present in clauses.items():
+        if is_present:
+            raise SchemaError(
+                f"{clause} requires an aggregate, and {function.name} is not one",
+                code="not-an-aggregate",
+                span=call.span,
+            )
+
+
+def aggregate_call(
+    scope: Scope, typed: FunctionCall, call: syntax.Call, infer: Infer
+) -> FunctionCall:
+    """Return the call of an aggregate with its FILTER and OVER, and its nullability.
+
+    Raises:
+        SchemaError: with code `nested-aggregate`, `misplaced-clause`, `wrong-type` or
+            `invalid-window`.
+    """
+    _reject_clauses(typed.function, call)
+    inner = [part for argument in typed.arguments for part in walk(argument)]
+    if any(_is_aggregate(part) and (call.over is None or _has_window(part)) for part in inner):
+        raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
+    condition = None if call.filter is None else _filter(infer(scope, call.filter))
+    over = None if call.over is None else resolve_window(scope, typed.function, call.over, infer)
+    nullable = _may_be_null(scope, typed.function, condition, over)
+    found = replace(
+        typed,
+        type=typed.type.nullable() if nullable else typed.type,
+        symbol=call.symbol,
+        nulls=call.nulls,
+        filter=condition,
+        over=over,
+    )
+    if scope.in_query or over is not None:
+        return found
+    null_if_empty = typed.function.empty is not EmptyInput.VALUE
+    return replace(found, first_phase_type=typed.type.nullable() if null_if_empty else typed.type)
+
+
+def _reject_clauses(function: Function, call: syntax.Call) -> None:
+    """Reject the clauses that this aggregate does not support."""
+    if call.within:
+        problem = f"{function.name} does not support WITHIN GROUP"
+    elif call.nulls is not None and not function.skips_nulls:
+        problem = f"{function.name} does not support {call.nulls}"
+    elif call.filter is not None and call.over is not None:
+        problem = "FILTER cannot be combined with OVER"
+    else:
+        return
+    raise SchemaError(problem, code="misplaced-clause", span=call.span)
+
+
+def _filter(condition: Typed) -> Typed:
+    if condition.type.root is not TypeRoot.BOOLEAN:
+        raise SchemaError(
+            f"FILTER requires a BOOLEAN, got {condition.type.as_summary_string()}",
+            code="wrong-type",
+            span=condition.span,
+        )
+    if any(map(_is_aggregate, walk(condition))):
+        raise SchemaError(
+            "FILTER cannot contain aggregates", code="nested-aggregate", span=condition.span
+        )
+    return condition
+
+
+def _is_aggregate(typed: Typed) -> bool:
+    """Return whether the node is an aggregate; window functions such as RANK are one with OVER."""
+    if not isinstance(typed, FunctionCall) or typed.function.kind is not Kind.AGGREGATE:
+        return False
+    return typed.function.frames or typed.over is not None
+
+
+def _has_window(typed: Typed) -> bool:
+    return isinstance(typed, FunctionCall) and typed.over is not None
+
+
+def _may_be_null(
+    scope: Scope, function: Function, condition: Typed | None, over: Over | None
+) -> bool:
+    """Return whether the aggregate may be NULL because its input may be empty."""
+    if over is not None and over.frame is not None and over.frame.whole and not scope.in_query:
+        return True
+    if over is not None:
+        return function.empty is not EmptyInput.VALUE and may_be_empty(over)
+    if not scope.in_query:
+        # Outside of queries Flink rewrites every filtered aggregate to a CASE without ELSE.
+        return condition is not None or function.empty is EmptyInput.NULL
+    is_global = scope.group_count == 0
+    return function.empty is not EmptyInput.VALUE and (condition is not None or is_global)
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+#: Frame bounds, from the first row to the last.
+BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
+#: Family of the sort key of a RANGE frame -> the family of its distances.
+DISTANCES = {
+    TypeFamily.NUMERIC: TypeFamily.NUMERIC,
+    TypeFamily.DATETIME: TypeFamily.INTERVAL,
+}
+
+
+def resolve_window(scope: Scope, function: Function, written: syntax.Window, infer: Infer) -> Over:
+    """Return the window of a call, with a named window resolved.
+
+    Raises:
+        SchemaError: with code `invalid-window`, or as `infer`.
+    """
+    if written.name is not None:
+        written = extend_window(scope.window(written.name, written.span), written)
+    over = _typed(scope, written, infer)
+    problem = (
+        _nested(over)
+        or _without_order(scope, function, over)
+        or _without_frames(function, over)
+        or _wrong_frame(over)
+    )
+    if problem:
+        raise SchemaError(problem, code="invalid-window", span=written.span)
+    return over
+
+
+def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) -> None:
+    """Check a window of the WINDOW clause, whether or not a call uses it.
+
+    Raises:
+        SchemaError: with code `invalid-window`, or as `infer`.
+    """
+    over = _typed(scope, written, infer)
+    is_range = over.frame is not None and over.frame.unit == "RANGE"
+    problem = _nested(over) or _wrong_frame(over)
+    if is_range and not over.order_by:
+        problem = "RANGE needs an ORDER BY"
+    if any(isinstance(part, Select) for key in _keys(over) for part in walk(key)):
+        problem = "a window of the WINDOW clause cannot contain a subquery"
+    if problem:
+        raise SchemaError(problem, code="invalid-window", span=written.span)
+
+
+def _typed(scope: Scope, written: syntax.Window, infer: Infer) -> Over:
+    return Over(
+        tuple(infer(scope, one) for one in written.partition_by),
+        tuple(
+            SortedBy(infer(scope, key.expression), key.descending, key.nulls_last)
+            for key in written.order_by
+        ),
+        None if written.frame is None else _frame(scope, written.frame, infer),
+    )
+
+
+def may_be_empty(over: Over) -> bool:
+    """Return whether the frame starts or ends at a distance from the current row."""
+    return any(bound.distance is not None for bound in _bounds(over))
+
+
+def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
+    """Return a named window, extended by what `written` adds to it.
+
+    ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
+
+    Raises:
+        SchemaError: with code `invalid-window` for a PARTITION BY, for a second ORDER BY, and for a
+            base that has a frame.
+    """
+    if written.is_reference:
+        return base
+    problem = None
+    if written.partition_by:
+        problem = "PARTITION BY is not allowed with a named window"
+    elif written.order_by and base.order_by:
+        problem = "the named window already has an ORDER BY"
+    elif base.frame is not None:
+        problem = "the named window has a frame, so nothing can be based on it"
+    if problem is not None:
+        raise SchemaError(problem, code="invalid-window", span=written.span)
+    return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)
+
+
+def _frame(scope: Scope, frame: syntax.Frame, infer: Infer) -> Frame:
+    def bound(written: syntax.Call | syntax.Symbol) -> Bound:
+        if isinstance(written, syntax.Symbol):
+            return Bound(written.word)
+        return Bound(written.name, infer(scope, written.arguments[0]))
+
+    upper = None if frame.upper is None else bound(frame.upper)
+    return Frame(frame.unit, bound(frame.lower), upper, frame.whole)
+
+
+def _bounds(over: Over) -> list[Bound]:
+    both = (over.frame.lower, over.frame.upper) if over.frame else ()
+    return [bound for bound in both if bound is not None]
+
+
+def _keys(over: Over) -> tuple[Typed, ...]:
+    return (*over.partition_by, *(key.value for key in over.order_by))
+
+
+def _nested(over: Over) -> str | None:
+    """Describe the problem with a window over windows."""
+    parts = (part for key in _keys(over) for part in walk(key))
+    if any(isinstance(part, FunctionCall) and part.over is not None for part in parts):
+        return "windows cannot be nested"
+    return None
+
+
+def _without_order(scope: Scope, function: Function, over: Over) -> str | None:
+    """Describe the problem with a window without ORDER BY."""
+    counted = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
+    if not over.order_by and (function.ranks or not (scope.in_query or counted)):
+        return f"{function.name} OVER needs an ORDER BY"
+    return None
+
+
+def _without_frames(function: Function, over: Over) -> str | None:
+    """Describe the problem with a frame for a function that takes none."""
+    return (
+        None
+        if over.frame is None or function.frames
+        else f"{function.name} does not support a window frame"
+    )
+
+
+def _wrong_frame(over: Over) -> str | None:
+    """Describe the problem with the frame of a window."""
+    if over.frame is None:
+        return None
+    if over.frame.unit == "RANGE" and len(over.order_by) > 1:
+        return "RANGE requires an ORDER BY of one expression"
+    lower, *upper = _bounds(over)
+    if lower.words == BOUNDS[-1]:
+        return f"a frame cannot start with {lower.words}"
+    if not upper and _rank(lower) > BOUNDS.index("CURRENT ROW"):
+        return f"a frame that starts with {lower.words} cannot end with CURRENT ROW"
+    if upper and (upper[0].words == BOUNDS[0] or _rank(upper[0]) < _rank(lower)):
+        return f"a frame that starts with {lower.words} cannot end with {upper[0].words}"
+    keys = [key.value.type for key in over.order_by]
+    wrong = (_wrong_distance(over.frame.unit, keys, bound.distance) for bound in _bounds(over))
+    return next(filter(None, wrong), None)
+
+
+def _rank(bound: Bound) -> int:
+    return BOUNDS.index(bound.words)
+
+
+def _wrong_distance(unit: str, keys: list[DataType], distance: Typed | None) -> str | None:
+    """Describe the problem with the distance of a frame bound."""
+    if distance is None:
+        return None
+    if unit == "ROWS":
+        if isinstance(distance, Constant) and not _counts_rows(distance.literal):
+            return "the distance of ROWS must be a non-negative integer"
+        return None
+    expected = next((DISTANCES[one] for one in DISTANCES for key in keys if key.is_(one)), None)
+    if keys and (expected is None or not distance.type.is_(expected)):
+        actual, order = distance.type.as_summary_string(), keys[0].as_summary_string()
+        return f"the distance {actual} does not match ORDER BY {order}"
+    return None
+
+
+def _counts_rows(literal: syntax.Literal | syntax.Interval) -> bool:
+    """Return whether a literal can count rows: numeric literals must be non-negative integers."""
+    match literal:
+        case syntax.Literal(kind=syntax.LiteralKind.APPROXIMATE):
+            return False
+        case syntax.Literal(kind=syntax.LiteralKind.EXACT, text=text):
+            number = Decimal(text)
+            return number >= 0 and number == number.to_integral_value()
+        case _:
+            return True
