@@ -86,7 +86,9 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def filled(text: str, definitions: list[str]) -> str:
-    """The text with ``${NAME}`` replaced; what is not defined stays as it is.
+    """Return the text with ``${NAME}`` replaced.
+
+    A name without a definition stays as it is, with a warning on stderr.
 
     >>> filled("'${folder}/a' ${other}", ["folder=data"])
     "'data/a' ${other}"
@@ -95,6 +97,10 @@ def filled(text: str, definitions: list[str]) -> str:
     if len(pairs) < len(definitions):
         print("schema-core: --define takes NAME=VALUE, each name once", file=sys.stderr)
         raise typer.Exit(UNREADABLE)
+    for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
+        if name not in pairs:
+            problem = f"${{{name}}} is not defined: add --define {name}=VALUE"
+            print(f"schema-core: warning: {problem}", file=sys.stderr)
     return re.sub(r"\$\{(\w+)\}", lambda found: pairs.get(found[1], found[0]), text)
 
 

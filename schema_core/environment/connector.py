@@ -422,16 +422,23 @@ def _readable(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str])
     found.raise_all()
 
 
+#: Options that a hint lists.
+MAX_LISTED = 10
+
+
 def _known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     known = {*_keys(declared), *IMPLICIT_OPTIONS}
     maps = tuple(f"{option.key}." for option in declared if option.is_map)
     unknown = [key for key in sorted(options) if key not in known and not key.startswith(maps)]
     if unknown:
         hints = [hint for key in unknown if (hint := similar(key, known))]
+        names = sorted(set(_keys(declared)))
+        more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+        listing = f"supported options: {', '.join(names[:MAX_LISTED])}{more}"
         raise SchemaError(
-            f"unsupported options: {', '.join(unknown)}; supported are: {', '.join(sorted(known))}",
+            f"unsupported option{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}",
             code="unknown-option",
-            hint="; ".join(hints) or None,
+            hint="; ".join(hints) or listing,
         )
 
 

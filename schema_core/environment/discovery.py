@@ -98,9 +98,9 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
     if not matches:
         known = sorted({found.identifier for found in every})
         raise NotFoundError(
-            f"no {what} {identifier!r} is installed; there are: {', '.join(known) or 'none'}",
+            f"no {what} {identifier!r} is installed",
             code="not-discovered",
-            hint=similar(identifier, known),
+            hint=similar(identifier, known, 0.5) or f"installed: {', '.join(known) or 'none'}",
         )
     if len(matches) > 1:
         targets = ", ".join(found.target for found in matches)

@@ -141,8 +141,11 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
     actual = args.types[index]
     tree = args.trees[index]
     got = tree.symbol.word if isinstance(tree, Keyword) else actual.as_summary_string()
+    reasons = (
+        rule(args, i) for i, _, one in mismatches if i == index and (rule := one[i].mismatch)
+    )
     error = SchemaError(
-        f"expected {' or '.join(expected)}, got {got}",
+        next(filter(None, reasons), None) or f"expected {' or '.join(expected)}, got {got}",
         code="wrong-argument-type",
         span=tree.span if tree.span.stop else call.span,
         hint="write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None,

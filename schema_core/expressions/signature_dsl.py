@@ -190,6 +190,21 @@ def either(*parameters: Parameter) -> Parameter:
     return Parameter(" | ".join(one.label for one in parameters), accepts)
 
 
+def no_common_type(types: Iterable[DataType]) -> str:
+    """Return the message that types have no common type.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> no_common_type([T.INT(), T.INT(nullable=False), T.DATE()])
+    'INT and DATE have no common type'
+    """
+    *names, last = dict.fromkeys(type_.nullable().as_summary_string() for type_ in types)
+    if names:
+        return f"{', '.join(names)} and {last} have no common type"
+    return (
+        "cannot infer a type from NULL alone" if last == "NULL" else f"{last} is not supported here"
+    )
+
+
 def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
     """A parameter cast to the common type of all arguments from `start` on, all of root `root`."""
 
@@ -203,7 +218,10 @@ def common(start: int = 0, root: TypeRoot | None = None) -> Parameter:
         found = args.memoized(of_all)
         return found and coerce_to_type(args.types[i], found)
 
-    return Parameter("<COMMON>", accepts)
+    def mismatch(args: ArgumentTypes, i: int) -> str:
+        return no_common_type(args.types[start:])
+
+    return Parameter("<COMMON>", accepts, None if root else mismatch)
 
 
 def element_of(index: int) -> Parameter:

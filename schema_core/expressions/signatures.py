@@ -81,10 +81,14 @@ ParameterRule: TypeAlias = Callable[[ArgumentTypes, int], DataType | None]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a function: its label in messages and the arguments that it accepts."""
+    """A parameter of a function: its label in messages and the arguments that it accepts.
+
+    `mismatch` describes why an argument is not accepted, where the label does not explain it.
+    """
 
     label: str
     accepts: ParameterRule = field(compare=False)
+    mismatch: Callable[[ArgumentTypes, int], str | None] | None = field(default=None, compare=False)
 
 
 #: The argument types and the result type of a user-defined function.

@@ -13,6 +13,7 @@ from typing import NamedTuple, assert_never
 
 from schema_core.errors import SchemaError, at, similar
 from schema_core.expressions.scope import Functions
+from schema_core.expressions.signature_dsl import no_common_type
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, children
@@ -605,10 +606,9 @@ def _together(operation: written.SetOperation, left: Columns, right: Columns) ->
 def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
     found = least_restrictive(types)
     if found is None:
-        shown = " and ".join(dict.fromkeys(type_.as_summary_string() for type_ in types))
         with at(f"column {name!r}", span):
             raise SchemaError(
-                f"no type holds {shown}", code="no-common-type", hint="add a CAST", span=span
+                no_common_type(types), code="no-common-type", hint="add a CAST", span=span
             )
     return found
 

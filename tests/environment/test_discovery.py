@@ -52,8 +52,16 @@ def test_an_unknown_identifier_names_those_there_are() -> None:
     with pytest.raises(NotFoundError) as caught:
         require(GROUP, "Spark", entries)
 
-    assert "no planner 'Spark' is installed; there are: arrow, spark" == caught.value.problem
+    assert "no planner 'Spark' is installed" == caught.value.problem
     assert ("not-discovered", "did you mean 'spark'?") == (caught.value.code, caught.value.hint)
+
+
+def test_the_hint_lists_the_identifiers_if_none_is_similar() -> None:
+    entries = [entry("spark", "builtins:int"), entry("arrow", "builtins:int")]
+    with pytest.raises(NotFoundError) as caught:
+        require(GROUP, "xyz", entries)
+
+    assert caught.value.hint == "there are 'arrow', 'spark'"
 
 
 def test_two_of_one_identifier_are_one_too_many() -> None:

@@ -9,6 +9,7 @@ from schema_core.expressions.signature_dsl import ANY, NUMERIC, always, operatio
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant, FunctionCall, TypeArgument
 from schema_core.types import DataType, TypeFamily, TypeRoot
+from schema_core.types.casts import CastMode, why_not
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -51,9 +52,17 @@ def _interval(args: ArgumentTypes, i: int) -> DataType | None:
     return _castable(args, i) if args.types[i].is_(TypeFamily.INTERVAL) else None
 
 
-INTERVAL = Parameter("<TYPE>", _interval)
-TARGET = Parameter("<TYPE>", _castable)
-CAST_TARGET = Parameter("<TYPE>", _castable_unless_array_of_literal)
+def _mismatch(args: ArgumentTypes, i: int) -> str:
+    """Return why SQL has no cast to the target."""
+    source, target = args.types[0], args.types[i]
+    reason = why_not(source, target, CastMode.EXPLICIT)
+    types = f"{source.as_summary_string()} to {target.as_summary_string()}"
+    return str(reason) if reason else f"SQL has no CAST from {types}"
+
+
+INTERVAL = Parameter("<TYPE>", _interval, _mismatch)
+TARGET = Parameter("<TYPE>", _castable, _mismatch)
+CAST_TARGET = Parameter("<TYPE>", _castable_unless_array_of_literal, _mismatch)
 
 FUNCTIONS = (
     # name, parameters, return type

@@ -16,6 +16,7 @@ from schema_core.expressions.signature_dsl import (
     commonly,
     exactly,
     never,
+    no_common_type,
     of_one_charset,
     operation,
 )
@@ -94,7 +95,18 @@ def _may_be_null(type_: DataType) -> bool:
     return type_.is_nullable
 
 
-MEMBER = Parameter("<COMPARABLE_TYPE>", _member)
+def _member_mismatch(args: ArgumentTypes, i: int) -> str | None:
+    value, *items = _compared(args.types)
+    item = least_restrictive(items)
+    if item is None:
+        return no_common_type(items)
+    types = f"{value.as_summary_string()} and {item.as_summary_string()}"
+    return (
+        None if sql_comparable(value.nullable(), item.nullable()) else f"{types} are not comparable"
+    )
+
+
+MEMBER = Parameter("<COMPARABLE_TYPE>", _member, _member_mismatch)
 
 PAIR = (EQUAL, of_one_charset(EQUAL))
 RANGE = (ORDERED, of_one_charset(ORDERED))

@@ -17,6 +17,7 @@ from schema_core.expressions.signature_dsl import (
     common,
     commonly,
     like,
+    no_common_type,
     operation,
     required,
 )
@@ -111,7 +112,11 @@ def _value(args: ArgumentTypes, i: int) -> DataType | None:
     return args.types[i] if args.memoized(_of_branches) else None
 
 
-VALUE = Parameter("<ANY>", _value)
+def _mismatch(args: ArgumentTypes, i: int) -> str | None:
+    return None if args.memoized(_of_branches) else no_common_type(branches(args))
+
+
+VALUE = Parameter("<ANY>", _value, _mismatch)
 COMMON = common()
 
 
@@ -128,7 +133,13 @@ def chosen(args: ArgumentTypes) -> DataType:
     return required(least_restrictive(branches(args)))
 
 
-BRANCH = Parameter("<BOOLEAN> or <ANY>", _condition)
+def _branch_mismatch(args: ArgumentTypes, i: int) -> str | None:
+    if i % 2 or i == len(args.types) - 1:
+        return _mismatch(args, i)
+    return f"WHEN requires a BOOLEAN, got {args.types[i].as_summary_string()}"
+
+
+BRANCH = Parameter("<BOOLEAN> or <ANY>", _condition, _branch_mismatch)
 
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------

@@ -13,6 +13,7 @@ from schema_core.expressions.signature_dsl import (
     least,
     map_,
     never,
+    no_common_type,
     operation,
     text_of,
 )
@@ -126,7 +127,11 @@ def least_restrictive_of(start: int, step: int) -> Parameter:
         spellings = set(map(_interval_spelling, args.trees[start::step])) - {None}
         return found if len(spellings) <= 1 else None
 
-    return Parameter("<ANY>", lambda args, _: args.memoized(of_all))
+    def mismatch(args: ArgumentTypes, _: int) -> str | None:
+        types = args.types[start::step]
+        return no_common_type(types) if least_restrictive(types) is None else None
+
+    return Parameter("<ANY>", lambda args, _: args.memoized(of_all), mismatch)
 
 
 def _out_of_columns(args: ArgumentTypes) -> DataType | None:
