@@ -1,1 +1,1 @@
-"""What every code of a mistake means: one page each, for people to read."""
+"""Documentation of the error codes, one page for each."""

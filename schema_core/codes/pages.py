@@ -1,7 +1,7 @@
-"""The pages of codes: ``duplicate-column.md`` beside this module is that of ``duplicate-column``.
+"""Documentation of the error codes: ``duplicate-column.md`` documents ``duplicate-column``.
 
-A page says what is wrong and why it is so, shows an example that meets it (the tests run it), and
-what to do. ``schema-core explain CODE`` prints it.
+A page states the problem and its reason, an example that raises the error (the tests run it), and
+the remedy. ``schema-core explain CODE`` prints it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schema_core.errors import NotFoundError, similar
 
 @cache
 def codes() -> tuple[str, ...]:
-    """All codes, in the order of the alphabet.
+    """Return all codes in alphabetical order.
 
     >>> "duplicate-column" in codes()
     True
@@ -25,10 +25,10 @@ def codes() -> tuple[str, ...]:
 
 
 def page(code: str) -> str:
-    """The page of a code, as Markdown.
+    """Return the page of a code, as Markdown.
 
     Raises:
-        NotFoundError: with code `unknown-code` where there is no such code.
+        NotFoundError: with code `unknown-code` for an unknown code.
 
     >>> print(page("duplicate-column").splitlines()[0])
     # duplicate-column
@@ -41,7 +41,7 @@ def page(code: str) -> str:
 
 
 def summary(code: str) -> str:
-    """What a code says, in one sentence: the first of its page.
+    """Return the summary of a code, the first sentence of its page.
 
     Raises:
         NotFoundError: as `page`.
@@ -54,6 +54,6 @@ def summary(code: str) -> str:
 
 
 def summaries() -> Iterator[tuple[str, str]]:
-    """Every code with what it says."""
+    """Return every code with its summary."""
     for code in codes():
         yield code, summary(code)
