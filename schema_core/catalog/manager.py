@@ -6,7 +6,8 @@ number of threads may use a manager.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeAlias
@@ -15,6 +16,7 @@ from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
 from schema_core.catalog.ddl_semantics import There, decide
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.errors import (
@@ -25,6 +27,7 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.paths import ObjectIdentifier
+from schema_core.secrets import NO_KEYS
 
 #: How the kinds are called in messages and codes.
 NOUNS = {
@@ -60,6 +63,7 @@ class CatalogManager:
     `resolve` resolves a new table: only resolved ones are kept (FLIP-164). `read` resolves one that
     is kept already, and `check` raises for one whose stored text would not read back as itself.
     `admit` is called before a permanent object is created and raises where that is not allowed.
+    `secret_keys` returns which of a table's options its connector declares secret.
     """
 
     def __init__(
@@ -70,9 +74,11 @@ class CatalogManager:
         read: Resolve | None = None,
         check: Check = lambda new, old: None,
         admit: Callable[[ObjectIdentifier], None] = lambda _: None,
+        secret_keys: Callable[[Mapping[str, str]], AbstractSet[str]] = lambda _: NO_KEYS,
     ) -> None:
         self.registry = registry
         self.temporary = temporary
+        self._secret_keys = secret_keys
         self._resolve = resolve
         self._read = read or resolve
         self._check = check
@@ -276,7 +282,8 @@ class CatalogManager:
         self._check(new, expected)
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         if Capability.VERSIONS in catalog.capabilities:
-            catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)
+            with masking_conflicts(self._secret_keys):
+                catalog.alter_table(path, new, ignore_if_not_exists=False, expected=expected)
         else:
             catalog.alter_table(path, new, ignore_if_not_exists=False)
 
@@ -306,7 +313,8 @@ class CatalogManager:
         """
         catalog, path = self._catalog(identifier), identifier.to_object_path()
         versions = Capability.VERSIONS in catalog.capabilities
-        catalog.restore_table(path, stored, expected=expected if versions else None)
+        with masking_conflicts(self._secret_keys):
+            catalog.restore_table(path, stored, expected=expected if versions else None)
 
     def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
         """Give a permanent object another name within its database.

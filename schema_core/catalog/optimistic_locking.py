@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -19,6 +21,7 @@ from schema_core.catalog.resolve import ORIGINS, origin, resolve_table, resolve_
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
+from schema_core.secrets import NO_KEYS, mask
 
 #: So much of a definition is shown; the error holds all of it.
 MAX_SHOWN = 400
@@ -40,10 +43,34 @@ def require_expected(shown: object, expected: object, found: object) -> None:
     if expected is None or _written(expected) == _written(found):
         return
     done = "dropped" if found is None else "changed"
-    differences = "; ".join(_differences(_written(expected), _written(found)))
-    error = ConflictError(f"{shown} was {done} by someone else", hint=differences)
+    error = ConflictError(f"{shown} was {done} by someone else", hint=_hint(expected, found))
     error.expected, error.found = expected, found
     raise error
+
+
+@contextmanager
+def masking_conflicts(
+    declared: Callable[[Mapping[str, str]], AbstractSet[str]],
+) -> Iterator[None]:
+    """Mask in the hint of a `ConflictError` what `declared` returns as secret keys of the options.
+
+    A catalog masks keys that contain a secret word; the keys that a connector declares secret are
+    known to the environment only.
+    """
+    try:
+        yield
+    except ConflictError as error:
+        secret = NO_KEYS
+        for one in (error.expected, error.found):
+            if isinstance(one, CatalogBaseTable):
+                secret |= declared(one.get_options())
+        if secret:
+            error.hint = _hint(error.expected, error.found, secret)
+        raise
+
+
+def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS) -> str:
+    return "; ".join(_differences(_written(expected), _written(found), declared))
 
 
 def means_the_same(expected: CatalogBaseTable | None, found: CatalogBaseTable) -> bool:
@@ -72,19 +99,27 @@ def _written(kept: object) -> object:
     return origin(kept) if isinstance(kept, CatalogBaseTable | CatalogModel) else kept
 
 
-def _differences(expected: Any, found: Any) -> Iterator[str]:
-    """What was read and what there is, of each field that differs; secrets are masked."""
+def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Iterator[str]:
+    """Yield a description of each field that differs, with secrets masked."""
+    shown, now = _masked(expected, declared), _masked(found, declared)
     if type(expected) is not type(found) or not is_dataclass(expected):
-        yield f"read was {_short(expected)}; now there is {_short(found)}"
+        yield f"read was {_short(shown)}; now there is {_short(now)}"
         return
     for name in (one.name for one in fields(expected)):
-        before, after = getattr(expected, name), getattr(found, name)
-        if isinstance(before, Options) and isinstance(after, Options):
-            keys = sorted(key for key, _ in before.items() ^ after.items())
-            if keys:  # values may be secret
-                yield f"{name}: changed are {', '.join(map(repr, dict.fromkeys(keys)))}"
-        elif before != after:
+        if getattr(expected, name) == getattr(found, name):
+            continue
+        before, after = getattr(shown, name), getattr(now, name)
+        if before == after:
+            yield f"{name}: a secret value was changed"
+        else:
             yield f"{name}: read was {_short(before)}, now there is {_short(after)}"
+
+
+def _masked(stored: Any, declared: AbstractSet[str]) -> Any:
+    options = getattr(stored, "options", None)
+    if is_dataclass(stored) and not isinstance(stored, type) and isinstance(options, Options):
+        return replace(stored, options=Options(mask(options, declared)))
+    return stored
 
 
 def _short(value: object) -> str:

@@ -123,6 +123,7 @@ class Session:
             self.read,
             self.check_definition,
             admit=self.shadowing.require_seen,
+            secret_keys=secret_keys,
         )
         self.hooks = tuple(hooks)
         self._planner = planner

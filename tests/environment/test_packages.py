@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from schema_core.catalog.objects import CatalogTable, TableKind
+from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.cli.main import GOOD, application
-from schema_core.environment.connector import using
+from schema_core.environment.connector import secret_keys, using
 from schema_core.environment.discovery import GROUPS, discover
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError
+from schema_core.errors import ConflictError, NotFoundError, SchemaCoreError, SchemaError
+from schema_core.paths import UnresolvedPath
 
 ENTRY_POINTS = """
 [schema_core.catalogs]
@@ -158,6 +161,43 @@ def test_what_a_connector_declares_secret_is_masked(environment: TableEnvironmen
         raise SchemaError("1234 does not open it")
     assert "1234" not in str(caught.value)
     assert "'combination'='******'" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("change", ["SET ('number' = '7', 'combination' = '5678')", "DROP x"])
+def test_what_a_connector_declares_secret_is_masked_in_conflicts(
+    environment: TableEnvironment, change: str
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE t (id INT, x INT) WITH "
+        "('connector' = 'toy', 'combination' = '1234', 'number' = '6')"
+    )
+    tables = environment._session.tables
+    identifier = environment._session.registry.qualify(UnresolvedPath(("t",)))
+    read = tables.alterable(TableKind.TABLE, identifier, False)
+    assert isinstance(read, CatalogTable)
+    environment.execute_sql(f"ALTER TABLE t {change}")
+    with pytest.raises(ConflictError) as caught:
+        tables.alter(identifier, read.copy({}), expected=read)
+
+    hint = caught.value.hint or ""
+    assert not any(secret in hint for secret in ("1234", "5678"))
+    assert ("'number': '6'" in hint and "'number': '7'" in hint) is ("SET" in change)
+
+
+def test_what_a_connector_declares_secret_is_masked_when_its_table_is_dropped(
+    environment: TableEnvironment,
+) -> None:
+    environment.execute_sql(
+        "CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'combination' = '1234')"
+    )
+    error = ConflictError("t was dropped by someone else")
+    found = environment.find_table("t")
+    assert found is not None
+    error.expected = found.table
+    with pytest.raises(ConflictError) as caught, masking_conflicts(secret_keys):
+        raise error
+
+    assert "'combination': '******'" in (caught.value.hint or "")
 
 
 def test_what_a_connector_declares_secret_is_masked_in_hints(environment: TableEnvironment) -> None:
