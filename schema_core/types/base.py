@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.text import show
 from schema_core.types.families import KINDS, TypeFamily, TypeRoot
@@ -112,8 +113,25 @@ class DataType:
         return ()
 
     def rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """This type with other children, as many as it has."""
-        del children
+        """Return this type with other children.
+
+        Raises:
+            SchemaError: with code `wrong-argument` unless `children` is a tuple of as many types as
+                `children()` returns.
+
+        >>> from schema_core.types import DataTypes
+        >>> str(DataTypes.ARRAY(DataTypes.INT()).rebuild((DataTypes.STRING(),)))
+        'ARRAY<VARCHAR(2147483647)>'
+        """
+        require_instance(children, tuple, "children", "a tuple of types")
+        for child in children:
+            require_instance(child, DataType, "a child")
+        if len(children) != (expected := len(self.children())):
+            problem = f"{self.as_summary_string()} has {expected} children, got {len(children)}"
+            raise SchemaError(problem, code="wrong-argument")
+        return self._rebuild(children)
+
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         return self
 
     def walk(self) -> Iterator[DataType]:

@@ -94,7 +94,7 @@ class ElementType(ComposedType):
         """The element."""
         return (self.element_type,)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """The same collection of other elements."""
         (element,) = children
         return type(self)(element, self.is_nullable)
@@ -145,7 +145,7 @@ class MapType(ComposedType):
         """The key, then the value."""
         return (self.key_type, self.value_type)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """A map of other keys and values."""
         key, value = children
         return type(self)(key, value, self.is_nullable)
@@ -232,7 +232,7 @@ class RowType(ComposedType):
         """The types of the fields."""
         return tuple(one.data_type for one in self.fields)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """The same field names over other types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)([one.with_type(type_) for one, type_ in pairs], self.is_nullable)

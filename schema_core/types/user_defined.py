@@ -115,7 +115,7 @@ class StructuredType(ComposedType):
         """The types of the attributes."""
         return tuple(one.data_type for one in self.fields)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """The same attributes of other types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)(
@@ -172,7 +172,7 @@ class DistinctType(ComposedType):
         """The source."""
         return (self.source_type,)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> DistinctType:
+    def _rebuild(self, children: tuple[DataType, ...]) -> DistinctType:
         """The same name over another source."""
         (source,) = children
         return DistinctType(self.path, source, description=self.description)
@@ -303,7 +303,7 @@ class ListViewType(PythonType, ComposedType):
         """The element."""
         return (self.element_type,)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """A view of other elements."""
         return type(self)(*children)
 
@@ -343,7 +343,7 @@ class MapViewType(PythonType, ComposedType):
         """The key, then the value."""
         return (self.key_type, self.value_type)
 
-    def rebuild(self, children: tuple[DataType, ...]) -> Self:
+    def _rebuild(self, children: tuple[DataType, ...]) -> Self:
         """A view of other keys and values."""
         return type(self)(*children)
 
