@@ -18,7 +18,7 @@ from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.expressions.user_functions import (
-    InPython,
+    PythonImplementation,
     UserDefinedFunction,
     UserFunction,
     user_function,
@@ -139,7 +139,7 @@ def definition_of(function: Given) -> Definition:
         declared.signatures,
         declared.kind,
         deterministic=declared.deterministic,
-        spark=InPython(declared.implementation),
+        spark=PythonImplementation(declared.implementation),
     )
 
 

@@ -1,8 +1,7 @@
-"""Functions that a user brings, by PyFlink's names: classes and functions of Python.
+"""User-defined functions in Python, with PyFlink's names.
 
-What one takes and gives is said by its type hints, or declared: ``int`` is BIGINT NOT NULL, and
-``int | None`` is BIGINT. So it is typed, printed by the path that it is registered under, and kept;
-nothing here runs it, but the pipeline does.
+The signature is declared or inferred from type hints: ``int`` is BIGINT NOT NULL, ``int | None`` is
+BIGINT. This module types calls; the engine runs them.
 
 >>> from schema_core.expressions import col
 >>> @udf(result_type="INT")
@@ -31,86 +30,90 @@ from schema_core.types.python import type_of
 if TYPE_CHECKING:
     from schema_core.expressions.typed import FunctionCall
 
-#: A type, its text, or a Python class or hint that stands for one; of arguments also several.
-Given: TypeAlias = Any
+#: A data type, its SQL name, or a Python class or type hint; for arguments also a list of these.
+TypeLike: TypeAlias = Any
 
 Result = TypeVar("Result")
 Accumulator = TypeVar("Accumulator")
 
 
 class UserDefinedFunction:
-    """What all functions of users have in common."""
+    """The base class of user-defined functions."""
 
     def open(self, function_context: Any) -> None:
-        """Called before the first row."""
+        """Initialize the function, before the first row."""
 
     def close(self) -> None:
-        """Called after the last row."""
+        """Release resources, after the last row."""
 
     def is_deterministic(self) -> bool:
-        """Whether equal arguments always give equal results."""
+        """Return whether equal arguments always have equal results."""
         return True
 
 
 class ScalarFunction(UserDefinedFunction, ABC):
-    """One value from the values of one row: the method `eval`."""
+    """A function that returns one value per row."""
 
     @abstractmethod
     def eval(self, *arguments: Any, **named: Any) -> Any:
-        """The value; overloads of `typing.overload` are signatures of their own."""
+        """Return the value; each overload of `typing.overload` is a signature."""
 
 
 class TableFunction(UserDefinedFunction, ABC):
-    """Any number of rows from the values of one row: what the method `eval` yields."""
+    """A function that returns any number of rows per row."""
 
     @abstractmethod
     def eval(self, *arguments: Any, **named: Any) -> Iterable[Any]:
-        """The rows; a tuple of several values is a row of several columns."""
+        """Yield the rows; a tuple is a row of several columns."""
 
 
 class AggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
-    """One value from many rows, which are put into an accumulator one after the other."""
+    """A function that aggregates many rows to one value by an accumulator."""
 
     @abstractmethod
     def create_accumulator(self) -> Accumulator:
-        """What is known before the first row."""
+        """Return the accumulator before the first row."""
 
     @abstractmethod
     def accumulate(self, accumulator: Accumulator, *arguments: Any, **named: Any) -> None:
-        """Put the values of one row in."""
+        """Add the values of one row to the accumulator."""
 
     @abstractmethod
     def get_value(self, accumulator: Accumulator) -> Result:
-        """The value of what has been put in."""
+        """Return the result of an accumulator."""
 
 
 @dataclass(frozen=True, slots=True)
-class InPython:
-    """How Spark computes a function of Python: by calling it, where a job runs.
+class PythonImplementation:
+    """The Spark implementation of a Python function, which only a session can call.
 
-    What is pickled or kept knows no more than that there is one.
+    The function itself is neither pickled nor stored.
     """
 
     implementation: object = None
 
-    def __call__(self, apply: FunctionCall, arguments: Sequence[str]) -> str:
-        """There are no words for it: only a session can call it."""
+    def __call__(self, call: FunctionCall, arguments: Sequence[str]) -> str:
+        """Raise an error: a Python function has no Spark SQL.
+
+        Raises:
+            UnsupportedError: with code `not-executable`.
+        """
         raise UnsupportedError(
-            f"the function {apply.function.name} of Python is called where a query runs",
+            f"the Python function {call.function.name} can only be called by a session",
             code="not-executable",
             hint="run it with TableEnvironment.execute_sql",
         )
 
-    def __reduce__(self) -> tuple[type[InPython], tuple[()]]:
-        return InPython, ()
+    def __reduce__(self) -> tuple[type[PythonImplementation], tuple[()]]:
+        return PythonImplementation, ()
 
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A function with what it takes and gives, ready to be registered or called.
+    """A user-defined function with its signatures, ready to be registered or called.
 
-    A call in Python (``half(col("a"))``) needs no registration. It is typed like any other, but has
-    no name that a catalog could keep.
+    A call in Python (``half(col("a"))``) needs no registration. It is typed like any other call but
+    cannot be stored in a catalog.
     """
 
     name: str
@@ -120,7 +123,7 @@ class UserFunction:
     implementation: object = field(default=None, compare=False, repr=False)
 
     def rows(self, path: tuple[str, ...] = ()) -> tuple[Function, ...]:
-        """The rows by which a call is typed, under the path that it is registered at."""
+        """Return the function signatures, under the path that the function is registered at."""
         name = path[-1] if path else self.name
         return declare(
             name,
@@ -128,26 +131,26 @@ class UserFunction:
             kind=self.kind,
             path=path,
             deterministic=self.deterministic,
-            spark=InPython(self.implementation),
+            spark=PythonImplementation(self.implementation),
         )
 
     def __call__(self, *arguments: Value) -> Expression:
-        """The call of it as an expression."""
+        """Return the call of the function as an expression."""
         trees = tuple(map(to_tree, arguments))
         return Expression(Call(f"*{self.name}*", trees, inline=self.rows()))
 
 
-#: What a function is made of, and what makes one of that.
+#: What a decorator accepts, and a decorator.
 Python: TypeAlias = Callable[..., Any] | UserDefinedFunction | type[UserDefinedFunction]
 Decorator: TypeAlias = Callable[[Python], UserFunction]
 
 
-def user_function(given: object, name: str | None = None) -> UserFunction:
-    """What a class, an object or a plain function of Python says of itself by its type hints.
+def user_function(function: object, name: str | None = None) -> UserFunction:
+    """Return the user-defined function of a class, an object or a plain Python function.
 
     Raises:
-        SchemaError: with code `invalid-function-hints` where it does not say what it takes or
-            gives, or `data-type-not-inferred` for a hint that stands for no type.
+        SchemaError: with code `invalid-function-hints` for missing type hints, or
+            `data-type-not-inferred` for a hint without a data type.
 
     >>> class Repeat(ScalarFunction):
     ...     def eval(self, text: str, times: int | None) -> str | None:
@@ -155,11 +158,11 @@ def user_function(given: object, name: str | None = None) -> UserFunction:
     >>> [str(row) for row in user_function(Repeat).rows()]
     ['Repeat(STRING NOT NULL, BIGINT)']
     """
-    if isinstance(given, UserFunction):
-        return given
-    made = given() if isinstance(given, type) else given
-    kind = next((kind for base, kind in KINDS.items() if isinstance(made, base)), Kind.SCALAR)
-    return _declared(made, kind, name=name)
+    if isinstance(function, UserFunction):
+        return function
+    instance = function() if isinstance(function, type) else function
+    kind = next((kind for base, kind in KINDS.items() if isinstance(instance, base)), Kind.SCALAR)
+    return _declared(instance, kind, name=name)
 
 
 # --- PyFlink's decorators ------------------------------------------------------------------------
@@ -168,27 +171,27 @@ def user_function(given: object, name: str | None = None) -> UserFunction:
 @overload
 def udf(
     f: Python,
-    input_types: Given = ...,
-    result_type: Given = ...,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> UserFunction: ...
 @overload
 def udf(
     f: None = ...,
-    input_types: Given = ...,
-    result_type: Given = ...,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> Decorator: ...
 def udf(
     f: Python | None = None,
-    input_types: Given = None,
-    result_type: Given = None,
+    input_types: TypeLike = None,
+    result_type: TypeLike = None,
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction | Decorator:
-    """A scalar function; a decorator if `f` is left out.
+    """Return a scalar function, or a decorator if `f` is omitted.
 
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
     plus(INT)
@@ -199,27 +202,27 @@ def udf(
 @overload
 def udtf(
     f: Python,
-    input_types: Given = ...,
-    result_types: Given = ...,
+    input_types: TypeLike = ...,
+    result_types: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> UserFunction: ...
 @overload
 def udtf(
     f: None = ...,
-    input_types: Given = ...,
-    result_types: Given = ...,
+    input_types: TypeLike = ...,
+    result_types: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> Decorator: ...
 def udtf(
     f: Python | None = None,
-    input_types: Given = None,
-    result_types: Given = None,
+    input_types: TypeLike = None,
+    result_types: TypeLike = None,
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction | Decorator:
-    """A table function; several result types are the columns f0, f1, ... of a row.
+    """Return a table function; several result types are the columns f0, f1, ... of a row.
 
     >>> @udtf(result_types=["STRING", "INT"])
     ... def split(text: str | None) -> list[tuple[str, int]]:
@@ -230,7 +233,7 @@ def udtf(
     result = result_types
     if isinstance(result_types, list | tuple):
         types = list(map(_type, result_types))
-        fields = [DataTypes.FIELD(f"f{place}", one) for place, one in enumerate(types)]
+        fields = [DataTypes.FIELD(f"f{i}", one) for i, one in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]
     return _decorated(f, Kind.TABLE, input_types, result, deterministic, name)
 
@@ -238,86 +241,86 @@ def udtf(
 @overload
 def udaf(
     f: Python,
-    input_types: Given = ...,
-    result_type: Given = ...,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> UserFunction: ...
 @overload
 def udaf(
     f: None = ...,
-    input_types: Given = ...,
-    result_type: Given = ...,
+    input_types: TypeLike = ...,
+    result_type: TypeLike = ...,
     deterministic: bool | None = ...,
     name: str | None = ...,
 ) -> Decorator: ...
 def udaf(
     f: Python | None = None,
-    input_types: Given = None,
-    result_type: Given = None,
+    input_types: TypeLike = None,
+    result_type: TypeLike = None,
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction | Decorator:
-    """An aggregate function, of a class or an object of `AggregateFunction`."""
+    """Return an aggregate function of a class or an instance of `AggregateFunction`."""
     return _decorated(f, Kind.AGGREGATE, input_types, result_type, deterministic, name)
 
 
 def _decorated(
     f: Python | None,
     kind: Kind,
-    input_types: Given,
-    result: Given,
+    input_types: TypeLike,
+    result: TypeLike,
     deterministic: bool | None,
     name: str | None,
 ) -> UserFunction | Decorator:
-    """The function, or what makes one where `f` is still to come."""
+    """Return the function, or a decorator if `f` is omitted."""
     if input_types is not None and not isinstance(input_types, list | tuple):
         input_types = [input_types]
-    takes = None if input_types is None else tuple(map(_type, input_types))
-    gives = None if result is None else _type(result)
+    parameters = None if input_types is None else tuple(map(_type, input_types))
+    returns = None if result is None else _type(result)
 
-    def made(function: Python) -> UserFunction:
-        return _declared(function, kind, takes, gives, deterministic, name)
+    def decorate(function: Python) -> UserFunction:
+        return _declared(function, kind, parameters, returns, deterministic, name)
 
-    return made if f is None else made(f)
+    return decorate if f is None else decorate(f)
 
 
-def _type(given: Given) -> DataType:
-    """A type, by its text or by what stands for it in Python."""
-    return DataTypes.of(given) if isinstance(given, str) else type_of(given)
+def _type(type_like: TypeLike) -> DataType:
+    """Return the data type of its SQL name, or of a Python class or type hint."""
+    return DataTypes.of(type_like) if isinstance(type_like, str) else type_of(type_like)
 
 
 def _declared(
-    given: object,
+    function: object,
     kind: Kind,
-    takes: tuple[DataType, ...] | None = None,
-    gives: DataType | None = None,
+    parameters: tuple[DataType, ...] | None = None,
+    returns: DataType | None = None,
     deterministic: bool | None = None,
     name: str | None = None,
 ) -> UserFunction:
-    """The function; what is not declared its hints must say."""
-    made = given() if isinstance(given, type) else given
-    found = str(name or getattr(given, "__name__", type(made).__name__))
+    """Return the function; types that are not declared are inferred from type hints."""
+    instance = function() if isinstance(function, type) else function
+    found = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {found!r}"):
-        signatures = _signatures(made, SHAPES[kind], takes, gives)
+        signatures = _signatures(instance, METHODS[kind], parameters, returns)
     if deterministic is None:
-        deterministic = not isinstance(made, UserDefinedFunction) or made.is_deterministic()
-    return UserFunction(found, signatures, kind, deterministic, made)
+        deterministic = not isinstance(instance, UserDefinedFunction) or instance.is_deterministic()
+    return UserFunction(found, signatures, kind, deterministic, instance)
 
 
 # --- signatures from hints -----------------------------------------------------------------------
 
 
-class Shape(NamedTuple):
-    """Where a kind of function says what it takes and gives.
+class Methods(NamedTuple):
+    """The methods of a kind of function that its signature is inferred from.
 
-    `takes` is the method whose arguments behind the first `skipped` are the values of a row,
-    `gives` the one whose result is the value, or `many` rows.
+    The parameters of `accepts` after the first `skipped` are the parameters of the function; the
+    result of `returns` is the value, or an iterable of rows for `many`.
     """
 
-    takes: str
+    accepts: str
     skipped: int
-    gives: str
+    returns: str
     many: bool = False
 
 
@@ -326,37 +329,41 @@ KINDS: dict[type[UserDefinedFunction], Kind] = {
     TableFunction: Kind.TABLE,
     AggregateFunction: Kind.AGGREGATE,
 }
-SHAPES: dict[Kind, Shape] = {
-    Kind.SCALAR: Shape("eval", 1, "eval"),
-    Kind.TABLE: Shape("eval", 1, "eval", many=True),
-    Kind.AGGREGATE: Shape("accumulate", 2, "get_value"),
+METHODS: dict[Kind, Methods] = {
+    Kind.SCALAR: Methods("eval", 1, "eval"),
+    Kind.TABLE: Methods("eval", 1, "eval", many=True),
+    Kind.AGGREGATE: Methods("accumulate", 2, "get_value"),
 }
 
 
 def _signatures(
-    made: object, shape: Shape, takes: tuple[DataType, ...] | None, gives: DataType | None
+    instance: object,
+    methods: Methods,
+    parameters: tuple[DataType, ...] | None,
+    returns: DataType | None,
 ) -> tuple[Signature, ...]:
-    """One signature, or one for each of the overloads of `typing.overload`."""
-    if takes is not None and gives is not None:
-        return ((takes, gives),)
-    skipped = 0 if inspect.isfunction(made) else shape.skipped
+    """Return the signature, or one for each overload of `typing.overload`."""
+    if parameters is not None and returns is not None:
+        return ((parameters, returns),)
+    skipped = 0 if inspect.isfunction(instance) else methods.skipped
     found = []
-    for one in _methods(made, shape.takes):
-        said = one if shape.gives == shape.takes else _methods(made, shape.gives)[0]
+    for one in _overloads(instance, methods.accepts):
+        is_same = methods.returns == methods.accepts
+        returning = one if is_same else _overloads(instance, methods.returns)[0]
         found.append(
             (
-                _arguments(one, skipped) if takes is None else takes,
-                _result(said, shape.many) if gives is None else gives,
+                _parameters(one, skipped) if parameters is None else parameters,
+                _result(returning, methods.many) if returns is None else returns,
             )
         )
     return tuple(found)
 
 
-def _methods(made: object, name: str) -> Sequence[Callable[..., Any]]:
-    """The overloads of a method, or it alone; a plain function is its own."""
-    found = made if inspect.isfunction(made) else getattr(type(made), name, None)
+def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
+    """Return the overloads of a method, or the method itself; a plain function is its own."""
+    found = instance if inspect.isfunction(instance) else getattr(type(instance), name, None)
     if not inspect.isfunction(found):
-        raise SchemaError(f"there is no method {name}", code="invalid-function-hints")
+        raise SchemaError(f"the method {name} is missing", code="invalid-function-hints")
     return typing.get_overloads(found) or [found]
 
 
@@ -367,29 +374,39 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         raise SchemaError(str(error), code="invalid-function-hints") from None
 
 
-def _arguments(function: Callable[..., Any], skipped: int) -> tuple[DataType, ...]:
-    """The types of the arguments behind the first ones."""
+def _parameters(function: Callable[..., Any], skipped: int) -> tuple[DataType, ...]:
+    """Return the types of the parameters after the first ones."""
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())[skipped:]
     found = []
     for one in parameters:
         with at(f"argument {one.name!r}"):
             if one.kind not in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-                problem, hint = "it has no place of its own", "write typing.overload for each count"
-                raise SchemaError(problem, code="invalid-function-hints", hint=hint)
+                raise SchemaError(
+                    "a parameter must be positional",
+                    code="invalid-function-hints",
+                    hint="write typing.overload for each number of arguments",
+                )
             if one.name not in hints:
-                hint = "or declare the input_types"
-                raise SchemaError("there is no type hint", code="invalid-function-hints", hint=hint)
+                raise SchemaError(
+                    "the type hint is missing",
+                    code="invalid-function-hints",
+                    hint="add a type hint or declare input_types",
+                )
             found.append(type_of(hints[one.name]))
     return tuple(found)
 
 
 def _result(function: Callable[..., Any], many: bool) -> DataType:
-    """The type of the result, or of one of the rows that it iterates over."""
+    """Return the type of the result, or of one row of a table function."""
     with at("the result"):
         hint = _hints(function).get("return")
         rows = typing.get_args(hint)
         if hint is None or (many and not rows):
-            said = "such as Iterator[tuple[int, str]]" if many else "or declare the result_type"
-            raise SchemaError("there is no type hint", code="invalid-function-hints", hint=said)
+            example = ", such as Iterator[tuple[int, str]]" if many else " or declare result_type"
+            raise SchemaError(
+                "the type hint is missing",
+                code="invalid-function-hints",
+                hint=f"add a type hint{example}",
+            )
         return type_of(rows[0] if many else hint)

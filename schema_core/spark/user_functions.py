@@ -10,7 +10,11 @@ from zoneinfo import ZoneInfo
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.signatures import Kind
-from schema_core.expressions.user_functions import InPython, ScalarFunction, UserDefinedFunction
+from schema_core.expressions.user_functions import (
+    PythonImplementation,
+    ScalarFunction,
+    UserDefinedFunction,
+)
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.sql_builder import MAX_PRECISION, sql_type
@@ -48,7 +52,7 @@ class UserCalls:
                 that Spark hands to Python otherwise than Flink does.
         """
         function = apply.function
-        if not isinstance(function.spark, InPython):
+        if not isinstance(function.spark, PythonImplementation):
             return user_call(apply, arguments)
         if function.kind is not Kind.SCALAR or function.spark.implementation is None:
             problem = f"the {function.kind.value} function {function.name} of Python is not run"

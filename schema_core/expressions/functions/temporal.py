@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.date_patterns import pattern_problem, zone_problem
 from schema_core.expressions.functions.numbers import MAX_INT, constant_integer, literal_up_to
-from schema_core.expressions.patterns import pattern_problem, zone_problem
 from schema_core.expressions.signature_dsl import (
     AS_NUMBER,
     AS_STRING,

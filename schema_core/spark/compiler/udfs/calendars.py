@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 #: The day 1582-10-15, the first of the Gregorian calendar, counted from 1970.
 CUTOVER = -141427
@@ -80,3 +81,41 @@ def java_date_of(days: int) -> Date:
     Date(year=1, month=1, day=3)
     """
     return date_of(days) if days >= CUTOVER else julian_date_of(days)
+
+
+# --- the fields of date patterns ------------------------------------------------------------------
+
+#: Days since 1970 of a day: `days_of` or `java_days_of`.
+Calendar: TypeAlias = Callable[[int, int, int], int]
+
+
+def weekday_of(days: int) -> int:
+    """Return the day of the week, 0 for Sunday."""
+    return (days + 4) % 7
+
+
+def week_of(days: int, year: int, calendar: Calendar) -> tuple[int, int]:
+    """Return the week year and week of a day of `year`, by weeks from Sunday with January 1 in 1.
+
+    >>> week_of(days_of(2020, 12, 31), 2020, days_of)
+    (2021, 1)
+    """
+    following = calendar(year + 1, 1, 1)
+    if days >= following - weekday_of(following):
+        return year + 1, 1
+    first = calendar(year, 1, 1)
+    return year, (days - (first - weekday_of(first))) // 7 + 1
+
+
+def numeric_fields(date: Date, days: int, seconds: int, calendar: Calendar) -> dict[str, int]:
+    """Return the fields that java.time and SimpleDateFormat share, by their pattern letters."""
+    year, month, day = date
+    start = calendar(year, month, 1)
+    hour = seconds // 3600
+    return {
+        "M": month, "L": month, "d": day, "D": days - calendar(year, 1, 1) + 1,
+        "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12,
+        "m": seconds // 60 % 60, "s": seconds % 60,
+        "w": week_of(days, year, calendar)[1],
+        "W": (days - (start - weekday_of(start))) // 7 + 1,
+    }  # fmt: skip

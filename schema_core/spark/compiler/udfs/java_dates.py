@@ -5,68 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
+from schema_core.expressions.date_patterns import (
+    DAYS,
+    MONTHS,
+    Part,
+    PatternError,
+    parse_time_pattern,
+)
 from schema_core.spark.compiler.udfs.calendars import (
     Date,
     date_of,
     days_of,
     java_date_of,
     java_days_of,
+    numeric_fields,
+    week_of,
+    weekday_of,
 )
 from schema_core.spark.compiler.udfs.errors import ComputedError
-from schema_core.spark.compiler.udfs.simple_dates import DAYS, MONTHS, Part
-
-#: Letter -> how often it may stand.
-COUNTS: Mapping[str, range | tuple[int, ...]] = {
-    **dict.fromkeys("GMLEQqe", range(1, 6)),
-    **dict.fromkeys("dHhkKmsw", range(1, 3)),
-    **dict.fromkeys("WFa", range(1, 2)),
-    **dict.fromkeys("uyYAnN", range(1, 20)),
-    "D": range(1, 4),
-    "S": range(1, 10),
-    "c": (1, 3, 4, 5),
-    "B": (1, 4, 5),
-    **dict.fromkeys("xXZ", range(1, 6)),
-    "z": range(1, 5),
-    "V": (2,),
-    "O": (1, 4),
-}
 
 #: Letters of zones, which timestamps do not have.
 ZONES = frozenset("xXZzVO")
-
-
-class PatternError(ComputedError):
-    """A pattern that Java refuses."""
-
-
-@lru_cache(maxsize=1000)
-def parts_of(pattern: str) -> tuple[Part, ...]:
-    """The parts of a pattern; of brackets ``[`` and ``]`` as letters of their own.
-
-    Raises:
-        PatternError: for a pattern that Java refuses.
-    """
-    found: list[Part] = []
-    for match in re.finditer(r"''|'((?:[^']|'')*)'|([A-Za-z])\2*|[\[\]]|.", pattern, re.DOTALL):
-        if match[2]:
-            if len(match[0]) not in COUNTS.get(match[2], ()):
-                raise PatternError(f"the pattern {pattern!r} cannot be used: {match[0]}")
-            found.append(Part(match[2], len(match[0])))
-        elif match[0] in ("'", "{", "}", "#"):
-            raise PatternError(f"the pattern {pattern!r} cannot be read at {match[0]}")
-        elif match[0] in "[]":
-            found.append(Part(match[0]))
-        else:
-            found.append(Part("'", text=_literal(match)))
-    return tuple(found)
-
-
-def _literal(match: re.Match[str]) -> str:
-    if match[0] == "''":
-        return "'"
-    return match[0] if match[1] is None else match[1].replace("''", "'")
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -88,19 +48,6 @@ def _year(year: int, count: int) -> str:
         return f"{year % 100:02}"
     plus = "+" if count > 3 and year >= 10**count else ""
     return plus + _padded(year, count)
-
-
-def week_of(day: int, year: int) -> tuple[int, int]:
-    """The week-year and the week of a day, weeks from Sunday; the first holds the 1st of January.
-
-    >>> week_of(days_of(2020, 12, 31), 2020)
-    (2021, 1)
-    """
-    following = days_of(year + 1, 1, 1)
-    if day >= following - (following + 4) % 7:
-        return year + 1, 1
-    first = days_of(year, 1, 1)
-    return year, (day - (first - (first + 4) % 7)) // 7 + 1
 
 
 def _part_of_day(minutes: int, count: int) -> str:
@@ -128,7 +75,7 @@ class Moment:
     @property
     def weekday(self) -> int:
         """0 for Sunday."""
-        return (self.days + 4) % 7
+        return weekday_of(self.days)
 
 
 def _written(part: Part, moment: Moment) -> str:
@@ -143,7 +90,7 @@ def _written(part: Part, moment: Moment) -> str:
         case "[" | "]":
             return ""
         case "u" | "y" | "Y":
-            shown = week_of(moment.days, year)[0] if part.letter == "Y" else year
+            shown = week_of(moment.days, year, days_of)[0] if part.letter == "Y" else year
             return _year(shown if part.letter != "y" or shown > 0 else 1 - shown, count)
         case "M" | "L" if count > 2:
             return _text(MONTHS, month - 1, count)
@@ -161,15 +108,15 @@ def _written(part: Part, moment: Moment) -> str:
             return _part_of_day(minutes, count)
         case "S":
             return f"{moment.nanos % 1_000_000_000:09}"[:count]
-    start = days_of(year, month, 1)
     numbers = {
-        "M": month, "L": month, "d": day, "D": moment.days - days_of(year, 1, 1) + 1, "H": hour,
-        "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12, "m": minutes % 60,
-        "s": moment.nanos // 1_000_000_000 % 60, "e": moment.weekday + 1, "c": moment.weekday + 1,
-        "Q": (month + 2) // 3, "q": (month + 2) // 3, "w": week_of(moment.days, year)[1],
-        "W": (moment.days - (start - (start + 4) % 7)) // 7 + 1, "F": (day - 1) % 7 + 1,
+        **numeric_fields(moment.date, moment.days, moment.nanos // 1_000_000_000, days_of),
+        "e": moment.weekday + 1, "c": moment.weekday + 1,
+        "Q": (month + 2) // 3, "q": (month + 2) // 3, "F": (day - 1) % 7 + 1,
         "A": moment.nanos // 1_000_000, "n": moment.nanos % 1_000_000_000, "N": moment.nanos,
+        "g": moment.days + 40_587,
     }  # fmt: skip
+    if part.letter not in numbers:
+        raise ComputedError(f"the pattern letter {part.letter} is not supported")
     return _padded(numbers[part.letter], count)
 
 
@@ -183,7 +130,11 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
         return None
     days, rest = divmod(seconds, 86_400)
     moment = Moment(days, rest * 1_000_000_000 + nanos)
-    return "".join(_written(part, moment) for part in parts_of(pattern))
+    try:
+        parts = parse_time_pattern(pattern)
+    except PatternError as error:
+        raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
+    return "".join(_written(part, moment) for part in parts)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -302,7 +253,7 @@ def _moment_of(found: dict[str, int]) -> Moment:
         days = days_of(year, 1, found["D"])
         if date_of(days).year != year:
             raise UnreadError
-    if "E" in found and {"u", "M", "d"} <= set(found) and (days + 4) % 7 != found["E"]:
+    if "E" in found and {"u", "M", "d"} <= set(found) and weekday_of(days) != found["E"]:
         raise UnreadError
     hour = found.get("H", found.get("k", 0) % 24)
     if "a" in found and ("h" in found or "K" in found):
@@ -315,7 +266,7 @@ def _moment_of(found: dict[str, int]) -> Moment:
 
 
 def _parsed(text: str, pattern: str) -> Moment:
-    reading, parts = Reading(text), parts_of(pattern)
+    reading, parts = Reading(text), parse_time_pattern(pattern)
     if any(part.letter in "[]" for part in parts):
         raise ComputedError("optional parts of a pattern are not read here")
     for place, part in enumerate(parts):

@@ -8,62 +8,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
+from schema_core.expressions.date_patterns import (
+    DAYS,
+    MONTHS,
+    Part,
+    PatternError,
+    parse_simple_pattern,
+)
 from schema_core.spark.compiler.udfs.calendars import (
     date_of,
     days_of,
     java_date_of,
     java_days_of,
+    numeric_fields,
+    week_of,
+    weekday_of,
 )
 from schema_core.spark.compiler.udfs.errors import ComputedError
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
-
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 
 #: What stands for a text that cannot be read: Java's least number of milliseconds.
 UNREADABLE = -(2**63)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A letter that stands so many times, or (letter "'") a text."""
-
-    letter: str
-    count: int = 0
-    text: str = ""
-
-
-@lru_cache(maxsize=1000)
-def parts_of(pattern: str) -> tuple[Part, ...]:
-    """The parts of a pattern.
+def _parts_of(pattern: str) -> tuple[Part, ...]:
+    """Return the parts of a pattern.
 
     Raises:
-        ComputedError: for a letter without a meaning, and for a quote that is not closed.
-
-    >>> [part.letter * part.count + part.text for part in parts_of("yyyy-'at'")]
-    ['yyyy', '-at']
+        ComputedError: for a pattern that Java rejects.
     """
-    found: list[Part] = []
-    text = ""
-    for match in re.finditer(r"''|'((?:[^']|'')*)'|'|([A-Za-z])\2*|[^A-Za-z']", pattern):
-        if match[2]:
-            if match[2] not in "GyMLdDFEuaHkKhmsSzZXYwW":
-                raise ComputedError(f"there is no pattern letter {match[2]}")
-            if match[2] == "X" and len(match[0]) > 3:
-                raise ComputedError("there are no more than three X")
-            found += [Part("'", text=text)] if text else []
-            found.append(Part(match[2], len(match[0])))
-            text = ""
-        elif match[0] == "'":
-            raise ComputedError("a quote is not closed")
-        else:
-            text += match[1].replace("''", "'") if match[1] is not None else match[0][:1]
-    return (*found, Part("'", text=text)) if text else tuple(found)
+    try:
+        return parse_simple_pattern(pattern)
+    except PatternError as error:
+        raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -78,28 +56,12 @@ class Clock:
     offset: int
     zone: str = "UTC"
 
-    @property
-    def hour(self) -> int:
-        return self.millis // 3_600_000
-
 
 def clock_of(millis: int, zone: str) -> Clock:
     """The clock of a zone so many milliseconds after 1970."""
     offset = util_offset(zone, millis // 1000)
     days, rest = divmod(millis + offset * 1000, 86_400_000)
     return Clock(days, rest, offset, util_name(zone, millis // 1000))
-
-
-def week_of(days: int, start: int) -> tuple[int, int]:
-    """The week-year and the week of a day, weeks from Sunday; the first holds the 1st of January.
-
-    `start` is the day on which the day's year begins.
-    """
-    year = java_date_of(days).year
-    following = java_days_of(year + 1, 1, 1)
-    if days >= following - (following + 4) % 7:
-        return year + 1, 1
-    return year, (days - (start - (start + 4) % 7)) // 7 + 1
 
 
 def _number(value: int, count: int) -> str:
@@ -122,25 +84,23 @@ def _offset_text(offset: int, count: int) -> str:
 
 def _written(part: Part, clock: Clock) -> str:
     year, month, day = java_date_of(clock.days)
-    hour, count = clock.hour, part.count
-    first = java_days_of(year, 1, 1)
-    start = java_days_of(year, month, 1)
+    count = part.count
     match part.letter:
         case "'":
             return part.text
         case "y":
             return _year(year, count)
         case "Y":
-            return _year(week_of(clock.days, first)[0], count)
+            return _year(week_of(clock.days, year, java_days_of)[0], count)
         case "M" | "L" if count > 2:
             return MONTHS[month - 1] if count > 3 else MONTHS[month - 1][:3]
         case "E":
-            name = DAYS[(clock.days + 4) % 7]
+            name = DAYS[weekday_of(clock.days)]
             return name if count > 3 else name[:3]
         case "G":
             return "AD" if year > 0 else "BC"
         case "a":
-            return "AM" if hour < 12 else "PM"
+            return "AM" if clock.millis < 43_200_000 else "PM"
         case "X" if count <= 3:
             return _offset_text(clock.offset, count)
         case "z" if count < 4:
@@ -148,11 +108,8 @@ def _written(part: Part, clock: Clock) -> str:
         case "Z":
             return _offset_text(clock.offset, 2) if clock.offset else "+0000"
     numbers = {
-        "M": month, "L": month, "d": day, "D": clock.days - first + 1, "H": hour,
-        "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12, "m": clock.millis // 60_000 % 60,
-        "s": clock.millis // 1000 % 60, "S": clock.millis % 1000, "F": (day - 1) // 7 + 1,
-        "u": (clock.days + 3) % 7 + 1, "w": week_of(clock.days, first)[1],
-        "W": (clock.days - (start - (start + 4) % 7)) // 7 + 1,
+        **numeric_fields(java_date_of(clock.days), clock.days, clock.millis // 1000, java_days_of),
+        "S": clock.millis % 1000, "F": (day - 1) // 7 + 1, "u": (clock.days + 3) % 7 + 1,
     }  # fmt: skip
     if part.letter not in numbers:
         raise ComputedError(f"the pattern letter {part.letter} is not written here")
@@ -171,7 +128,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
     if seconds is None or pattern is None:
         return None
     clock = clock_of(_long(seconds * 1000), zone)
-    return "".join(_written(part, clock) for part in parts_of(pattern))
+    return "".join(_written(part, clock) for part in _parts_of(pattern))
 
 
 def _long(value: int) -> int:
@@ -203,7 +160,7 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
     """
     if text is None or pattern is None:
         return None
-    parts = parts_of(pattern)
+    parts = _parts_of(pattern)
     if unread := next((part.letter for part in parts if part.letter in "uFW"), None):
         raise ComputedError(f"the pattern letter {unread} is not read here")
     reading = Reading(text)
@@ -317,7 +274,7 @@ def _days_of_fields(found: dict[str, int]) -> int:
         year, week = found["Y"], True
     if week:
         start = java_days_of(year, 1, 1)
-        return start - (start + 4) % 7 + (found.get("w", 1) - 1) * 7 + found.get("E", 1) - 1
+        return start - weekday_of(start) + (found.get("w", 1) - 1) * 7 + found.get("E", 1) - 1
     if "D" in found and "d" not in order[order.index("D") :]:
         return java_days_of(year, 1, 1) + found["D"] - 1
     return java_days_of(year, found.get("M", 1), found.get("d", 1))
