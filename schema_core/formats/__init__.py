@@ -1,1 +1,1 @@
-"""How others see a schema: property maps, Arrow, Spark. One file a format, all the same shape."""
+"""Schemas in foreign formats: property maps, Arrow, Spark and the DDL of other engines."""

@@ -1,7 +1,7 @@
-"""The notes that carry exact types through foreign metadata, and the comments beside them.
+"""Exact-type metadata: the exact Flink type, stored in the metadata of foreign fields.
 
-The text of a user-defined type is its path in a catalog, which nobody who reads a file may have; so
-a note of such a type has a second one beside it, which says what the paths in it stand for.
+The string form of a user-defined type is its path in a catalog, which readers of a file may not
+have. The metadata of such a type therefore includes the definitions of the paths in it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from schema_core.types import (
 from schema_core.types.base import node_count
 from schema_core.types.unresolved import look_up
 
-#: Keys in the metadata of a field: the exact type and the user-defined types in it, the physical
+#: Keys in the metadata of a field: the exact type, the user-defined types in it, the physical
 #: layout in Arrow, the comment.
 TYPE_KEY = "schema_core.type"
 DEFINITIONS_KEY = "schema_core.types"
 LAYOUT_KEY = "schema_core.layout"
 COMMENT_KEY = "comment"
 
-#: Where Spark keeps a field's metadata, as JSON, in the metadata of Arrow's fields.
+#: Key in Arrow's metadata under which Spark stores the metadata of a field, as JSON.
 SPARK_METADATA_KEY = "SPARK::metadata::json"
 
-#: What a class is called in a definition that has none.
+#: The class name in a definition that has none.
 PLACEHOLDER_CLASS = "x"
 
 
 def type_metadata(type_: DataType) -> dict[str, str]:
-    """The note of a type, and what the paths in it stand for if there are any.
+    """Return the metadata that records a type, with definitions of its user-defined types.
 
     >>> type_metadata(parse_type("CHAR(3)"))
     {'schema_core.type': 'CHAR(3)'}
@@ -53,9 +53,9 @@ def _type_metadata(type_: DataType) -> dict[str, str]:
     found = {TYPE_KEY: str(type_)}
     definitions: dict[str, dict[str, str | None]] = {}
     for one in filter(_is_named, type_.walk()):
-        told = _definition(one)
-        if definitions.setdefault(one.body(), told) != told:
-            return found  # a path that stands for two types: whoever reads it gets the physical one
+        definition = _definition(one)
+        if definitions.setdefault(one.body(), definition) != definition:
+            return found  # one path with two definitions: readers use the physical type
     if definitions:
         found[DEFINITIONS_KEY] = json.dumps(definitions, ensure_ascii=False)
     return found
@@ -73,33 +73,33 @@ def _definition(type_: DataType) -> dict[str, str | None]:
             return {"source": str(source.nullable()), "description": type_.description}
         case StructuredType(class_name=name, fields=fields):
             inline = StructuredType(name or PLACEHOLDER_CLASS, fields)
-            told = {"fields": str(inline), "class": name, "description": type_.description}
-            return dict(told)
+            definition = {"fields": str(inline), "class": name, "description": type_.description}
+            return dict(definition)
         case _:
             return {}
 
 
-def exact_type(told: Mapping[str, Any]) -> DataType | None:
-    """The type that the notes in a field's metadata tell, or None where they cannot be read.
+def exact_type(metadata: Mapping[str, Any]) -> DataType | None:
+    """Return the type that the metadata of a field records, or None if it cannot be parsed.
 
     >>> exact_type({TYPE_KEY: "CHAR(3)"}), exact_type({TYPE_KEY: "CHAR("}), exact_type({})
     (CharType(3), None, None)
     """
-    note, definitions = told.get(TYPE_KEY), told.get(DEFINITIONS_KEY)
-    if not isinstance(note, str):
+    text, definitions = metadata.get(TYPE_KEY), metadata.get(DEFINITIONS_KEY)
+    if not isinstance(text, str):
         return None
-    return parse_exact_type(note, definitions if isinstance(definitions, str) else None)
+    return parse_exact_type(text, definitions if isinstance(definitions, str) else None)
 
 
-def _note_length(note: str, definitions: str | None = None) -> int:
-    return length(note) + len(definitions or "")
+def _metadata_length(text: str, definitions: str | None = None) -> int:
+    return length(text) + len(definitions or "")
 
 
-@cached(_note_length)
-def parse_exact_type(note: str, definitions: str | None = None) -> DataType | None:
-    """The type that the text of a note tells, or None where it cannot be read."""
+@cached(_metadata_length)
+def parse_exact_type(text: str, definitions: str | None = None) -> DataType | None:
+    """Parse a recorded type and its definitions; None if it is invalid."""
     try:
-        type_ = parse_type(note)
+        type_ = parse_type(text)
         if definitions is None:
             return type_
         return require_resolved(_Definitions(definitions).resolved(type_))
@@ -108,29 +108,29 @@ def parse_exact_type(note: str, definitions: str | None = None) -> DataType | No
 
 
 class _Definitions:
-    """The user-defined types that a note tells, by their paths."""
+    """The user-defined types that metadata defines, by their paths."""
 
     def __init__(self, text: str) -> None:
-        self._told = _read_json(text)
+        self._definitions = _read_json(text)
         self._open: set[str] = set()
 
     def resolved(self, type_: DataType) -> DataType:
         return look_up(type_, self._find)
 
     def _find(self, name: UnresolvedType) -> DataType:
-        """What is told of a name; the name itself where nothing is, or where it is without end."""
+        """Return the definition of a name, or the name itself if it is undefined or recursive."""
         path = name.body()
-        told = self._told.get(path)
-        if not isinstance(told, dict) or path in self._open:
+        definition = self._definitions.get(path)
+        if not isinstance(definition, dict) or path in self._open:
             return name
         self._open.add(path)
         try:
-            return self._built(name, told)
+            return self._built(name, definition)
         finally:
             self._open.discard(path)
 
-    def _built(self, name: UnresolvedType, told: dict[str, Any]) -> DataType:
-        match told:
+    def _built(self, name: UnresolvedType, definition: dict[str, Any]) -> DataType:
+        match definition:
             case {"source": str(source), "description": None | str() as description}:
                 inner = self.resolved(parse_type(source))
                 return DistinctType(name.path, inner, description=description)

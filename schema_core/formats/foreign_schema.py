@@ -1,4 +1,4 @@
-"""What reading a foreign schema gives: the columns that could be read, and what is to be said."""
+"""The result of reading a foreign schema: its columns, refused columns and losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schema_core.types import RowField
 
 
 class ForeignSchema(NamedTuple):
-    """What was read of a foreign schema: the columns, those refused, what is now told otherwise."""
+    """A foreign schema as read: the columns, errors of refused columns, and losses."""
 
     schema: Schema
     refused: tuple[Diagnostic, ...]
@@ -22,7 +22,7 @@ class ForeignSchema(NamedTuple):
 def read_fields(
     fields: Iterable[Any], read: Callable[[Any], tuple[RowField, tuple[Loss, ...]]]
 ) -> ForeignSchema:
-    """Read every field; the refusal of one leaves the others as they are."""
+    """Read every field; an error of one does not affect the others."""
     builder = Schema.new_builder()
     refused: list[Diagnostic] = []
     lost: list[Loss] = []
@@ -40,7 +40,7 @@ def read_fields(
 
 
 def raise_refused(refused: Iterable[Diagnostic]) -> None:
-    """Raise the refusals of columns as one error; do nothing if there are none."""
+    """Raise the errors of refused columns as one error; do nothing if there are none."""
     errors = []
     for one in refused:
         error = UnsupportedError(one.message, code=one.code, hint=one.hint)

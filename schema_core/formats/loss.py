@@ -1,7 +1,7 @@
-"""Losses of converting types to foreign formats: which parts of a type a format cannot represent.
+"""Losses of converting types to foreign formats: what a format cannot represent.
 
 `TARGETS` lists, for each format, the types that it represents only approximately. Everything else
-is computed from those rows. Invariant: ``representable(type, target)`` is what a conversion
+is computed from those rows. Invariant: ``physical_equivalent(type, target)`` is what a conversion
 returns without exact-type metadata, so a type without losses survives a round trip unchanged.
 """
 
@@ -61,22 +61,22 @@ if TYPE_CHECKING:
 
 
 class LossKind(Enum):
-    """What is lost: a word, what it means, and whether values change without anybody noticing."""
+    """What a conversion loses: its name, its meaning, and whether it silently changes values."""
 
-    LENGTH = ("length", "the length of a string is forgotten", False)
-    PRECISION = ("precision", "room for more digits than the type has", False)
+    LENGTH = ("length", "the length limit is dropped", False)
+    PRECISION = ("precision", "a type with more digits", False)
     TYPE = ("type", "another type with the same values", False)
-    NULL_KEYS = ("null-keys", "a key that is NULL is refused when it is written", False)
-    RANGE = ("range", "a value outside the range is refused when it is written", False)
-    NULLABILITY = ("nullability", "NOT NULL is forgotten", False)
+    NULL_KEYS = ("null-keys", "NULL keys are refused on write", False)
+    RANGE = ("range", "values outside the range are refused on write", False)
+    NULLABILITY = ("nullability", "NOT NULL is dropped", False)
     LAYOUT = ("layout", "another physical layout of the same values", False)
-    ZONE = ("zone", "the same instants, shown in another time zone", False)
-    COLLATION = ("collation", "the same texts, compared in another way", False)
-    MEMBER = ("member", "a part of the schema that has no place there", False)
-    DIGITS = ("digits", "values lose the last digits of a second", True)
-    ROUNDED = ("rounded", "numbers lose their last digits", True)
+    ZONE = ("zone", "the same instants in another time zone", False)
+    COLLATION = ("collation", "the same strings, compared differently", False)
+    MEMBER = ("member", "the target cannot represent it", False)
+    DIGITS = ("digits", "fractional seconds are truncated", True)
+    ROUNDED = ("rounded", "numbers are rounded", True)
     EMPTIED = ("emptied", "NULL becomes an empty value", True)
-    REFUSED = ("refused", "nothing there holds the values", False)
+    REFUSED = ("refused", "the target cannot store the values", False)
 
     def __init__(self, word: str, meaning: str, changes_values: bool) -> None:
         self.word = word
@@ -85,7 +85,10 @@ class LossKind(Enum):
 
 
 class LossRule(NamedTuple):
-    """What a kind of type becomes, when, and which loss that is; None: nothing holds it."""
+    """What a class of types is converted to, on which condition, and the kind of loss.
+
+    `becomes` is None where the target cannot store the values at all.
+    """
 
     kind: LossKind
     becomes: Callable[[Any], DataType] | None
@@ -95,14 +98,15 @@ class LossRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LossTarget:
-    """A foreign format: its rows by class of type, and what is so for all of them.
+    """A foreign format: its rules by class of type, and properties that hold for all types.
 
-    `notes`: it has room for our notes. `folds_case`: columns that differ in case alone are one.
+    `has_metadata`: the format can store exact-type metadata. `folds_case`: column names that differ only
+    in case collide.
     """
 
     name: str
     rows: Mapping[type[DataType], tuple[LossRule, ...]]
-    notes: bool = True
+    has_metadata: bool = True
     forgets_not_null: bool = False
     folds_case: bool = False
 
@@ -117,12 +121,13 @@ def _bounded(type_: LengthType) -> bool:
     return type_.length != MAX_LENGTH
 
 
-#: Readers of Arrow's messages refuse wide values of fixed size; a mebibyte is far from that.
+#: Readers of Arrow IPC messages refuse very wide fixed-size values; one mebibyte is well below
+#: their limit.
 MAX_FIXED_BYTES = 1 << 20
 
 
 def has_fixed_size(length: int) -> bool:
-    """Whether values of so many bytes are held as values of fixed size in Arrow."""
+    """Return whether binary values of this length are stored as a fixed-size Arrow type."""
     return 0 < length <= MAX_FIXED_BYTES
 
 
@@ -135,7 +140,7 @@ def _is(type_: DataType) -> Callable[[DataType], DataType]:
 
 
 def arrow_precision(precision: int) -> int:
-    """The digits of the coarsest unit that holds them and that Spark reads, too."""
+    """Return the precision of the coarsest Arrow time unit that suffices and that Spark reads."""
     return MICROSECONDS if precision <= MICROSECONDS else NANOSECONDS
 
 
@@ -148,7 +153,7 @@ def _spark_precision(precision: int) -> int:
 
 
 def widest_day_time(digits: int) -> DayTimeIntervalType:
-    """The interval of days and times that holds every other one."""
+    """Return the day-time interval that holds all values with so many fractional digits."""
     return DayTimeIntervalType(DayTimeResolution.DAY_TO_SECOND, 6, digits)
 
 
@@ -160,7 +165,7 @@ def _arrow_day_time(type_: DayTimeIntervalType) -> DataType:
 
 
 def as_not_null(type_: DataType) -> DataType:
-    """NOT NULL, where the type can be: one that is distinct from NULL cannot either."""
+    """Return the NOT NULL variant of a type; NULL, and a distinct type of NULL, has none."""
     return type_ if is_null(type_) else type_.not_null()
 
 
@@ -199,7 +204,7 @@ def _has_null_elements(type_: MultisetType) -> bool:
 
 
 def is_null(type_: DataType) -> bool:
-    """Whether it is NULL, perhaps under another name."""
+    """Return whether the type is NULL or a distinct type of NULL."""
     return is_null(type_.source_type) if isinstance(type_, DistinctType) else type_ == NullType()
 
 
@@ -216,7 +221,7 @@ _IN_64_BITS = LossRule(
     " of the years 1677 to 2262",
 )
 
-#: What every target does alike: types of Flink alone, whose values have a plain form.
+#: Rules of all targets: types that only Flink has are stored as plain types.
 COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
     CharType:       (LossRule(LossKind.LENGTH, _is(STRING)),),
     VarCharType:    (LossRule(LossKind.LENGTH, _is(STRING), _bounded),),
@@ -243,7 +248,7 @@ _ARROW_TIMESTAMP = (
     _IN_64_BITS,
 )
 
-#: Arrow in memory, IPC and Feather: nanoseconds at most, 64 bits of them; keys are never NULL.
+#: Arrow in memory, IPC and Feather: 64-bit times of at most nanoseconds; map keys are never NULL.
 ARROW: dict[type[DataType], tuple[LossRule, ...]] = {
     **COMMON,
     BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES), _needs_variable_size),),
@@ -271,7 +276,7 @@ ARROW: dict[type[DataType], tuple[LossRule, ...]] = {
                    *COMMON[MultisetType]),
 }  # fmt: skip
 
-#: A Parquet file for readers that know Parquet's types alone.
+#: Parquet files, for readers that use only Parquet's own types.
 PARQUET: dict[type[DataType], tuple[LossRule, ...]] = {
     **ARROW,
     ZonedTimestampType: (*_ARROW_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
@@ -297,7 +302,7 @@ def _spark_day_time(_: DataType) -> DataType:
     return widest_day_time(MICROSECONDS)
 
 
-#: Spark's types in memory and in StructType JSON: microseconds; no lengths of strings.
+#: Spark's types in memory and in StructType JSON: microseconds; strings have no length.
 SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
     **COMMON,
     BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES)),),
@@ -325,7 +330,7 @@ SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
     ),
 }
 
-#: Spark's DDL text says NOT NULL of columns and fields alone, and has no room for notes.
+#: Spark's DDL: NOT NULL only for columns and fields, and no metadata.
 SPARK_DDL: dict[type[DataType], tuple[LossRule, ...]] = {
     **SPARK,
     ArrayType: (
@@ -349,12 +354,12 @@ SPARK_DDL: dict[type[DataType], tuple[LossRule, ...]] = {
     ),
 }
 
-#: What a name within a type is made of in Hive, beside the letters and digits of Java: ``_ .$``.
+#: Unicode categories of a nested field's name in Hive: Java's letters and digits, besides ``_ .$``.
 _HIVE_NAME_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
 
 
 def is_hive_name(name: str) -> bool:
-    """Whether the parser of Hive's type texts reads it as the name of a field.
+    """Return whether Hive's type parser reads the string as a field name.
 
     >>> is_hive_name("Größe 1"), is_hive_name("a-b"), is_hive_name("m²")
     (True, False, False)
@@ -366,14 +371,14 @@ def is_hive_name(name: str) -> bool:
 
 
 def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
-    """Hive has no field without a fitting name, and takes ``a`` and ``A`` for one."""
+    """Return whether Hive cannot represent the fields: none, or invalid or ambiguous names."""
     names = [one.name for one in type_.fields]
     return not (
         names and all(map(is_hive_name, names)) and len(set(map(str.lower, names))) == len(names)
     )
 
 
-#: A table of Hive's own serde (`STORED AS parquet`) written by Spark.
+#: Tables of Hive's own formats (``STORED AS parquet``) that Spark writes.
 HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
     **SPARK,
     **dict.fromkeys(
@@ -391,14 +396,14 @@ TARGETS: dict[str, LossTarget] = {
         LossTarget("arrow", ARROW),
         LossTarget("parquet", PARQUET),
         LossTarget("spark:4.3", SPARK),
-        LossTarget("spark-ddl:4.3", SPARK_DDL, notes=False),
+        LossTarget("spark-ddl:4.3", SPARK_DDL, has_metadata=False),
         LossTarget("hive", HIVE, forgets_not_null=True, folds_case=True),
     )
 }
 
 
 def child_names(type_: DataType) -> tuple[str, ...]:
-    """The names of a type's children, as a path says them."""
+    """Return the names of a type's children, as they appear in the path of a loss."""
     match type_:
         case RowType() | StructuredType():
             return tuple(one.name for one in type_.fields)
@@ -419,19 +424,19 @@ __all__ = [
     "refuse",
 ]
 
-#: What to do about losses. `error`: refuse where values would change without anybody noticing, and
-#: keep the exact type as a note. `note`: convert in any case, with the note. `accept`: convert in
-#: any case, and write no notes.
+#: How to handle losses. `error`: refuse losses that silently change values; the exact type is kept
+#: as metadata. `note`: convert in any case, with metadata. `accept`: convert in any case, without
+#: metadata.
 Policy: TypeAlias = Literal["error", "note", "accept"]
 POLICIES = get_args(Policy)
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One thing that is not carried: where, which kind, from what, to what.
+    """A part of a type or schema that a conversion does not preserve.
 
-    It is `reversible` when our note brings it back. `path` are names of columns and fields, with
-    `element`, `key` and `value` in between.
+    `path` contains the names of columns and fields, with `element`, `key` and `value` for nested
+    types. A loss is `reversible` if the exact-type metadata restores the original.
     """
 
     path: tuple[str, ...]
@@ -442,18 +447,20 @@ class Loss:
 
     @property
     def changes_values(self) -> bool:
-        """Whether values change, and nobody would notice."""
+        """Whether the conversion silently changes values."""
         return self.kind.changes_values
 
     def __str__(self) -> str:
         place = ".".join(self.path) or "the type"
-        return f"{place}: {self.source} becomes {self.target or 'nothing'} ({self.kind.meaning})"
+        if not self.target:
+            return f"{place}: {self.source} is dropped: {self.kind.meaning}"
+        return f"{place}: {self.source} becomes {self.target} ({self.kind.meaning})"
 
 
 def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
-    """What a schema or a type loses towards a target.
+    """Return what converting a schema or a type to a target loses.
 
-    Targets are `arrow`, `parquet`, `spark:4.3`, `spark-ddl:4.3` and `hive`.
+    The targets are `arrow`, `parquet`, `spark:4.3`, `spark-ddl:4.3` and `hive`.
 
     Raises:
         SchemaError: with code `unknown-target` for any other target.
@@ -461,8 +468,8 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     >>> from schema_core.types import parse_type
     >>> for loss in losses(parse_type("ROW<code CHAR(3), at TIMESTAMP(9)>"), "spark:4.3"):
     ...     print(loss)
-    code: CHAR(3) becomes STRING (the length of a string is forgotten)
-    at: TIMESTAMP(9) becomes TIMESTAMP(6) (values lose the last digits of a second)
+    code: CHAR(3) becomes STRING (the length limit is dropped)
+    at: TIMESTAMP(9) becomes TIMESTAMP(6) (fractional seconds are truncated)
     """
     _target_named(target)
     require_instance(what, (ResolvedSchema, DataType), "what")
@@ -477,7 +484,7 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
 
 
 def physical_equivalent(type_: DataType, target: str) -> DataType | None:
-    """What a reader who knows nothing of our notes gets for a type; None: nothing holds it.
+    """Return the type that a reader without exact-type metadata gets, or None.
 
     >>> from schema_core.types import parse_type
     >>> print(physical_equivalent(parse_type("MULTISET<CHAR(3)>"), "arrow"))
@@ -488,15 +495,15 @@ def physical_equivalent(type_: DataType, target: str) -> DataType | None:
 
 
 def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
-    """Refuse losses that change values, unless the policy takes them.
+    """Raise an error for losses that change values, unless the policy accepts them.
 
     Raises:
-        UnsupportedError: with code `lossy`, one for every such loss.
-        SchemaError: with code `unknown-policy` for a policy that there is not.
+        UnsupportedError: with code `lossy`, one for each such loss.
+        SchemaError: with code `unknown-policy` for an unknown policy.
     """
     if on_loss not in POLICIES:
-        hint = f"one of {', '.join(POLICIES)}"
-        raise SchemaError(f"there is no policy {show(on_loss)}", code="unknown-policy", hint=hint)
+        hint = f"use one of {', '.join(POLICIES)}"
+        raise SchemaError(f"unknown policy {show(on_loss)}", code="unknown-policy", hint=hint)
     if on_loss != "error" or not any(loss.changes_values for loss in found):
         return
     first, *rest = [_error(loss) for loss in found if loss.changes_values]
@@ -505,10 +512,10 @@ def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
 
 
 def refuse(found: Iterable[Loss], code: str) -> None:
-    """Refuse what nothing there holds.
+    """Raise an error for everything that the target cannot store.
 
     Raises:
-        UnsupportedError: with this code, one for every such loss.
+        UnsupportedError: with this code, one for each such loss.
     """
     errors = []
     for loss in found:
@@ -522,9 +529,9 @@ def refuse(found: Iterable[Loss], code: str) -> None:
 
 
 def _error(loss: Loss) -> SchemaCoreError:
-    hint = "on_loss='note' keeps the exact type as a note, on_loss='accept' forgets it"
+    hint = "on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it"
     error = UnsupportedError(
-        f"{loss.source} becomes {loss.target or 'nothing'}: {loss.kind.meaning}",
+        f"{loss.source} becomes {loss.target}: {loss.kind.meaning}",
         code="lossy",
         hint=hint,
     )
@@ -533,22 +540,22 @@ def _error(loss: Loss) -> SchemaCoreError:
 
 
 def too_deep() -> UnsupportedError:
-    """The refusal of a type that is nested too deeply."""
+    """Return the error for a type whose nesting exceeds `MAX_DEPTH`."""
     return UnsupportedError(
         f"nested more than {MAX_DEPTH} levels deep",
         code="too-deep",
-        hint="name a part of it in a column of its own",
+        hint="move a nested part into a column of its own",
     )
 
 
-# --- from the rows -------------------------------------------------------------------------------
+# --- evaluating the rules -------------------------------------------------------------------------
 
 
 def _target_named(name: str) -> LossTarget:
     require_instance(name, str, "target")
     if name not in TARGETS:
-        hint = similar(name, TARGETS) or f"there are {', '.join(TARGETS)}"
-        raise SchemaError(f"there is no target {name!r}", code="unknown-target", hint=hint)
+        hint = similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}"
+        raise SchemaError(f"unknown target {name!r}", code="unknown-target", hint=hint)
     return TARGETS[name]
 
 
@@ -560,8 +567,8 @@ def _type_losses(type_: DataType, target: str) -> tuple[Loss, ...]:
 def _walk(
     type_: DataType, target: LossTarget, path: tuple[str, ...], *, is_key: bool
 ) -> Iterator[Loss]:
-    """The losses of a type itself, then those of its children."""
-    reversible = target.notes and _is_serializable(type_)
+    """Yield the losses of a type itself, then those of its children."""
+    reversible = target.has_metadata and _is_serializable(type_)
     so_far = type_
     for row in _rows(type_, target):
         source = so_far.as_summary_string()
@@ -584,7 +591,7 @@ def _rows(type_: DataType, target: LossTarget) -> list[LossRule]:
 
 
 def _is_serializable(type_: DataType) -> bool:
-    """Whether a text says all of the type, so that a note brings it back."""
+    """Return whether the type has a string form, so that metadata can restore it."""
     return not (isinstance(type_, LengthType) and not type_.length)
 
 
@@ -592,7 +599,7 @@ def _is_serializable(type_: DataType) -> bool:
 def _physical_equivalent(
     type_: DataType, target: str, left_out: LossKind | None
 ) -> DataType | None:
-    """The type after all rows; rows of the kind `left_out` are not applied."""
+    """Apply all rules to a type, except those of the kind `left_out`."""
     found = TARGETS[target]
     children = [_physical_equivalent(child, target, left_out) for child in type_.children()]
     if any(child is None for child in children):
@@ -610,7 +617,7 @@ def _physical_equivalent(
 
 
 def _all_nullable(type_: DataType) -> DataType:
-    """The type, nullable at every level but for the keys of maps, which are never NULL."""
+    """Return the type, nullable at every level except map keys, which are never NULL."""
     children = [_all_nullable(child) for child in type_.children()]
     if isinstance(type_, MapType):
         children[0] = as_not_null(children[0])
@@ -618,7 +625,7 @@ def _all_nullable(type_: DataType) -> DataType:
 
 
 def _name_losses(schema: ResolvedSchema, target: LossTarget) -> Iterator[Loss]:
-    """Columns that another one hides, where case does not count."""
+    """Yield columns that an earlier column hides because names are compared without case."""
     seen: set[str] = set()
     for column in schema.columns if target.folds_case else ():
         if column.name.lower() in seen:
@@ -628,7 +635,7 @@ def _name_losses(schema: ResolvedSchema, target: LossTarget) -> Iterator[Loss]:
 
 
 def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
-    """What stands beside the columns, and columns that are more than their type."""
+    """Yield the parts of a schema besides physical columns: a target stores only those."""
 
     def lost(name: str, text: str, becomes: str = "") -> Loss:
         return Loss((name,), LossKind.MEMBER, text, becomes, reversible=False)
@@ -646,18 +653,19 @@ def _member_losses(schema: ResolvedSchema) -> Iterator[Loss]:
         yield lost("immutable columns", str(schema.immutable_columns))
 
 
-# --- whether a note still fits -------------------------------------------------------------------
+# --- matching metadata with a physical type -------------------------------------------------------
 
 
 def matches_physical(
-    noted: DataType, physical: DataType, target: str, *, exactly_null: bool
+    exact: DataType, physical: DataType, target: str, *, exactly_null: bool
 ) -> bool:
-    """Whether `physical`, read without notes, is a carrier of the type that a note tells.
+    """Return whether `physical`, read without metadata, can be the physical type of `exact`.
 
-    A finer unit of time than needed still fits, since layouts differ in it; a coarser one does not.
-    `exactly_null` asks for the same nullability below the top, which files of Spark forget.
+    A finer time unit than required matches, since layouts differ in it; a coarser one does not.
+    With `exactly_null` the nullability of nested types must be equal; files written by Spark drop
+    it.
     """
-    least = _physical_equivalent(noted, target, LossKind.PRECISION)
+    least = _physical_equivalent(exact, target, LossKind.PRECISION)
     return least is not None and _holds_values_of(least, physical, exactly_null=exactly_null)
 
 
@@ -675,7 +683,7 @@ def _holds_values_of(least: DataType, physical: DataType, *, exactly_null: bool)
 
 
 def _has_parameters_of(least: DataType, physical: DataType) -> bool:
-    """Whether the parameters are the same, or, for times, not smaller."""
+    """Return whether the parameters are equal or, for times, not smaller."""
     match least, physical:
         case TimeType() | AnyTimestampType(), TimeType() | AnyTimestampType():
             return least.precision <= physical.precision

@@ -69,13 +69,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: How a field of a nested type is read, and how its comment is: by the caller, who knows notes.
+#: Reads a nested field; the caller decides whether to use exact-type metadata.
 ReadField: TypeAlias = "Callable[[pa.Field], RowField]"
 
-#: Unit of a time -> digits of a second.
+#: Arrow's time unit -> Flink's precision.
 PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
-#: Metadata of a field whose extension type this process does not know.
+#: Metadata keys of an extension type that pyarrow has no class for.
 EXTENSION_NAME = b"ARROW:extension:name"
 EXTENSION_METADATA = b"ARROW:extension:metadata"
 
@@ -84,9 +84,9 @@ EXTENSION_METADATA = b"ARROW:extension:metadata"
 class ArrowKind:
     """A kind of Arrow type.
 
-    `word` names it in a layout, `attributes` are the parameters in the order of the `factory`:
-    those that end in `_type` are types, in `_field` fields, `fields` many of them. `sample` is what
-    follows the word in the layout of some type of the kind.
+    `word` is its name in a layout. `attributes` are the names of its parameters, in the order of
+    the `factory`: those ending in `_type` are types, those in `_field` fields, and `fields` is a
+    list of fields. `sample` are parameters of some type of the kind.
     """
 
     word: str
@@ -96,7 +96,7 @@ class ArrowKind:
     factory: str = ""
 
 
-# --- what a kind is read as ----------------------------------------------------------------------
+# --- Arrow to Flink -------------------------------------------------------------------------------
 
 
 def _is(type_: DataType) -> Callable[[Any, ReadField], DataType]:
@@ -104,14 +104,14 @@ def _is(type_: DataType) -> Callable[[Any, ReadField], DataType]:
 
 
 def _read_decimal(arrow: Any, read: ReadField) -> DataType:
-    """Room for all digits: a negative scale adds zeros, one above the precision takes some away."""
+    """Return a decimal with room for all digits, whatever the scale."""
     scale = max(0, arrow.scale)
     precision = max(arrow.precision - min(0, arrow.scale), scale)
     if precision > DecimalType.limits["precision"][-1]:
         raise UnsupportedError(
-            f"DECIMAL holds 38 digits, not those of Arrow's {arrow}",
+            f"Arrow's {arrow} exceeds the maximum precision of DECIMAL, 38",
             code="type-not-in-flink",
-            hint="cast the column to decimal128(38, s), or leave it out",
+            hint="cast the column to decimal128(38, s), or omit it",
         )
     return DecimalType(precision, scale)
 
@@ -140,7 +140,7 @@ def _read_list(arrow: Any, read: ReadField) -> DataType:
 def _read_map(arrow: Any, read: ReadField) -> DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
     if isinstance(key, NullType):
-        raise UnsupportedError("a map whose keys are all NULL", code="type-not-in-flink")
+        raise UnsupportedError("a map type whose key type is NULL", code="type-not-in-flink")
     return MapType(as_not_null(key), value)
 
 
@@ -149,7 +149,7 @@ def _read_struct(arrow: Any, read: ReadField) -> DataType:
 
 
 def _read_values(arrow: Any, read: ReadField) -> DataType:
-    """What an encoding, such as a dictionary, encodes."""
+    """Return the type of the values of an encoding, such as a dictionary."""
     return read_type(arrow.value_type, read)
 
 
@@ -157,7 +157,7 @@ def _read_storage(arrow: Any, read: ReadField) -> DataType:
     return read_type(arrow.storage_type, read)
 
 
-#: Word, what it is read as, parameters in the order of pyarrow's factory, a sample, its factory.
+#: Name, reader, parameters of pyarrow's factory, sample parameters, name of the factory.
 ARROW_KINDS: tuple[ArrowKind, ...] = (
     ArrowKind("null",              _is(NullType())),
     ArrowKind("bool",              _is(BooleanType()),  factory="bool_"),
@@ -218,7 +218,7 @@ KINDS_BY_NAME = {kind.word: kind for kind in ARROW_KINDS}
 
 @needs("pyarrow")
 def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
-    """The nearest type to an Arrow type, nullable.
+    """Return the nearest type to an Arrow type, nullable.
 
     Raises:
         UnsupportedError: with code `type-not-in-flink` for a kind without a row.
@@ -229,35 +229,35 @@ def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     if hasattr(arrow, "storage_type"):
         return _read_storage(arrow, read)
     raise UnsupportedError(
-        f"no Flink type stands for Arrow's {arrow}",
+        f"Flink has no type for Arrow's {arrow}",
         code="type-not-in-flink",
-        hint="cast the column to a plain type, or leave it out",
+        hint="cast the column to another type, or omit it",
     )
 
 
 @needs("pyarrow")
 def kind_of(arrow: pa.DataType) -> ArrowKind | None:
-    """The row of an Arrow type, if its kind has one."""
+    """Return the row of an Arrow type, or None if its kind has no row."""
     return _by_id().get(_id(arrow))
 
 
 def _id(arrow: pa.DataType) -> object:
-    """What tells the kinds apart: a number, or the name of an extension type."""
+    """Return what identifies a kind: its number, or the name of an extension type."""
     return getattr(arrow, "extension_name", arrow.id)
 
 
 @cache
 def _by_id() -> dict[object, ArrowKind]:
-    """The rows by what `_id` gives; older versions of pyarrow do not have every kind."""
+    """Return the rows by `_id`; older versions of pyarrow lack some kinds."""
     import pyarrow as pa
 
     known = [kind for kind in ARROW_KINDS if hasattr(pa, kind.factory or kind.word)]
     return {_id(from_layout([kind.word, *kind.sample])): kind for kind in known}
 
 
-# --- extension types that pyarrow has no class for -----------------------------------------------
+# --- extension types without a class in pyarrow ---------------------------------------------------
 
-#: Name of an extension -> the fields of its storage, and the type its values are.
+#: Name of an extension -> the fields of its storage, and the type of its values.
 STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
     b"arrow.parquet.variant": (
         frozenset({"metadata", "value"}), lambda arrow: VariantType(),
@@ -271,7 +271,7 @@ STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]]
 
 @needs("pyarrow")
 def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
-    """The type of an extension that is known by name alone, if its storage is right."""
+    """Return the type of a struct-based extension, if its storage matches."""
     import pyarrow as pa
 
     arrow = getattr(arrow, "storage_type", arrow)
@@ -285,14 +285,14 @@ def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
     return read_struct(arrow)
 
 
-# --- budget --------------------------------------------------------------------------------------
+# --- limits on nesting and width ------------------------------------------------------------------
 
 
 @needs("pyarrow")
 def check_arrow(arrow: pa.DataType) -> None:
-    """Refuse what is nested too deeply before it is printed, hashed or compared.
+    """Raise an error for a type that is too deep or too wide to be printed, hashed or compared.
 
-    pyarrow does these by recursion in C++, which ends the process where the stack does.
+    pyarrow implements these operations recursively in C++, where a stack overflow ends the process.
 
     Raises:
         UnsupportedError: with code `too-deep`, or `too-wide` for more than `MAX_PARTS` parts.
@@ -304,16 +304,16 @@ def check_arrow(arrow: pa.DataType) -> None:
         if depth > MAX_DEPTH:
             raise too_deep()
         if parts > MAX_PARTS:
-            raise UnsupportedError(f"a type of more than {MAX_PARTS:,} parts", code="too-wide")
+            raise UnsupportedError(f"the type has more than {MAX_PARTS:,} parts", code="too-wide")
         level = [inner for one in level for inner in _inner(one)]
 
 
-#: Attributes of dictionaries and extensions, whose types are no fields.
+#: Attributes of dictionaries and extensions, whose inner types are not fields.
 ENCODED = ("value_type", "storage_type")
 
 
 def _inner(arrow: Any) -> list[pa.DataType]:
-    """The types right below one; the struct between a map and its fields is no level."""
+    """Return the child types; the struct between a map and its fields is not counted as a level."""
     if hasattr(arrow, "key_field"):
         return [arrow.key_field.type, arrow.item_field.type]
     inner = [arrow.field(index).type for index in range(arrow.num_fields)]
@@ -322,59 +322,63 @@ def _inner(arrow: Any) -> list[pa.DataType]:
     return inner
 
 
-#: How the fields of nested types are made: with or without notes.
+#: Makes a nested field, with or without exact-type metadata.
 MakeField: TypeAlias = "Callable[[RowField], pa.Field]"
 
-#: Digits of a second -> Arrow's unit.
+#: Flink's precision -> Arrow's time unit.
 UNITS = {digits: unit for unit, digits in PRECISIONS.items()}
 
-#: Types whose values are those of a canonical extension that pyarrow has no class for yet.
+#: Types stored as a canonical extension type that pyarrow has no class for yet.
 EXTENSIONS: dict[type[DataType], bytes] = {
     VariantType: b"arrow.parquet.variant",
     ZonedTimestampType: b"arrow.timestamp_with_offset",
 }
 
 
-# --- fields ---------------------------------------------------------------------------------------
+# --- Flink to Arrow: fields -----------------------------------------------------------------------
 
 
 def extension_of(type_: DataType) -> bytes | None:
-    """The name of Arrow's extension that says what is stored, also under another name."""
+    """Return the name of the Arrow extension that stores the type, or None."""
     if isinstance(type_, DistinctType):
         return extension_of(type_.source_type)
     return EXTENSIONS.get(type(type_))
 
 
 @needs("pyarrow")
-def physical_field(field: RowField, *, notes: bool = True) -> pa.Field:
-    """The Arrow field of a column or of a field of a row, with or without notes.
+def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
+    """Return the Arrow field of a column or row field, with or without exact-type metadata.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for a name that is
-            no text.
+            not valid Unicode.
     """
     import pyarrow as pa
 
     type_ = field.data_type
-    carrier, metadata = _physical_and_metadata(type_, notes)
+    carrier, metadata = _physical_and_metadata(type_, with_metadata)
     if field.description is not None:
         metadata = {**metadata, COMMENT_KEY.encode(): field.description.encode()}
     try:
         return pa.field(field.name, carrier, type_.is_nullable, metadata)
     except UnicodeEncodeError:
-        raise UnsupportedError("half of a surrogate pair", code="name-not-in-arrow") from None
+        raise UnsupportedError(
+            "the name contains an unpaired surrogate", code="name-not-in-arrow"
+        ) from None
 
 
 @cached(node_count)
-def _physical_and_metadata(type_: DataType, notes: bool) -> tuple[pa.DataType, dict[bytes, bytes]]:
-    """What all fields of a type have in common."""
-    return to_physical(type_, notes), _field_metadata(RowField("", type_), notes)
+def _physical_and_metadata(
+    type_: DataType, with_metadata: bool
+) -> tuple[pa.DataType, dict[bytes, bytes]]:
+    """Return the parts that all fields of a type share."""
+    return to_physical(type_, with_metadata), _field_metadata(RowField("", type_), with_metadata)
 
 
-def _field_metadata(field: RowField, notes: bool) -> dict[bytes, bytes]:
-    """The note, the comment, and the name of an extension."""
-    told = type_metadata(field.data_type) if notes else {}
-    metadata = {key.encode(): text.encode() for key, text in told.items()}
+def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
+    """Return the exact-type metadata, the comment, and the name of an extension."""
+    exact = type_metadata(field.data_type) if with_metadata else {}
+    metadata = {key.encode(): text.encode() for key, text in exact.items()}
     if field.description is not None:
         metadata[COMMENT_KEY.encode()] = field.description.encode()
     if (extension := extension_of(field.data_type)) is not None:
@@ -384,36 +388,36 @@ def _field_metadata(field: RowField, notes: bool) -> dict[bytes, bytes]:
 
 @needs("pyarrow")
 @cached(node_count)
-def to_physical(type_: DataType, notes: bool) -> pa.DataType:
-    """The Arrow type that holds a type, with or without notes in the fields of it.
+def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
+    """Return the Arrow type that stores a type; nested fields have metadata if `with_metadata` is true.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow`.
     """
-    return _to_physical(type_, partial(physical_field, notes=notes))
+    return _to_physical(type_, partial(physical_field, with_metadata=with_metadata))
 
 
 def _to_physical(type_: DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
     return row(type_, field)
 
 
 @needs("pyarrow")
-def field_with_layout(field: RowField, node: list[Any], *, notes: bool) -> pa.Field:
-    """The field in a layout that holds its type, with notes at every level."""
+def field_with_layout(field: RowField, node: list[Any], *, with_metadata: bool) -> pa.Field:
+    """Return the field in a layout that can store its type, with metadata at every level."""
     import pyarrow as pa
 
-    metadata = _field_metadata(field, notes) | extension_metadata(node)
-    type_ = _build_annotated(node, field.data_type, notes)
+    metadata = _field_metadata(field, with_metadata) | extension_metadata(node)
+    type_ = _build_annotated(node, field.data_type, with_metadata)
     nullable = field.data_type.is_nullable
     found = pa.field(field.name, type_, nullable=nullable, metadata=metadata or None)
     return _with_registered_extension(found) if EXTENSION in str(node) else found
 
 
-def _build_annotated(node: list[Any], type_: DataType, notes: bool) -> pa.DataType:
-    """The type of a layout whose fields say the same as those of the type."""
+def _build_annotated(node: list[Any], type_: DataType, with_metadata: bool) -> pa.DataType:
+    """Return the type of a layout, its fields annotated as those of the Flink type."""
     import pyarrow as pa
 
     within = _child_fields(type_)
@@ -422,8 +426,8 @@ def _build_annotated(node: list[Any], type_: DataType, notes: bool) -> pa.DataTy
         if position >= len(within):
             return bare
         part, is_key = within[position], bare.name == "key" and not isinstance(type_, RowType)
-        metadata = _field_metadata(part, notes) | (bare.metadata or {})
-        inner = _build_annotated(_node_at(node, position), part.data_type, notes)
+        metadata = _field_metadata(part, with_metadata) | (bare.metadata or {})
+        inner = _build_annotated(_node_at(node, position), part.data_type, with_metadata)
         nullable = bare.nullable if is_null(part.data_type) else part.data_type.is_nullable
         nullable = nullable and not is_key
         return pa.field(bare.name, inner, nullable=nullable, metadata=metadata or None)
@@ -432,7 +436,7 @@ def _build_annotated(node: list[Any], type_: DataType, notes: bool) -> pa.DataTy
 
 
 def _node_at(node: list[Any], position: int) -> list[Any]:
-    """The description of the field at a position, through encodings and extensions."""
+    """Return the layout of the field at a position, within encodings and extensions."""
     match node:
         case ["struct", fields]:
             return list(fields[position][2])
@@ -445,7 +449,7 @@ def _node_at(node: list[Any], position: int) -> list[Any]:
 
 
 def _child_fields(type_: DataType) -> tuple[RowField, ...]:
-    """The fields of the Arrow type that holds a type, as far as they hold types of their own."""
+    """Return the nested fields of the Arrow type that stores a type."""
     match type_:
         case RowType() | StructuredType():
             return type_.fields
@@ -462,7 +466,7 @@ def _child_fields(type_: DataType) -> tuple[RowField, ...]:
 
 
 def _with_registered_extension(field: pa.Field) -> pa.Field:
-    """The field with its extension type, if this process knows it: what a reader of IPC gets."""
+    """Return the field with its extension type if pyarrow knows it, as an IPC reader does."""
     import pyarrow as pa
 
     try:
@@ -471,11 +475,11 @@ def _with_registered_extension(field: pa.Field) -> pa.Field:
         return field
 
 
-# --- the table -----------------------------------------------------------------------------------
+# --- Flink to Arrow: types ------------------------------------------------------------------------
 
 
 def _arrow(name: str, *arguments: object) -> Callable[[Any, MakeField], Any]:
-    """A builder that calls pyarrow's factory of that name, imported at first use."""
+    """Return a function that calls pyarrow's factory of that name, imported at first use."""
 
     def make(type_: DataType, field: MakeField) -> Any:
         import pyarrow as pa
@@ -545,12 +549,12 @@ def _make_list(type_: ArrayType, field: MakeField) -> Any:
 
 
 def _make_map(type_: MapType | MultisetType, field: MakeField) -> Any:
-    """Keys are never NULL in Arrow, whatever the note says."""
+    """Map keys are never NULL in Arrow, whatever the exact type."""
     import pyarrow as pa
 
     key, value = _child_fields(type_)
     if is_null(key.data_type):
-        raise UnsupportedError(f"no Arrow type holds {type_}", code="type-not-in-arrow")
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
     return pa.map_(field(key).with_nullable(False), field(value))
 
 
@@ -564,7 +568,7 @@ def _make_source(type_: DistinctType, field: MakeField) -> Any:
     return _to_physical(type_.source_type, field)
 
 
-#: Class of type -> how its Arrow type is made.
+#: Class of type -> a function that returns its Arrow type.
 TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
     NullType:                _arrow("null"),
     BooleanType:             _arrow("bool_"),
@@ -601,13 +605,13 @@ TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
 Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
 Node: TypeAlias = list[Any]
 
-#: The word of a layout for extension types without a row: name, content, the type beneath.
+#: The name in a layout of extension types without a row: name, content, storage type.
 EXTENSION = "extension"
 
 
 @needs("pyarrow")
 def to_layout(arrow: pa.DataType) -> Node:
-    """An Arrow type as JSON.
+    """Return the layout of an Arrow type.
 
     >>> import pyarrow as pa
     >>> to_layout(pa.large_list(pa.timestamp("ms", "Asia/Tokyo")))
@@ -619,7 +623,7 @@ def to_layout(arrow: pa.DataType) -> Node:
     if hasattr(arrow, "__arrow_ext_serialize__"):
         content = arrow.__arrow_ext_serialize__().decode("latin-1")
         return [EXTENSION, arrow.extension_name, content, to_layout(arrow.storage_type)]
-    raise UnsupportedError(f"no layout describes Arrow's {arrow}", code="type-not-in-flink")
+    raise UnsupportedError(f"layouts do not support Arrow's {arrow}", code="type-not-in-flink")
 
 
 def _layout_of_attribute(arrow: Any, name: str) -> Any:
@@ -633,17 +637,17 @@ def _layout_of_attribute(arrow: Any, name: str) -> Any:
 
 @needs("pyarrow")
 def field_to_layout(field: pa.Field) -> Node:
-    """The type of a field; an extension that is known by name alone stands around it."""
+    """Return the layout of a field's type, including an extension that pyarrow has no class for."""
     node, metadata = to_layout(field.type), field.metadata or {}
     if EXTENSION_NAME not in metadata:
         return node
-    told = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
-    return [EXTENSION, *(one.decode("latin-1") for one in told), node]
+    tags = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
+    return [EXTENSION, *(one.decode("latin-1") for one in tags), node]
 
 
 @needs("pyarrow")
 def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
-    """The Arrow type that JSON describes; `annotate` may change the field of a position.
+    """Build the Arrow type of a layout; `annotate` may replace the field at a position.
 
     >>> from_layout(["large_list", ["item", True, ["timestamp", "ms", "Asia/Tokyo"]]])
     LargeListType(large_list<item: timestamp[ms, tz=Asia/Tokyo]>)
@@ -651,7 +655,7 @@ def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
     import pyarrow as pa
 
     if not isinstance(node, list):
-        raise SchemaError(f"no layout of Arrow: {node!r}", code="invalid-layout")
+        raise SchemaError(f"invalid Arrow layout {node!r}", code="invalid-layout")
     word, *values = node
     if word == EXTENSION:
         return from_layout(values[-1], annotate)
@@ -674,7 +678,7 @@ def _build_argument(name: str, value: Any, position: int, noted: Annotate) -> An
 
 @needs("pyarrow")
 def field_from_layout(name: str, nullable: bool, node: Node) -> pa.Field:
-    """A field of the type that JSON describes, with the name of its extension if it has one."""
+    """Build a field from a layout, with the metadata of its extension, if any."""
     import pyarrow as pa
 
     metadata = extension_metadata(node)
@@ -683,25 +687,25 @@ def field_from_layout(name: str, nullable: bool, node: Node) -> pa.Field:
 
 @needs("pyarrow")
 def extension_metadata(node: Node) -> dict[bytes, bytes]:
-    """The metadata that makes a field one of an extension type."""
+    """Return the metadata that marks a field as an extension type."""
     if node[0] != EXTENSION:
         return {}
-    told = (one.encode("latin-1") for one in node[1:3])
-    return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), told, strict=True))
+    tags = (one.encode("latin-1") for one in node[1:3])
+    return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), tags, strict=True))
 
 
 @needs("pyarrow")
 def write_layout(field: pa.Field) -> str:
-    """The Arrow type of a field as the text of a layout."""
+    """Return the layout of a field as a JSON string."""
     return json.dumps(field_to_layout(field), ensure_ascii=False, separators=(",", ":"))
 
 
 @needs("pyarrow")
 def read_layout(text: str) -> Node:
-    """The Arrow type that the text of a layout describes, as JSON that `from_layout` takes.
+    """Parse the JSON string of a layout, as `from_layout` takes it.
 
     Raises:
-        SchemaError: with code `invalid-layout` for a text that describes none.
+        SchemaError: with code `invalid-layout` for any other string.
     """
     import pyarrow as pa
 
@@ -714,12 +718,12 @@ def read_layout(text: str) -> Node:
     except (
         pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError
     ) as error:  # fmt: skip
-        raise SchemaError(f"no layout of Arrow: {text[:100]}", code="invalid-layout") from error
+        raise SchemaError(f"invalid Arrow layout {text[:100]}", code="invalid-layout") from error
     return list(node)
 
 
 def _depth(text: str) -> int:
-    """How deep the brackets go; those within strings count, which only errs on the safe side."""
+    """Return the maximum bracket depth; brackets in strings count, so it may be overestimated."""
     depth = deepest = 0
     for character in text:
         if character == "[":

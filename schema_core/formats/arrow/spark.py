@@ -1,9 +1,9 @@
-"""Arrow's schemas as Spark's and back, by way of Flink's types, with nothing silently different.
+"""Convert Arrow schemas to Spark's and back by way of Flink's types, without silent changes.
 
-Types and layouts travel as notes: under our keys in Spark's metadata, and in Arrow under ours and
-under `SPARK::metadata::json`, where Spark itself keeps the metadata of its fields. PySpark's own
-mapping is internal, changes 19 of 51 types without a word and refuses 18; here a type comes back
-equal, or the column is refused by a code.
+Exact types and layouts are stored in Spark's metadata under keys of this library, and in Arrow both
+under those keys and under `SPARK::metadata::json`, where Spark stores the metadata of its fields.
+PySpark's own mapping is internal, silently changes 19 of 51 types and refuses 18; here a type is
+restored or the column is refused.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructField, StructType
 
-#: Where Spark tells the digits of a TIME, whose values it hands to Arrow in nanoseconds.
+#: Metadata key of the precision of a TIME, whose values Spark exports in nanoseconds.
 SPARK_TIME = b"SPARK::time::precision"
 
 
 @needs("pyarrow", "pyspark.sql")
 def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructType:
-    """The Spark schema of an Arrow schema: the one to give to ``createDataFrame(table, schema=)``.
+    """Return the Spark schema of an Arrow schema, for ``createDataFrame(table, schema=)``.
 
     Raises:
-        UnsupportedError: with code `lossy` where values would change (nanoseconds) and `on_loss`
-            is `error`; with other codes for columns that nothing stands for.
+        UnsupportedError: with code `lossy` if values would change (nanoseconds) and `on_loss` is
+            `error`; with other codes for columns that cannot be converted.
 
     >>> import pyarrow as pa
     >>> to_struct_type(pa.schema([("id", pa.uint8()), ("name", pa.large_string())]))
@@ -66,26 +66,26 @@ def to_struct_type(schema: pa.Schema, *, on_loss: Policy = "error") -> StructTyp
 
 @needs("pyarrow", "pyspark.sql")
 def to_spark_field(field: pa.Field, *, on_loss: Policy = "error") -> StructField:
-    """The Spark field of one of Arrow's, with its type, its layout and what Spark kept in it."""
+    """Return the Spark field of an Arrow field, with its layout and Spark's metadata."""
     type_ = from_field(field)
     layout = layout_of(field) if on_loss != "accept" else None
     comment = field_metadata(field).get(COMMENT_KEY)
     found = to_struct_field(field.name, type_, comment, layout=layout, on_loss=on_loss)
     kept = spark_metadata((field.metadata or {}).get(SPARK_METADATA_KEY.encode(), b"{}"))
-    found.metadata = _without_notes(kept) | found.metadata
+    found.metadata = _without_exact_type(kept) | found.metadata
     return found
 
 
-def _without_notes(metadata: dict[str, Any]) -> dict[str, Any]:
+def _without_exact_type(metadata: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in metadata.items() if key not in (TYPE_KEY, DEFINITIONS_KEY)}
 
 
 @needs("pyarrow", "pyspark.sql")
 def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
-    """The Arrow schema that holds the rows of a Spark schema.
+    """Return the Arrow schema of the rows of a Spark schema.
 
-    With `layouts` a column that came from Arrow gets the very type it had there; without, every
-    column has the type that Spark takes and gives.
+    With `layouts` a column that came from Arrow has the exact Arrow type it had there; otherwise
+    every column has the type that Spark reads and writes.
 
     >>> import pyarrow as pa
     >>> there = to_struct_type(pa.schema([("name", pa.large_string())]))
@@ -101,7 +101,7 @@ def to_schema(struct: StructType, *, layouts: bool = False) -> pa.Schema:
 
 @needs("pyarrow", "pyspark.sql")
 def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
-    """The Arrow field of one of Spark's, with all of its metadata under Spark's key as well."""
+    """Return the Arrow field of a Spark field, with all of its metadata under Spark's key too."""
     import pyarrow as pa
 
     type_, comment = from_struct_field(field), field.metadata.get(COMMENT_KEY)
@@ -110,7 +110,7 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
         try:
             return _tagged(to_field(field.name, type_, comment, layout=layout), field.metadata)
         except SchemaCoreError:
-            pass  # the type has changed since, so the hint is void
+            pass  # the type was changed, so the layout no longer matches
     usual = _usual(type_, layouts)
     metadata = {**usual.metadata, SPARK_METADATA_KEY.encode(): json.dumps(field.metadata).encode()}
     if comment is not None:
@@ -119,15 +119,15 @@ def to_arrow_field(field: StructField, *, layouts: bool = False) -> pa.Field:
 
 
 @cached(node_count)
-def _usual(type_: DataType, is_ours: bool) -> pa.Field:
-    """What all fields of a type have in common, in our forms or in Spark's own."""
-    ours = to_field("", type_)
-    return _tagged(ours if is_ours else _as_spark_has_it(ours), {})
+def _usual(type_: DataType, is_default: bool) -> pa.Field:
+    """Return the parts that all fields of a type share, in the default layout or in Spark's."""
+    default = to_field("", type_)
+    return _tagged(default if is_default else _in_spark_layout(default), {})
 
 
 @needs("pyarrow", "pyspark.sql")
 def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
-    """What an Arrow schema loses towards Spark: layouts, time zones, digits of a second."""
+    """Return what converting an Arrow schema to Spark loses: layouts, time zones, precision."""
     found: list[Loss] = []
     for field in schema:
         type_ = from_field(field)
@@ -140,11 +140,11 @@ def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
 
 @needs("pyarrow", "pyspark.sql")
 def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
-    """The rows of a table in the types that ``createDataFrame(table, schema=)`` takes.
+    """Return the rows of a table in the types that ``createDataFrame(table, schema=)`` reads.
 
     Raises:
         UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast` for a column whose
-            values cannot be laid out so.
+            values cannot be cast.
     """
     import pyarrow as pa
 
@@ -174,18 +174,18 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
             raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
 
 
-# --- Spark's key in Arrow's metadata -------------------------------------------------------------
+# --- Spark's key in Arrow's metadata --------------------------------------------------------------
 
 
 def _tagged(field: pa.Field, metadata: dict[str, Any]) -> pa.Field:
-    """The field with metadata as Spark writes it, at every level."""
-    told_spark = {SPARK_METADATA_KEY.encode(): json.dumps(metadata).encode()}
+    """Return the field with metadata as Spark writes it, at every level."""
+    spark_keys = {SPARK_METADATA_KEY.encode(): json.dumps(metadata).encode()}
     type_ = from_field(field)
     if isinstance(type_, TimeType):
-        told_spark[SPARK_TIME] = str(type_.precision).encode()
+        spark_keys[SPARK_TIME] = str(type_.precision).encode()
     is_variant = isinstance(type_, VariantType)
     inner = field.type if is_variant else _with_inner(field.type, _tagged_inner)
-    return field.with_type(inner).with_metadata({**(field.metadata or {}), **told_spark})
+    return field.with_type(inner).with_metadata({**(field.metadata or {}), **spark_keys})
 
 
 def _tagged_inner(field: pa.Field) -> pa.Field:
@@ -195,11 +195,11 @@ def _tagged_inner(field: pa.Field) -> pa.Field:
     )
 
 
-def _as_spark_has_it(field: pa.Field) -> pa.Field:
-    """The field in Spark's own forms: microseconds, no fixed sizes, a VARIANT turned round."""
+def _in_spark_layout(field: pa.Field) -> pa.Field:
+    """Return the field as Spark writes it: microseconds, variable size, VARIANT fields swapped."""
     import pyarrow as pa
 
-    arrow = _with_inner(field.type, _as_spark_has_it)
+    arrow = _with_inner(field.type, _in_spark_layout)
     if pa.types.is_timestamp(arrow):
         arrow = pa.timestamp("us", tz=arrow.tz)
     elif pa.types.is_duration(arrow):
@@ -216,7 +216,7 @@ def _as_spark_has_it(field: pa.Field) -> pa.Field:
 
 
 def _with_inner(arrow: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """A type with other fields in it; layouts that Spark never sees stay as they are."""
+    """Return a type with its fields changed; layouts that Spark does not use are unchanged."""
     import pyarrow as pa
 
     if pa.types.is_struct(arrow):

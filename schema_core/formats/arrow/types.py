@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# --- to Arrow ------------------------------------------------------------------------------------
+# --- to Arrow -------------------------------------------------------------------------------------
 
 
 @needs("pyarrow")
@@ -62,14 +62,14 @@ def to_field(
     layout: str | None = None,
     on_loss: Policy = "error",
 ) -> pa.Field:
-    """The Arrow field of a column: physical type, nullability, the exact type as a note.
+    """Return the Arrow field of a column: physical type, nullability, exact-type metadata.
 
-    `layout` is what `layout_of` told about a field that held such values; it is honoured.
+    `layout` is a result of `layout_of`; the field is given that layout.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow` for types whose values never leave Flink
+        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink
             (symbols, descriptors, unresolved names).
-        SchemaError: with code `invalid-layout` for a layout that is none or that cannot hold the
+        SchemaError: with code `invalid-layout` for a layout that is invalid or cannot store the
             type.
 
     >>> from schema_core.types import parse_type
@@ -81,22 +81,22 @@ def to_field(
     require_instance(type_, DataType, "type_")
     require_instance(comment, (str, NoneType), "comment")
     with at(f"field {name!r}"):
-        field, notes = RowField(name, type_, comment), on_loss != "accept"
+        field, with_metadata = RowField(name, type_, comment), on_loss != "accept"
         if layout is None:
-            return physical_field(field, notes=notes)
-        return field_with_layout(field, _checked_layout(layout, field), notes=notes)
+            return physical_field(field, with_metadata=with_metadata)
+        return field_with_layout(field, _checked_layout(layout, field), with_metadata=with_metadata)
 
 
 @needs("pyarrow")
 def to_arrow(type_: DataType) -> pa.DataType:
-    """The Arrow type that holds the values of a type; nested fields carry their own notes."""
+    """Return the Arrow type that stores the values of a type; nested fields have metadata."""
     require_instance(type_, DataType, "type_")
     return to_physical(type_, True)
 
 
 @needs("pyarrow")
 def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema:
-    """The Arrow schema of all columns of a table, as a reader of the table sees them."""
+    """Return the Arrow schema of all columns of a table, as its readers see them."""
     import pyarrow as pa
 
     require_instance(schema, ResolvedSchema, "schema")
@@ -106,32 +106,32 @@ def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema
 
 
 def _checked_layout(layout: str, field: RowField) -> Node:
-    """The layout, if it can hold the type of the field."""
+    """Parse a layout and require that it can store the type of the field."""
     import pyarrow as pa
 
     node = read_layout(layout)
     bare = pa.field(field.name, from_layout(node), metadata=extension_metadata(node) or None)
     check_arrow(bare.type)
-    physical = _read_physical(bare, notes=False)
+    physical = _read_physical(bare, with_metadata=False)
     if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
         raise SchemaError(
-            f"the layout {layout} cannot hold {field.data_type}", code="invalid-layout"
+            f"the layout {layout} cannot store {field.data_type}", code="invalid-layout"
         )
     return node
 
 
-# --- from Arrow ----------------------------------------------------------------------------------
+# --- from Arrow -----------------------------------------------------------------------------------
 
 
 @needs("pyarrow")
 def from_field(field: pa.Field) -> DataType:
-    """The noted type while the field still fits it, else the nearest type to the physical one.
+    """Return the exact type if it matches the physical type, else the nearest type.
 
-    Nullability is always that of the field. Notes that came through Spark are understood.
+    Nullability is always that of the field. Metadata that passed through Spark is understood.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for an Arrow type that no type can stand
-            for, `too-deep` or `too-wide` beyond the budget.
+        UnsupportedError: with code `type-not-in-flink` for an Arrow type that Flink does not have,
+            `too-deep` or `too-wide` beyond the limits.
     """
     import pyarrow as pa
 
@@ -143,7 +143,7 @@ def from_field(field: pa.Field) -> DataType:
 
 @needs("pyarrow")
 def from_arrow(arrow: pa.DataType) -> DataType:
-    """The nearest type to an Arrow type, nullable.
+    """Return the nearest type to an Arrow type, nullable.
 
     >>> import pyarrow as pa
     >>> print(from_arrow(pa.list_(pa.field("element", pa.uint32(), nullable=False))))
@@ -157,10 +157,10 @@ def from_arrow(arrow: pa.DataType) -> DataType:
 
 
 def type_of(description: object) -> DataType:
-    """What `DataTypes.of` makes of an Arrow type or field.
+    """Return the type of an Arrow type or field, for `DataTypes.of`.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for anything else of Arrow's.
+        SchemaError: with code `data-type-not-inferred` for any other object of Arrow.
     """
     import pyarrow as pa
 
@@ -169,15 +169,17 @@ def type_of(description: object) -> DataType:
     if isinstance(description, pa.DataType):
         return from_arrow(description)
     kind = type(description).__name__
-    raise SchemaError(f"a {kind} of Arrow stands for no data type", code="data-type-not-inferred")
+    raise SchemaError(
+        f"cannot infer a data type from Arrow's {kind}", code="data-type-not-inferred"
+    )
 
 
 @needs("pyarrow")
 def from_schema(schema: pa.Schema) -> Schema:
-    """A schema of physical columns from an Arrow schema, with the comments it carries.
+    """Return a schema of physical columns, with their comments, from an Arrow schema.
 
     Raises:
-        UnsupportedError: for columns that no type stands for; all of them at once.
+        UnsupportedError: for all columns whose type Flink does not have.
     """
     found = read_schema(schema)
     raise_refused(found.refused)
@@ -186,7 +188,7 @@ def from_schema(schema: pa.Schema) -> Schema:
 
 @needs("pyarrow")
 def read_schema(schema: pa.Schema) -> ForeignSchema:
-    """All columns that can be read, diagnostics of the others, and what is now told otherwise.
+    """Read all columns that can be read; report errors of the others, and losses.
 
     >>> import pyarrow as pa
     >>> odd = pa.month_day_nano_interval()
@@ -211,14 +213,14 @@ def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
 
 @needs("pyarrow")
 def layout_of(field: pa.Field) -> str | None:
-    """How a field lays out its values, where that differs from what `to_field` would do."""
+    """Return the layout of a field if it differs from that of `to_field`, else None."""
     type_ = from_field(field)
     return None if _has_default_layout(field, type_) else write_layout(field)
 
 
 @needs("pyarrow")
 def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
-    """That a layout and a time zone are no part of the type, if the field has one."""
+    """Return a loss for a layout or time zone, which are not part of the type."""
     if _has_default_layout(field, type_):
         return
     zone = getattr(field.type, "tz", None)
@@ -232,38 +234,39 @@ def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
 
 
 def _read_field(field: pa.Field) -> RowField:
-    """Name, type and comment of a field at any level."""
+    """Return the name, type and comment of a field at any level."""
     metadata = field_metadata(field)
     type_ = _exact_type(field, metadata)
     if type_ is None:
-        return _read_physical(field, notes=True)
+        return _read_physical(field, with_metadata=True)
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
     return RowField(field.name, type_, metadata.get(COMMENT_KEY))
 
 
 def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
-    """What the note says, if there is one, it can be read and the field still fits it."""
+    """Return the type in the metadata if it is valid and the field matches it."""
     type_ = exact_type(metadata)
     if type_ is None:
         return None
     try:
         if to_physical(type_, True).equals(field.type):
             return type_
-        physical = _read_physical(field, notes=False).data_type
+        physical = _read_physical(field, with_metadata=False).data_type
     except SchemaCoreError:
         return None
     return type_ if matches_physical(type_, physical, "arrow", exactly_null=True) else None
 
 
-def _read_physical(field: pa.Field, *, notes: bool) -> RowField:
-    """What the physical type of a field says, with or without the notes of the fields in it."""
+def _read_physical(field: pa.Field, *, with_metadata: bool) -> RowField:
+    """Read a field by its physical type; nested fields with metadata if `with_metadata` is true."""
     metadata = field.metadata or {}
     name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
     type_ = read_extension(name, field.type) or _spark_variant(field.type)
     if type_ is None:
         type_ = read_type(
-            field.type, _read_field if notes else partial(_read_physical, notes=False)
+            field.type,
+            _read_field if with_metadata else partial(_read_physical, with_metadata=False),
         )
     if not isinstance(type_, NullType):
         type_ = type_.with_nullability(field.nullable)
@@ -282,7 +285,7 @@ def _spark_variant(arrow: Any) -> DataType | None:
 
 @needs("pyarrow")
 def field_metadata(field: pa.Field) -> dict[str, str]:
-    """Our note, layout and comment in a field's metadata, or in Spark's share of it."""
+    """Return exact type, layout and comment from a field's metadata or Spark's part of it."""
     metadata = field.metadata
     if not metadata:
         return {}
@@ -297,7 +300,7 @@ def field_metadata(field: pa.Field) -> dict[str, str]:
 
 
 def spark_metadata(text: bytes) -> dict[str, Any]:
-    """What Spark keeps in a field; nothing where it cannot be read."""
+    """Parse the metadata that Spark stores in a field; empty if it is invalid."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

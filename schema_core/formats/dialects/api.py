@@ -95,7 +95,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
     n: bigint unsigned becomes DECIMAL(20, 0) (another type with the same values)
-    n: DEFAULT 1 becomes nothing (a part of the schema that has no place there)
+    n: DEFAULT 1 is dropped: the target cannot represent it
     """
     found = engine(dialect)
     with within(text):

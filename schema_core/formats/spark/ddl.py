@@ -16,7 +16,7 @@ from schema_core.errors import ParseError, UnsupportedError
 from schema_core.text import Cursor, Span, Token, check_digits, check_size, quote_identifier
 from schema_core.types import DayTimeResolution, YearMonthResolution
 
-#: A type of Spark as its JSON: a word, or a dict for arrays, maps, structs and others.
+#: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.
 Tree: TypeAlias = "str | dict[str, Any]"
 
 _TOKEN = re.compile(
@@ -39,13 +39,14 @@ _ESCAPE = re.compile(
     r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))", re.DOTALL
 )  # fmt: skip
 
-#: Letter behind a backslash -> the character; `%` and `_` keep theirs, others stand for themselves.
+#: The character that a letter after a backslash means; ``%`` and ``_`` keep the backslash, other
+#: letters mean themselves.
 ESCAPES = {
     "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
 }  # fmt: skip
 
 
-# --- tokens --------------------------------------------------------------------------------------
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -76,13 +77,13 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _end_of_comment(text: str, start: int) -> int:
-    """Where a comment in brackets ends; these may be nested."""
+    """Return the end of a bracketed comment, which may be nested."""
     depth = 0
     for match in _BRACKET.finditer(text, start):
         depth += 1 if match.group() == "/*" else -1
         if depth == 0:
             return match.end()
-    raise _syntax_error(text, start, start + 2, "the comment is not closed")
+    raise _syntax_error(text, start, start + 2, "unterminated comment")
 
 
 def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
@@ -90,7 +91,7 @@ def _syntax_error(text: str, start: int, stop: int, problem: str) -> ParseError:
 
 
 def _unescaped(literal: str) -> str:
-    """The content of a literal: doubled quotes are one, backslashes escape."""
+    """Return the value of a literal: doubled quotes and backslash escapes are replaced."""
     quote = literal[0]
     inner = literal[1:-1].replace(quote * 2, quote)
 
@@ -103,28 +104,28 @@ def _unescaped(literal: str) -> str:
     return _ESCAPE.sub(character, inner)
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
-    """The struct that a DDL text, or the text of a struct type, describes.
+    """Parse the DDL of a struct, or a struct type, into its JSON form.
 
-    `timestamp` is the word of the type that a bare ``TIMESTAMP`` means, which Spark takes from
+    `timestamp` is the type that a bare ``TIMESTAMP`` means, as Spark's option
     `spark.sql.timestampType`: ``timestamp`` (with local time zone) or ``timestamp_ntz``.
 
     Raises:
-        ParseError: for a text outside Spark's grammar, with the place; nesting deeper than
-            `MAX_DEPTH` and texts of more than 1,000,000 characters are refused.
+        ParseError: for a string outside Spark's grammar, with the location; also for nesting deeper
+            than `MAX_DEPTH` and more than 1,000,000 characters.
 
     >>> parse_ddl("id BIGINT NOT NULL")["fields"]
     [{'name': 'id', 'type': 'long', 'nullable': False, 'metadata': {}}]
     >>> parse_ddl("id BIGINT, a ARRAY<INT NOT NULL>")
     Traceback (most recent call last):
         ...
-    schema_core.errors.ParseError: expected >, found 'NOT'
+    schema_core.errors.ParseError: expected '>', found 'NOT'
         id BIGINT, a ARRAY<INT NOT NULL>
                                ^^^
-      hint: Spark's DDL says NOT NULL of columns and fields alone
+      hint: in Spark's DDL only columns and fields can be NOT NULL
     """
     cursor = _cursor(text, timestamp)
     if cursor.key == "STRUCT" and cursor.peek().key in ("<", "<>"):
@@ -137,7 +138,7 @@ def parse_ddl(text: str, *, timestamp: str = "timestamp") -> dict[str, Any]:
 
 
 def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
-    """The tree of the type that a text such as ``map<string,decimal(5,2)>`` spells.
+    """Parse a type, such as ``map<string,decimal(5,2)>``, into its JSON form.
 
     Raises:
         ParseError: as `parse_ddl`.
@@ -149,7 +150,7 @@ def parse_spark_type(text: str, *, timestamp: str = "timestamp") -> Tree:
 
 
 class _DdlCursor(Cursor):
-    """A cursor that knows what a bare TIMESTAMP means."""
+    """A cursor that knows what a bare TIMESTAMP means, and collects collations."""
 
     __slots__ = ("collations", "timestamp")
 
@@ -170,7 +171,7 @@ def _expect_end(cursor: Cursor) -> None:
 
 
 def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
-    """``name [:] type [NOT NULL] [COMMENT 'text']``, separated by commas, up to the closing."""
+    """Parse ``name [:] type [NOT NULL] [COMMENT 'string']``, ..., up to the closing token."""
     while True:
         name = _name(cursor)
         cursor.accept(":")
@@ -186,7 +187,7 @@ def _fields(cursor: _DdlCursor, closing: str) -> Iterator[dict[str, Any]]:
         yield {"name": name, "type": tree, "nullable": nullable, "metadata": metadata}
         if not cursor.accept(","):
             if cursor.key != closing:
-                raise cursor.fail(f"expected a comma or {closing}, found {cursor.token.display}")
+                raise cursor.fail(f"expected ',' or {closing}, found {cursor.token.display}")
             return
 
 
@@ -196,15 +197,15 @@ def _name(cursor: Cursor) -> str:
         raise cursor.fail(f"expected a name, found {token.display}")
     if token.kind == "word" and not _ASCII_NAME.fullmatch(token.value):
         raise cursor.fail(
-            f"{token.value!r} is no name without back-ticks", hint="quote it with back-ticks"
+            f"{token.value!r} is not a valid unquoted name", hint="quote it with back-ticks"
         )
     return cursor.advance().value
 
 
 def _string(cursor: Cursor) -> str:
-    """One text in quotes, or several that follow each other."""
+    """Parse one string literal, or several adjacent ones."""
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
+        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
     parts = []
     while cursor.token.kind == "string":
         parts.append(cursor.advance().value)
@@ -214,7 +215,7 @@ def _string(cursor: Cursor) -> str:
 def _number(cursor: Cursor) -> int:
     token = cursor.token
     if token.kind != "number" or not token.value.isdecimal():
-        raise cursor.fail(f"expected a whole number, found {token.display}")
+        raise cursor.fail(f"expected an integer, found {token.display}")
     return int(cursor.advance().value)
 
 
@@ -224,16 +225,16 @@ def _type(cursor: _DdlCursor, path: tuple[str, ...] = ()) -> Tree:
         if token.key in NESTED:
             return NESTED[token.key](cursor, path)
         if token.kind != "word" or token.key not in GRAMMAR:
-            raise cursor.fail(f"expected a type of Spark, found {token.display}")
+            raise cursor.fail(f"expected a Spark type, found {token.display}")
         cursor.advance()
         return GRAMMAR[token.key](cursor, path, token)
 
 
 def _closing(cursor: Cursor) -> None:
-    """The end of an array or a map."""
+    """Expect the end of an array or a map."""
     if cursor.key == "NOT":
-        hint = "Spark's DDL says NOT NULL of columns and fields alone"
-        raise cursor.fail(f"expected >, found {cursor.token.display}", hint=hint)
+        hint = "in Spark's DDL only columns and fields can be NOT NULL"
+        raise cursor.fail(f"expected '>', found {cursor.token.display}", hint=hint)
     cursor.expect(">")
 
 
@@ -274,7 +275,7 @@ NESTED: dict[str, Callable[[_DdlCursor, tuple[str, ...]], Tree]] = {
 }
 
 
-# --- words ---------------------------------------------------------------------------------------
+# --- keywords -------------------------------------------------------------------------------------
 
 TypeParser: TypeAlias = Callable[[_DdlCursor, tuple[str, ...], Token], Tree]
 
@@ -284,10 +285,10 @@ def _keyword(word: str) -> TypeParser:
 
 
 def _bounded(cursor: Cursor, token: Token, value: int, most: int, what: str) -> int:
-    """The number, if it is within Spark's limit."""
+    """Return the number if it is within Spark's limit."""
     if value > most:
         span = cursor.span_from(token.start)
-        raise cursor.fail(f"{what} {value} is larger than {most}", span=span)
+        raise cursor.fail(f"{what} {value} exceeds {most}", span=span)
     return value
 
 
@@ -303,7 +304,7 @@ def _decimal(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
 
 
 def _spatial(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    """GEOMETRY and GEOGRAPHY, which no type of Flink stands for, so that the others are read."""
+    """Parse GEOMETRY or GEOGRAPHY, which Flink does not have, so that other columns can be read."""
     cursor.expect("(")
     system = cursor.advance().value
     cursor.expect(")")
@@ -321,7 +322,7 @@ def _length(word: str) -> TypeParser:
 
 
 def _collated_string(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
-    """STRING; a collation is kept beside the field, as Spark keeps it."""
+    """Parse STRING; a collation is stored in the metadata of the field, as Spark does."""
     if cursor.accept("COLLATE"):
         collation = _name(cursor).upper()
         if collation != "UTF8_BINARY":
@@ -331,7 +332,7 @@ def _collated_string(cursor: _DdlCursor, path: tuple[str, ...], token: Token) ->
 
 
 def _precision(cursor: Cursor) -> int | None:
-    """The number in parentheses, if there is one."""
+    """Parse an optional precision in parentheses."""
     if not cursor.accept("("):
         return None
     value = _number(cursor)
@@ -347,7 +348,7 @@ def _time(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
 
 
 def _timestamp(word: str | None) -> TypeParser:
-    """A timestamp of 6 digits is the plain one; 7 to 9 digits are a preview of Spark's."""
+    """Parse a timestamp: precision 6 is the default type; 7 to 9 are a preview in Spark."""
 
     def read(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
         precision = _precision(cursor)
@@ -362,13 +363,13 @@ def _timestamp(word: str | None) -> TypeParser:
             return found
         if precision not in (7, 8, 9):
             span = cursor.span_from(token.start)
-            raise cursor.fail(f"Spark has no timestamp of {precision} digits", span=span)
+            raise cursor.fail(f"Spark has no timestamp of precision {precision}", span=span)
         return f"{'timestamp_ltz' if found == 'timestamp' else found}({precision})"
 
     return read
 
 
-#: The fields of an interval, as Spark's JSON writes them.
+#: The interval types, as in Spark's JSON.
 INTERVALS = frozenset(one.value for one in (*YearMonthResolution, *DayTimeResolution))
 
 
@@ -379,11 +380,11 @@ def _interval(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     if cursor.accept("TO"):
         words += f" TO {cursor.advance().key}"
     if words not in INTERVALS:
-        raise cursor.fail(f"Spark has no interval {words}", span=cursor.span_from(token.start))
+        raise cursor.fail(f"Spark has no type INTERVAL {words}", span=cursor.span_from(token.start))
     return f"interval {words.lower()}"
 
 
-#: Keyword -> how to read what follows it.
+#: Keyword -> the parser of what follows it.
 GRAMMAR: dict[str, TypeParser] = {
     **dict.fromkeys(("BOOLEAN",),           _keyword("boolean")),
     **dict.fromkeys(("TINYINT", "BYTE"),    _keyword("byte")),
@@ -412,7 +413,7 @@ GRAMMAR: dict[str, TypeParser] = {
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-#: Words of Spark's JSON -> those of its SQL, where they differ.
+#: Names in Spark's JSON -> SQL keywords, where they differ.
 SQL_KEYWORDS = {
     "byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT",
     "timestamp": "TIMESTAMP_LTZ",
@@ -420,11 +421,10 @@ SQL_KEYWORDS = {
 
 
 def print_ddl(tree: Mapping[str, Any]) -> str:
-    r"""The DDL text of a struct: ``TIMESTAMP_LTZ`` rather than a word whose meaning is an option.
+    r"""Print a struct as DDL, with TIMESTAMP_LTZ since the meaning of TIMESTAMP is configurable.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark-ddl` for trees that the grammar has no words
-            for.
+        UnsupportedError: with code `type-not-in-spark-ddl` for types that have no DDL form.
 
     >>> print_ddl(
     ...     {
@@ -457,7 +457,7 @@ def _field(field: Mapping[str, Any], between: str) -> str:
 def print_spark_type(
     tree: Tree, metadata: Mapping[str, Any] | None = None, path: tuple[str, ...] = ()
 ) -> str:
-    """The text of a type; a collation is told in the metadata of the field that it is in."""
+    """Print a type; collations are looked up in the metadata of the field that contains it."""
     metadata = metadata or {}
     match tree:
         case "string":
@@ -475,12 +475,12 @@ def print_spark_type(
         case _:
             word = tree.get("type")
             raise UnsupportedError(
-                f"Spark's DDL has no word for {word}", code="type-not-in-spark-ddl"
+                f"Spark's DDL has no type {word!r}", code="type-not-in-spark-ddl"
             )
 
 
 def _quote(text: str) -> str:
-    """A literal: backslashes, quotes and line breaks are escaped."""
+    """Quote a string literal: backslashes, quotes and line breaks are escaped."""
     for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(plain, escaped)
     return f"'{text}'"

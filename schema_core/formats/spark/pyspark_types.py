@@ -1,7 +1,7 @@
-"""Flink's types as PySpark's and back: the trees of `spark_types` as objects of pyspark.
+"""Convert Flink's types to PySpark's and back, by way of the JSON form of Spark's types.
 
-The note stands under one key of our own in the metadata of a StructField; Spark carries it through
-select, temporary views, parquet files and tables (Spark SQL guide, "Data Types").
+The exact type is stored under a key of its own in the metadata of a StructField, which Spark
+preserves in queries, temporary views, Parquet files and tables (Spark SQL guide, "Data Types").
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ def to_struct_field(
     on_loss: Policy = "error",
     target: SparkTarget = TARGET,
 ) -> StructField:
-    """The Spark field of a column: physical type, nullability, the exact type as a note.
+    """Return the Spark field of a column: physical type, nullability, exact-type metadata.
 
-    `layout` is a hint of `formats.arrow.layout_of`, kept for the way back to Arrow; the target
-    `hive` is for tables of Hive's own formats, in which nothing is NOT NULL but by its note.
+    `layout` is a result of `formats.arrow.types.layout_of`, kept for the conversion back to Arrow.
+    The target `hive` is for tables of Hive's own formats, where NOT NULL is stored only as
+    metadata.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark` for types whose values never leave Flink,
-            `type-not-in-hive` for what no table of Hive's holds, `lossy` where values would change
-            and `on_loss` is `error`.
+        UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
+            `type-not-in-hive` for types that tables of Hive cannot store, `lossy` if values would
+            change and `on_loss` is `error`.
 
     >>> from schema_core.types import parse_type
     >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
@@ -61,9 +62,9 @@ def to_struct_field(
     Traceback (most recent call last):
         ...
     schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): values lose the last \
-digits of a second
+    digits of a second
       in field 'at'
-      hint: on_loss='note' keeps the exact type as a note, on_loss='accept' forgets it
+      hint: on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it
     """
     from pyspark.sql.types import StructField
 
@@ -77,7 +78,7 @@ digits of a second
 
 @needs("pyspark.sql")
 def to_spark(type_: DataType) -> SparkType:
-    """The Spark type that holds the values of a type; fields of structs carry their own notes."""
+    """Return the Spark type of a type; fields of structs have exact-type metadata."""
     from pyspark.sql.types import StructField
 
     require_instance(type_, DataType, "type_")
@@ -115,10 +116,10 @@ def _sql(spark: SparkType) -> str:
 
 @needs("pyspark.sql")
 def from_struct_field(field: StructField) -> DataType:
-    """The noted type while the field still fits it, else the nearest type to the physical one.
+    """Return the exact type if it matches the physical type, else the nearest type.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for a Spark type that no type can stand for.
+        UnsupportedError: with code `type-not-in-flink` for a Spark type that Flink does not have.
     """
     from pyspark.sql.types import StructField
 
@@ -128,7 +129,7 @@ def from_struct_field(field: StructField) -> DataType:
 
 @needs("pyspark.sql")
 def from_spark(spark: SparkType) -> DataType:
-    """The nearest type to a Spark type, nullable.
+    """Return the nearest type to a Spark type, nullable.
 
     >>> from pyspark.sql.types import ArrayType, IntegerType
     >>> print(from_spark(ArrayType(IntegerType(), containsNull=False)))
@@ -142,10 +143,10 @@ def from_spark(spark: SparkType) -> DataType:
 
 
 def type_of(description: object) -> DataType:
-    """What `DataTypes.of` makes of a Spark type or field.
+    """Return the type of a Spark type or field, for `DataTypes.of`.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for anything else of Spark's.
+        SchemaError: with code `data-type-not-inferred` for any other object of Spark.
     """
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructField
@@ -155,19 +156,22 @@ def type_of(description: object) -> DataType:
     if isinstance(description, SparkType):
         return from_spark(description)
     kind = type(description).__name__
-    raise SchemaError(f"a {kind} of Spark stands for no data type", code="data-type-not-inferred")
+    raise SchemaError(
+        f"cannot infer a data type from Spark's {kind}", code="data-type-not-inferred"
+    )
 
 
 @needs("pyspark.sql")
 def to_struct_type(
     schema: ResolvedSchema, *, on_loss: Policy = "error", target: SparkTarget = TARGET
 ) -> StructType:
-    """The Spark schema of all columns of a table, as a reader of the table sees them.
+    """Return the Spark schema of all columns of a table, as its readers see them.
 
     For a table of Hive's own formats (``saveAsTable(name, format="hive")``) the target is `hive`.
 
     Raises:
-        UnsupportedError: as `to_struct_field`; what Hive cannot hold is told all at once.
+        UnsupportedError: as `to_struct_field`; everything that Hive cannot store is reported at
+            once.
     """
     from pyspark.sql.types import StructType
 
@@ -183,10 +187,10 @@ def to_struct_type(
 
 @needs("pyspark.sql")
 def from_struct_type(struct: StructType) -> Schema:
-    """A schema of physical columns from a Spark schema, with the comments it carries.
+    """Return a schema of physical columns, with their comments, from a Spark schema.
 
     Raises:
-        UnsupportedError: for columns that no type stands for; all of them at once.
+        UnsupportedError: for all columns whose type Flink does not have.
     """
     found = read_struct_type(struct)
     raise_refused(found.refused)
@@ -195,7 +199,7 @@ def from_struct_type(struct: StructType) -> Schema:
 
 @needs("pyspark.sql")
 def read_struct_type(struct: StructType) -> ForeignSchema:
-    """All columns that can be read, diagnostics of the others, and what is now told otherwise."""
+    """Read all columns that can be read; report errors of the others, and losses."""
     from pyspark.sql.types import StructType
 
     require_instance(struct, StructType, "struct")
@@ -207,7 +211,7 @@ def _read_column(field: StructField) -> tuple[RowField, tuple[Loss, ...]]:
 
 
 def _field_tree(field: StructField) -> dict[str, Any]:
-    """A field as its JSON; only the depth is looked at before."""
+    """Return the JSON of a field, after checking its depth."""
     check_depth(field.dataType)
     found = field.jsonValue()
     return {**found, "type": _as_tree(found["type"])}
@@ -218,13 +222,13 @@ def _tree(spark: SparkType) -> Tree:
 
 
 def _as_tree(tree: Any) -> Tree:
-    """The JSON, where types that are no word and no dict of ours stay a word to refuse."""
+    """Return the JSON of a type; anything but a dict becomes a string, which is then refused."""
     return tree if isinstance(tree, dict) else str(tree)
 
 
 @needs("pyspark.sql")
 def check_depth(spark: SparkType) -> None:
-    """Refuse a Spark type nested deeper than `MAX_DEPTH`, before pyspark meets it by recursion.
+    """Raise an error for a Spark type deeper than `MAX_DEPTH`, before pyspark recurses into it.
 
     Raises:
         UnsupportedError: with code `too-deep`.

@@ -1,4 +1,4 @@
-"""StructType JSON and DDL of Spark as schemas, and schemas as these texts, without a JVM."""
+"""Convert Spark schemas as JSON or DDL to Flink schemas and back, without a JVM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.text import MAX_DEPTH, Span, check_size
 from schema_core.types import RowField
 
-#: What a dict of Spark's JSON must hold, and what it may hold, by its type.
+#: The required and the optional keys of a JSON object, by its type.
 KEYS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "struct": (frozenset({"type", "fields"}), frozenset()),
     "array":  (frozenset({"type", "elementType", "containsNull"}), frozenset()),
@@ -25,16 +25,16 @@ KEYS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 FIELD_KEYS = (frozenset({"name", "type", "nullable"}), frozenset({"metadata"}))
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------------------
 
 
 def from_json(text: str) -> ForeignSchema:
-    """The columns that a StructType's JSON describes, those refused, and what is told otherwise.
+    """Read the JSON of a StructType: its columns, errors of refused columns, and losses.
 
     Raises:
-        ParseError: for a text that is no JSON.
-        SchemaError: with code `invalid-spark-schema` for JSON that is no StructType, with the
-            place.
+        ParseError: for a string that is not JSON.
+        SchemaError: with code `invalid-spark-schema` and the location, for JSON that is not a
+            StructType.
 
     >>> found = from_json('''{"type": "struct", "fields": [
     ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
@@ -46,17 +46,17 @@ def from_json(text: str) -> ForeignSchema:
 
 
 def to_json(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
-    """The JSON of the StructType of a schema, with notes, as ``StructType.json()`` writes it."""
+    """Return the StructType JSON of a schema with exact-type metadata, as ``StructType.json()``."""
     return print_json(_struct(schema, on_loss))
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """The tree of a StructType's JSON, every key of which is accounted for.
+    """Parse the JSON of a StructType and validate all of its keys.
 
     Raises:
-        ParseError: for a text that is no JSON, or one of more than 1,000,000 characters.
-        SchemaError: with code `invalid-spark-schema` for JSON that is no StructType, with the
-            place.
+        ParseError: for a string that is not JSON, or of more than 1,000,000 characters.
+        SchemaError: with code `invalid-spark-schema` and the location, for JSON that is not a
+            StructType.
         UnsupportedError: with code `too-deep` beyond `MAX_DEPTH` levels.
     """
     check_size(text)
@@ -64,7 +64,7 @@ def parse_json(text: str) -> dict[str, Any]:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         span = Span(error.pos, error.pos + 1)
-        raise ParseError(f"no JSON: {error.msg}", span=span, text=text) from None
+        raise ParseError(f"invalid JSON: {error.msg}", span=span, text=text) from None
     except RecursionError:
         raise too_deep() from None
     if not isinstance(found, dict) or found.get("type") != "struct":
@@ -73,7 +73,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
 
 def print_json(tree: Mapping[str, Any]) -> str:
-    """A tree as Spark's own JSON: keys in order, no white space."""
+    """Print a tree as Spark does: keys sorted, no white space."""
     return json.dumps(tree, separators=(",", ":"), sort_keys=True)
 
 
@@ -82,7 +82,7 @@ def _invalid(problem: str) -> SchemaError:
 
 
 def _checked(tree: Any, depth: int) -> Tree:
-    """The tree, if Spark could have written it."""
+    """Return the tree if Spark could have written it."""
     if depth > MAX_DEPTH:
         raise too_deep()
     if isinstance(tree, str):
@@ -104,10 +104,10 @@ def _checked_dict(tree: dict[str, Any], depth: int) -> dict[str, Any]:
                 found[name] = _checked(found[name], depth + 1)
     for name in ("containsNull", "valueContainsNull"):
         if not isinstance(found.get(name, True), bool):
-            raise _invalid(f"{name} is neither true nor false")
+            raise _invalid(f"{name} must be true or false")
     if kind == "struct":
         if not isinstance(found["fields"], list):
-            raise _invalid("fields is no list")
+            raise _invalid("fields must be a list")
         found["fields"] = [_checked_field(one, depth) for one in found["fields"]]
     return found
 
@@ -120,29 +120,29 @@ def _checked_field(field: Any, depth: int) -> dict[str, Any]:
         _check_keys(field, *FIELD_KEYS)
         metadata = field.get("metadata") or {}
         if not isinstance(name, str):
-            raise _invalid("the name is no text")
+            raise _invalid("the name must be a string")
         if not isinstance(field["nullable"], bool):
-            raise _invalid("nullable is neither true nor false")
+            raise _invalid("nullable must be true or false")
         if not isinstance(metadata, dict):
-            raise _invalid("the metadata is no object")
+            raise _invalid("the metadata must be an object")
         return {**field, "type": _checked(field["type"], depth + 1), "metadata": metadata}
 
 
 def _check_keys(found: dict[str, Any], needed: frozenset[str], allowed: frozenset[str]) -> None:
     missing, unknown = needed - set(found), set(found) - needed - allowed
     if missing or unknown:
-        what = "is missing" if missing else "is unknown"
-        raise _invalid(f"the key {min(missing or unknown)!r} {what}")
+        what = "missing" if missing else "unknown"
+        raise _invalid(f"{what} key {min(missing or unknown)!r}")
 
 
-# --- DDL -----------------------------------------------------------------------------------------
+# --- DDL ------------------------------------------------------------------------------------------
 
 
 def from_ddl(text: str, *, timestamp: str = "timestamp") -> ForeignSchema:
-    """The columns that a DDL text of Spark describes, those refused, what is told otherwise.
+    """Read Spark's DDL: its columns, errors of refused columns, and losses.
 
     Raises:
-        ParseError: as `formats.spark_ddl.parse_ddl`.
+        ParseError: as `formats.spark.ddl.parse_ddl`.
 
     >>> print(from_ddl("id BIGINT NOT NULL COMMENT 'key', tags ARRAY<VARCHAR(5)>").schema)
     (
@@ -154,10 +154,10 @@ def from_ddl(text: str, *, timestamp: str = "timestamp") -> ForeignSchema:
 
 
 def to_ddl(schema: ResolvedSchema, *, on_loss: Policy = "error") -> str:
-    """The DDL text of a schema, which has no room for notes.
+    """Return the DDL of a schema, which has no exact-type metadata.
 
     Raises:
-        UnsupportedError: with code `lossy` where values would change and `on_loss` is `error`.
+        UnsupportedError: with code `lossy` if values would change and `on_loss` is `error`.
     """
     return print_ddl(_struct(schema, on_loss))
 

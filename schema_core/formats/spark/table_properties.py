@@ -1,8 +1,8 @@
-"""The properties by which Spark keeps the schema of a table in a Hive metastore.
+"""The table properties in which Spark stores the schema of a table in a Hive metastore.
 
 The schema is the JSON of a StructType, under one key or in numbered parts; partition and bucket
-columns are numbered lists (Spark's HiveExternalCatalog). Spark has no checksum, so what it lost can
-only be told by a missing part or by JSON that does not end.
+columns are numbered lists (Spark's HiveExternalCatalog). Spark stores no checksum, so a loss is
+detected only by a missing part or by truncated JSON.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ BUCKETS = f"{SCHEMA}.numBuckets"
 BUCKET_COLUMNS, BUCKET_COLUMN = f"{SCHEMA}.numBucketCols", f"{SCHEMA}.bucketCol."
 SORT_COLUMNS, SORT_COLUMN = f"{SCHEMA}.numSortCols", f"{SCHEMA}.sortCol."
 
-#: The lists of columns: how many, and how their keys begin.
+#: The lists of columns: the key of the count, and the prefix of the elements.
 LISTS = ((PARTITIONS, PARTITION), (BUCKET_COLUMNS, BUCKET_COLUMN), (SORT_COLUMNS, SORT_COLUMN))
 
-#: ``spark.sql.sources.schemaStringLengthThreshold``: characters of one property.
+#: ``spark.sql.sources.schemaStringLengthThreshold``: the maximum length of one property.
 THRESHOLD = 4_000
 
 
 def has_spark_schema(properties: Mapping[str, str]) -> bool:
-    """Whether Spark wrote the schema of a table into these properties."""
+    """Return whether the properties contain a schema written by Spark."""
     return any(key.startswith(SCHEMA) for key in properties)
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def write_spark_table(
@@ -51,10 +51,10 @@ def write_spark_table(
     on_loss: Policy = "error",
     threshold: int = THRESHOLD,
 ) -> Properties:
-    """The properties that Spark writes for a table of this schema.
+    """Return the properties that Spark writes for a table of this schema.
 
     Raises:
-        UnsupportedError: for a type that Spark cannot hold, and as `loss.enforce`.
+        UnsupportedError: for a type that Spark cannot store, and as `loss.enforce`.
 
     >>> from schema_core.catalog.objects import ResolvedCatalogTable
     >>> from schema_core.schema.resolved import ResolvedSchema
@@ -81,17 +81,17 @@ def write_spark_table(
 
 
 def schema_json(schema: ResolvedSchema, on_loss: Policy) -> str:
-    """The JSON of a schema as Spark keeps it: CHAR and VARCHAR are strings with its own note."""
+    """Return the schema as Spark stores it: CHAR and VARCHAR are strings with metadata."""
     tree = schemas.parse_json(schemas.to_json(schema, on_loss=on_loss))
     types = {column.name: column.data_type for column in schema.columns}
     for field in tree["fields"]:
-        if (told := bounded_string(types[field["name"]])) is not None:
-            field["metadata"][CHAR_VARCHAR] = told
+        if (size := bounded_string(types[field["name"]])) is not None:
+            field["metadata"][CHAR_VARCHAR] = size
     return schemas.print_json(tree)
 
 
 def bounded_string(type_: DataType) -> str | None:
-    """What Spark calls a string of limited length, or None.
+    """Return Spark's name of a string type with a length limit, or None for other types.
 
     >>> from schema_core.types import DataTypes
     >>> bounded_string(DataTypes.VARCHAR(7)), bounded_string(DataTypes.STRING())
@@ -106,23 +106,23 @@ def bounded_string(type_: DataType) -> str | None:
             return None
 
 
-def indexed_properties(count: str, prefix: str, texts: tuple[str, ...] | list[str]) -> Properties:
-    """A list as Spark writes it: how many, and each under its number."""
-    return {count: str(len(texts))} | {f"{prefix}{i}": text for i, text in enumerate(texts)}
+def indexed_properties(count: str, prefix: str, values: tuple[str, ...] | list[str]) -> Properties:
+    """Encode a list as Spark does: its length, and each element under its index."""
+    return {count: str(len(values))} | {f"{prefix}{i}": value for i, value in enumerate(values)}
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def read_spark_table(
     properties: Mapping[str, str],
 ) -> tuple[CatalogTable, tuple[Diagnostic, ...]]:
-    """The table that Spark's properties tell of, and what cannot be known of it.
+    """Decode a table from Spark's properties, with notes on what they do not contain.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for every key that is damaged,
-            `invalid-spark-schema` for a schema that is no StructType.
-        UnsupportedError: with code `type-not-in-flink` for columns that no type stands for.
+        SchemaError: with code `missing-key` or `invalid-key-value` for each malformed key,
+            `invalid-spark-schema` for a schema that is not a StructType.
+        UnsupportedError: with code `type-not-in-flink` for columns whose type Flink does not have.
     """
     require_well_formed(properties)
     with at(SCHEMA):
@@ -135,33 +135,33 @@ def read_spark_table(
         tuple(indexed_values(properties, PARTITIONS, PARTITION)),
         distribution=TableDistribution.of_hash(keys, int(buckets)) if buckets else None,
     )
-    problem = "where Spark's table lies is not among its properties: it has no connector here"
+    problem = "Spark's properties do not contain the location: the table has no connector"
     notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
     notes += [Diagnostic("spark-type-changed", str(one)) for one in found.losses]
     if int(properties.get(SORT_COLUMNS, "0")):
-        problem = "rows lie in order within a bucket, of which Flink's tables know nothing"
+        problem = "the sort order within buckets is dropped: Flink has no equivalent"
         notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))
     return table, tuple(notes)
 
 
 def stored_schema_json(properties: Mapping[str, str]) -> str:
-    """The JSON of the schema, of one property or of all parts."""
+    """Return the JSON of the schema, from one property or joined from its parts."""
     if SCHEMA in properties:
         return properties[SCHEMA]
     return "".join(indexed_values(properties, PARTS, PART))
 
 
 def indexed_values(properties: Mapping[str, str], count: str, prefix: str) -> Iterator[str]:
-    """The texts of a list; nothing where it has no count."""
+    """Yield the elements of a list; none if it has no count."""
     for number in range(int(properties.get(count, "0"))):
         yield properties[f"{prefix}{number}"]
 
 
 def require_well_formed(properties: Mapping[str, str]) -> None:
-    """Refuse lists whose count and members differ.
+    """Raise an error if a count and the elements of its list disagree.
 
     Raises:
-        SchemaError: with every damaged key.
+        SchemaError: one for each malformed key.
     """
     found = Gathering()
     found.errors += malformed_properties(properties)
@@ -169,27 +169,29 @@ def require_well_formed(properties: Mapping[str, str]) -> None:
 
 
 def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]:
-    """What is wrong with the lists among Spark's properties."""
+    """Yield an error for each malformed list in Spark's properties."""
     for count, prefix in ((PARTS, PART), *LISTS):
         yield from _malformed_list(properties, count, prefix)
     if SCHEMA in properties and PARTS in properties:
-        yield malformed_key(PARTS, "the schema stands in one piece and in parts", "duplicate-key")
+        yield malformed_key(
+            PARTS, "the schema is stored both as a whole and in parts", "duplicate-key"
+        )
     if SCHEMA not in properties and PARTS not in properties:
         yield malformed_key(
             SCHEMA, f"the key {SCHEMA!r} is missing, and so are its parts", "missing-key"
         )
     buckets = properties.get(BUCKETS, "1")
     if not (buckets.isascii() and buckets.isdecimal() and 0 < int(buckets[:10]) < 2**31):
-        yield malformed_key(BUCKETS, f"{buckets[:20]!r} is no number of buckets")
+        yield malformed_key(BUCKETS, f"{buckets[:20]!r} is not a valid number of buckets")
 
 
 def unknown_columns(properties: Mapping[str, str], schema: Schema) -> Iterator[Diagnostic]:
-    """Members of the lists of columns that the schema does not have."""
+    """Yield the elements of the column lists that are not columns of the schema."""
     names = [column.name for column in schema.columns]
     for count, prefix in LISTS:
         for number, name in enumerate(indexed_values(properties, count, prefix)):
             if name not in names:
-                problem, key = f"there is no column {name!r}", f"{prefix}{number}"
+                problem, key = f"unknown column {name!r}", f"{prefix}{number}"
                 hint = similar(name, names)
                 yield Diagnostic("unknown-column", problem, path=(key,), hint=hint)
 
@@ -198,12 +200,12 @@ def _malformed_list(
     properties: Mapping[str, str], count: str, prefix: str
 ) -> Iterator[SchemaError]:
     members = {key for key in properties if key.startswith(prefix)}
-    told = properties.get(count, "0")
-    if not (told.isascii() and told.isdecimal() and len(told) < 10):
-        yield malformed_key(count, f"{told[:20]!r} is no number of members")
+    size = properties.get(count, "0")
+    if not (size.isascii() and size.isdecimal() and len(size) < 10):
+        yield malformed_key(count, f"{size[:20]!r} is not a valid number of elements")
         return
-    expected = {f"{prefix}{number}" for number in range(min(int(told), len(members) + 1))}
+    expected = {f"{prefix}{number}" for number in range(min(int(size), len(members) + 1))}
     for key in sorted(expected - members):
-        yield malformed_key(key, f"the key {key!r} is missing, of {told} in a row", "missing-key")
+        yield malformed_key(key, f"the key {key!r} is missing: {count} is {size}", "missing-key")
     for key in sorted(members - expected):
-        yield malformed_key(key, f"{count} is {told}, and {key!r} is none of these")
+        yield malformed_key(key, f"unexpected key {key!r}: {count} is {size}")

@@ -67,22 +67,22 @@ from schema_core.types import (
 )
 from schema_core.types.base import node_count
 
-#: Keys of Spark's own in the metadata of a field.
+#: Spark's own keys in the metadata of a field.
 CHAR_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
 COLLATIONS = "__COLLATIONS"
 
 
-# --- from Spark ----------------------------------------------------------------------------------
+# --- from Spark -----------------------------------------------------------------------------------
 
 
 def from_field_tree(field: Mapping[str, Any]) -> RowField:
-    """Name, type and comment of a field: the noted type while the field still fits it.
+    """Return a field's name, type and comment; the exact type if the field matches it.
 
-    A field that is not nullable gives NOT NULL; one that is may still be NOT NULL by its note,
-    since Spark forgets it in files. What Spark itself notes of CHAR and VARCHAR is understood.
+    A field that is not nullable is NOT NULL. A nullable one may be NOT NULL by its exact type,
+    since Spark drops nullability in files. Spark's own metadata for CHAR and VARCHAR is used too.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` for a Spark type that no type can stand for.
+        UnsupportedError: with code `type-not-in-flink` for a Spark type that Flink does not have.
     """
     with at(f"field {field['name']!r}"):
         check_tree(field["type"])
@@ -90,13 +90,13 @@ def from_field_tree(field: Mapping[str, Any]) -> RowField:
 
 
 def read_field_tree(field: Mapping[str, Any]) -> tuple[RowField, tuple[Loss, ...]]:
-    """The same, with the collations that no type of Flink has."""
+    """Return `from_field_tree` with a loss for each collation, which Flink does not have."""
     found = from_field_tree(field)
     return found, tuple(_collation_losses(field, ()))
 
 
 def from_tree(tree: Tree) -> DataType:
-    """The nearest type to the tree of a Spark type, nullable.
+    """Return the nearest type to a Spark type, nullable.
 
     >>> print(from_tree({"type": "array", "elementType": "integer", "containsNull": False}))
     ARRAY<INT NOT NULL>
@@ -118,7 +118,7 @@ def _read(field: Mapping[str, Any]) -> RowField:
 
 
 def _exact_type(field: Mapping[str, Any]) -> DataType | None:
-    """What the note says, if there is one, it can be read and the field still fits it."""
+    """Return the type in the metadata if it is valid and the field matches it."""
     type_ = exact_type(field["metadata"])
     if type_ is None:
         return None
@@ -132,36 +132,36 @@ def _exact_type(field: Mapping[str, Any]) -> DataType | None:
 
 
 def _read_physical(field: Mapping[str, Any]) -> RowField:
-    """What a field says without notes."""
+    """Read a field without exact-type metadata."""
     type_ = _type(field["type"], _read_physical)
     nullable = field["nullable"]
     return RowField(field["name"], type_ if nullable else as_not_null(type_), comment_of(field))
 
 
 def _physical(field: Mapping[str, Any], read: ReadField) -> RowField:
-    """What the physical type says, with Spark's own note of CHAR and VARCHAR where it fits."""
+    """Read a field by its physical type, with Spark's metadata for CHAR and VARCHAR."""
     tree = field["type"]
-    if read is not _read_physical and (told := _char_varchar(field)) is not None:
-        tree = told
+    if read is not _read_physical and (declared := _char_varchar(field)) is not None:
+        tree = declared
     type_ = _type(tree, read)
     type_ = type_ if field["nullable"] else as_not_null(type_)
     return RowField(field["name"], type_, comment_of(field))
 
 
 def _char_varchar(field: Mapping[str, Any]) -> Tree | None:
-    """The tree that Spark notes for a column with CHAR or VARCHAR in it, if it still fits."""
-    told = field["metadata"].get(CHAR_VARCHAR)
-    if not isinstance(told, str):
+    """Return the type that Spark records for a CHAR or VARCHAR column, if it matches."""
+    declared = field["metadata"].get(CHAR_VARCHAR)
+    if not isinstance(declared, str):
         return None
     try:
-        tree = parse_spark_type(told)
+        tree = parse_spark_type(declared)
     except SchemaCoreError:
         return None
     return tree if shape(tree) == shape(field["type"]) else None
 
 
 def shape(tree: Tree) -> Tree:
-    """A tree without nullability, metadata and lengths of strings."""
+    """Return a tree without nullability, metadata and string lengths."""
     match tree:
         case str():
             return "string" if tree.startswith(("char(", "varchar(", "string")) else tree
@@ -173,16 +173,16 @@ def shape(tree: Tree) -> Tree:
 
 
 def comment_of(field: Mapping[str, Any]) -> str | None:
-    """The comment that Spark keeps in a field's metadata."""
+    """Return the comment in a field's metadata."""
     comment = field["metadata"].get(COMMENT_KEY)
     return comment if isinstance(comment, str) else None
 
 
 def _collation_losses(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Loss]:
-    """Every collation in a field; Spark tells it in the metadata of the nearest field above."""
+    """Yield a loss for each collation; Spark stores it in the nearest enclosing field."""
     path = (*path, field["name"])
-    told = field["metadata"].get(COLLATIONS)
-    for place, name in (told if isinstance(told, dict) else {}).items():
+    collations = field["metadata"].get(COLLATIONS)
+    for place, name in (collations if isinstance(collations, dict) else {}).items():
         steps = str(place).removeprefix(field["name"]).strip(".")
         source = f"STRING COLLATE {str(name).partition('.')[2]}"
         inner = (*path, *steps.split(".")) if steps else path
@@ -194,7 +194,7 @@ def _collation_losses(field: Mapping[str, Any], path: tuple[str, ...]) -> Iterat
 def _nearest_fields(
     tree: Tree, path: tuple[str, ...]
 ) -> Iterator[tuple[Mapping[str, Any], tuple[str, ...]]]:
-    """The nearest fields below, with the steps to the struct that they are in."""
+    """Yield the nearest nested fields, with the path to the struct that contains them."""
     if isinstance(tree, str):
         return
     for one in tree.get("fields", ()):
@@ -234,14 +234,14 @@ def _atomic(word: str) -> DataType:
 
 def _unsupported(word: str) -> UnsupportedError:
     return UnsupportedError(
-        f"no Flink type stands for Spark's {word[:100]}",
+        f"Flink has no type for Spark's {word[:100]}",
         code="type-not-in-flink",
-        hint="cast the column to a plain type, or leave it out",
+        hint="cast the column to another type, or omit it",
     )
 
 
 def _day_time(resolution: DayTimeResolution) -> DataType:
-    """The interval with as many days as Flink has."""
+    """Return the interval with Flink's maximum day precision."""
     days = 6 if resolution.value.startswith("DAY") else DayTimeIntervalType.DEFAULT_DAY_PRECISION
     return DayTimeIntervalType(resolution, days)
 
@@ -251,7 +251,7 @@ def _year_month(resolution: YearMonthResolution) -> DataType:
     return YearMonthIntervalType(resolution, 4 if has_years else 2)
 
 
-#: Word of Spark's JSON -> the type.
+#: Type name in Spark's JSON -> Flink's type.
 ATOMIC: dict[str, DataType] = {
     "void":          NullType(),
     "boolean":       BooleanType(),
@@ -272,7 +272,7 @@ ATOMIC: dict[str, DataType] = {
     **{f"interval {one.value.lower()}": _year_month(one) for one in YearMonthResolution},
 }  # fmt: skip
 
-#: Word before parentheses -> the type with these parameters; Spark allows a decimal of no digits.
+#: Type name before parentheses -> Flink's type; Spark allows a decimal of precision 0.
 PARAMETERIZED: dict[str, Callable[..., DataType]] = {
     "decimal":       lambda precision, scale=0: DecimalType(max(1, precision), scale),
     "char":          CharType,
@@ -283,11 +283,11 @@ PARAMETERIZED: dict[str, Callable[..., DataType]] = {
 }  # fmt: skip
 
 
-# --- budget --------------------------------------------------------------------------------------
+# --- depth limit ----------------------------------------------------------------------------------
 
 
 def check_tree(tree: Tree) -> None:
-    """Refuse a tree nested deeper than `MAX_DEPTH`, before anything recursive meets it.
+    """Raise an error for a tree deeper than `MAX_DEPTH`, before anything recurses into it.
 
     Raises:
         UnsupportedError: with code `too-deep`.
@@ -310,7 +310,7 @@ def _child_trees(tree: Tree) -> list[Tree]:
 SparkTarget: TypeAlias = Literal["spark:4.3", "hive"]
 TARGET: SparkTarget = "spark:4.3"
 
-#: Where the JSON of a type says whether there may be NULL.
+#: Keys of the JSON of a type that contain its nullability.
 NULLABILITY = frozenset({"nullable", "containsNull", "valueContainsNull"})
 
 
@@ -321,15 +321,15 @@ def to_field_tree(
     layout: str | None = None,
     target: SparkTarget = TARGET,
 ) -> dict[str, Any]:
-    """A field of a struct: name, tree, nullability, and metadata with the note and the comment.
+    """Return the JSON of a field: name, type, nullability, exact type and comment.
 
-    `layout` is a hint for Arrow that goes into the metadata as it is. For the target `hive` nothing
-    is NOT NULL but by its note: Spark 4.3 cannot read a partitioned table of Hive's, stored as
-    Parquet or ORC, whose columns have NOT NULL within.
+    `layout` is stored in the metadata for the conversion back to Arrow. For the target `hive`
+    everything is nullable, and NOT NULL is stored only as metadata: Spark 4.3 cannot read a
+    partitioned Hive table, stored as Parquet or ORC, with nested NOT NULL.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark` for types whose values never leave Flink,
-            `type-not-in-hive` for those that Hive has not, `lossy` where values would change and
+        UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
+            `type-not-in-hive` for types that Hive does not have, `lossy` if values would change and
             `on_loss` is `error`.
     """
     with at(f"field {field.name!r}"):
@@ -337,7 +337,7 @@ def to_field_tree(
         if target == "hive":
             refuse(lost, "type-not-in-hive")
         enforce(lost, on_loss)
-        found = _field(field, notes=on_loss != "accept")
+        found = _field(field, with_metadata=on_loss != "accept")
     if target == "hive":
         found = _nullable(found)
     if layout is not None:
@@ -346,7 +346,7 @@ def to_field_tree(
 
 
 def _nullable(tree: Any) -> Any:
-    """The JSON of a field or a type with NULL allowed at every level."""
+    """Return the JSON of a field or a type, nullable at every level."""
     if isinstance(tree, list):
         return [_nullable(one) for one in tree]
     if not isinstance(tree, dict):
@@ -357,66 +357,66 @@ def _nullable(tree: Any) -> Any:
     }
 
 
-def to_tree(type_: DataType, *, notes: bool = True) -> Tree:
-    """The tree of the Spark type that holds the values of a type.
+def to_tree(type_: DataType, *, with_metadata: bool = True) -> Tree:
+    """Return the JSON of the Spark type that stores the values of a type.
 
     >>> to_tree(ArrayType(DecimalType(5, 2, nullable=False)))
     {'type': 'array', 'elementType': 'decimal(5,2)', 'containsNull': False}
     """
-    return _tree(type_, notes)
+    return _tree(type_, with_metadata)
 
 
 @cached(node_count)
 def cached_tree(type_: DataType) -> Tree:
-    """As `to_tree`, for comparison alone: it is the same object whenever it is asked for.
+    """Return `to_tree` for comparison only: the result is cached and must not be changed.
 
     Raises:
         UnsupportedError: with code `type-not-in-spark`.
     """
-    return _tree(type_, notes=True)
+    return _tree(type_, with_metadata=True)
 
 
-def _field(field: RowField, notes: bool) -> dict[str, Any]:
+def _field(field: RowField, with_metadata: bool) -> dict[str, Any]:
     type_ = field.data_type
-    metadata = type_metadata(type_) if notes else {}
+    metadata = type_metadata(type_) if with_metadata else {}
     if field.description is not None:
         metadata[COMMENT_KEY] = field.description
-    tree = _tree(type_, notes)
+    tree = _tree(type_, with_metadata)
     return {"name": field.name, "type": tree, "nullable": type_.is_nullable, "metadata": metadata}
 
 
-def _tree(type_: DataType, notes: bool) -> Tree:
+def _tree(type_: DataType, with_metadata: bool) -> Tree:
     row = TO_SPARK.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"no Spark type holds {type_}", code="type-not-in-spark")
-    return row if isinstance(row, str) else row(type_, notes)
+        raise UnsupportedError(f"Spark has no type for {type_}", code="type-not-in-spark")
+    return row if isinstance(row, str) else row(type_, with_metadata)
 
 
-def _struct_tree(fields: Iterable[RowField], notes: bool) -> Tree:
-    return {"type": "struct", "fields": [_field(one, notes) for one in fields]}
+def _struct_tree(fields: Iterable[RowField], with_metadata: bool) -> Tree:
+    return {"type": "struct", "fields": [_field(one, with_metadata) for one in fields]}
 
 
-def _array_tree(type_: ArrayType, notes: bool) -> Tree:
+def _array_tree(type_: ArrayType, with_metadata: bool) -> Tree:
     element = type_.element_type
-    tree = _tree(element, notes)
+    tree = _tree(element, with_metadata)
     return {"type": "array", "elementType": tree, "containsNull": element.is_nullable}
 
 
-def _map_tree(type_: MapType, notes: bool) -> Tree:
+def _map_tree(type_: MapType, with_metadata: bool) -> Tree:
     value = type_.value_type
     return {
         "type": "map",
-        "keyType": _tree(type_.key_type, notes),
-        "valueType": _tree(value, notes),
+        "keyType": _tree(type_.key_type, with_metadata),
+        "valueType": _tree(value, with_metadata),
         "valueContainsNull": value.is_nullable,
     }
 
 
-def _multiset_tree(type_: MultisetType, notes: bool) -> Tree:
-    return _map_tree(MapType(type_.element_type, IntType(nullable=False)), notes)
+def _multiset_tree(type_: MultisetType, with_metadata: bool) -> Tree:
+    return _map_tree(MapType(type_.element_type, IntType(nullable=False)), with_metadata)
 
 
-def _offset_tree(type_: ZonedTimestampType, notes: bool) -> Tree:
+def _offset_tree(type_: ZonedTimestampType, with_metadata: bool) -> Tree:
     parts = {"timestamp": "timestamp", "offset_minutes": "short"}
     fields = [
         {"name": name, "type": tree, "nullable": False, "metadata": {}}
@@ -425,7 +425,7 @@ def _offset_tree(type_: ZonedTimestampType, notes: bool) -> Tree:
     return {"type": "struct", "fields": fields}
 
 
-#: Class of type -> the word of its Spark type, or how its tree is made.
+#: Class of type -> the name of its Spark type, or a function that returns its JSON.
 TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
     NullType:                "void",
     BooleanType:             "boolean",
@@ -435,13 +435,13 @@ TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
     BigIntType:              "long",
     FloatType:               "float",
     DoubleType:              "double",
-    DecimalType:             lambda one, notes: f"decimal({one.precision},{one.scale})",
+    DecimalType:             lambda one, with_metadata: f"decimal({one.precision},{one.scale})",
     CharType:                "string",
     VarCharType:             "string",
     BinaryType:              "binary",
     VarBinaryType:           "binary",
     DateType:                "date",
-    TimeType:                lambda one, notes: f"time({one.precision})",
+    TimeType:                lambda one, with_metadata: f"time({one.precision})",
     TimestampType:           "timestamp_ntz",
     LocalZonedTimestampType: "timestamp",
     ZonedTimestampType:      _offset_tree,
@@ -450,9 +450,9 @@ TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
     ArrayType:               _array_tree,
     MultisetType:            _multiset_tree,
     MapType:                 _map_tree,
-    RowType:                 lambda one, notes: _struct_tree(one.fields, notes),
-    StructuredType:          lambda one, notes: _struct_tree(one.fields, notes),
-    DistinctType:            lambda one, notes: _tree(one.source_type, notes),
+    RowType:                 lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
+    StructuredType:          lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
+    DistinctType:            lambda one, with_metadata: _tree(one.source_type, with_metadata),
     RawType:                 "binary",
     VariantType:             "variant",
     BitmapType:              "binary",
