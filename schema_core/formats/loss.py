@@ -100,8 +100,8 @@ class LossRule(NamedTuple):
 class LossTarget:
     """A foreign format: its rules by class of type, and properties that hold for all types.
 
-    `has_metadata`: the format can store exact-type metadata. `folds_case`: column names that differ only
-    in case collide.
+    `has_metadata`: the format can store exact-type metadata. `folds_case`: column names that differ
+    only in case collide.
     """
 
     name: str

@@ -389,7 +389,7 @@ def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
 @needs("pyarrow")
 @cached(node_count)
 def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
-    """Return the Arrow type that stores a type; nested fields have metadata if `with_metadata` is true.
+    """Return the Arrow type that stores a type; `with_metadata` applies to nested fields.
 
     Raises:
         UnsupportedError: with code `type-not-in-arrow`.

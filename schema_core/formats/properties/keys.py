@@ -18,7 +18,7 @@ from schema_core.errors import Diagnostic, SchemaError
 Properties: TypeAlias = dict[str, str]
 Member = TypeVar("Member", bound=Enum)
 
-#: Keys that are no options, by their beginning and in full. Flink 2.2 took the dot off ``schema``.
+#: Prefixes and names of keys that are not options. Flink 2.2 removed the dot after ``schema``.
 RESERVED_PREFIXES = (
     "schema",
     "partition.keys.",
@@ -26,7 +26,7 @@ RESERVED_PREFIXES = (
     "input-schema.",
     "output-schema.",
 )
-#: An option that marks tables of other systems; Flink takes it out of the map of tables and views.
+#: Marks a table of another system; Flink removes it from the maps of tables and views.
 IS_GENERIC = "is_generic"
 RESERVED_KEYS = frozenset({
     "comment", "snapshot",
@@ -35,14 +35,14 @@ RESERVED_KEYS = frozenset({
     "refresh-handler-desc", "refresh-handler-bytes",
 })  # fmt: skip
 
-#: The largest integer of Java.
+#: The maximum value of a Java int.
 MAX_INT = 2**31 - 1
 
 _NUMBER = re.compile(r"[+-]?\d+")
 
 
 def is_reserved(key: str) -> bool:
-    """Whether the key belongs to the map itself, so that no option can have it.
+    """Return whether a key is part of the format, so that it cannot be an option.
 
     >>> is_reserved("schema.registry"), is_reserved("value.schema")
     (True, False)
@@ -51,7 +51,7 @@ def is_reserved(key: str) -> bool:
 
 
 def merge(first: Properties, *others: Mapping[str, str]) -> Properties:
-    """All of them in the first map, which is new: to copy a wide one for each would take longer.
+    """Merge maps into the first one, which is modified: copying wide maps would take longer.
 
     >>> merge({"a": "1"}, {"b": "2"}, {"a": "3"})
     {'a': '3', 'b': '2'}
@@ -62,7 +62,7 @@ def merge(first: Properties, *others: Mapping[str, str]) -> Properties:
 
 
 def flatten(prefix: str, rows: Iterable[Mapping[str, str]]) -> Properties:
-    """The rows as one map, numbered from 0; `Reader.rows` is the way back.
+    """Encode rows as keys numbered from 0; `PropertyReader.rows` decodes them.
 
     >>> flatten("partition.keys", [{"name": "a"}, {"name": "b"}])
     {'partition.keys.0.name': 'a', 'partition.keys.1.name': 'b'}
@@ -75,12 +75,12 @@ def flatten(prefix: str, rows: Iterable[Mapping[str, str]]) -> Properties:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """The names with commas between them; there is no quoting."""
+    """Join names with commas, without quoting."""
     return ",".join(names)
 
 
 def split_names(text: str) -> list[str]:
-    """The names between the commas, as Java's ``split`` sees them: without empty ones at the end.
+    """Split names at commas as Java's ``split`` does, without trailing empty strings.
 
     >>> split_names("a, b,,"), split_names("")
     (['a', ' b'], [''])
@@ -92,18 +92,17 @@ def split_names(text: str) -> list[str]:
 
 
 def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
-    """What is wrong with a key, which is the place of the error."""
+    """Return the error for a malformed key, with the key as its location."""
     error = SchemaError(problem, code=code)
     error.path = (key,)
     return error
 
 
 def require_strings(properties: Mapping[Any, Any]) -> None:
-    """Refuse keys and values that are no texts, of which no map is made.
+    """Require that all keys and values are strings.
 
     Raises:
-        SchemaError: with code `invalid-key-value`, or `wrong-argument` for something that is not a
-            mapping.
+        SchemaError: with code `invalid-key-value`, or `wrong-argument` for anything but a mapping.
     """
     require_instance(properties, Mapping, "properties")
     try:
@@ -112,18 +111,18 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
     except TypeError:
         for key, value in properties.items():
             if not isinstance(key, str) or not isinstance(value, str):
-                problem = f"keys and values are texts, and this is {key!r:.60} with {value!r:.60}"
+                problem = f"keys and values must be strings, got {key!r:.60}: {value!r:.60}"
                 raise malformed_key(str(key), problem) from None
 
 
 @lru_cache(maxsize=256)
 def _numbers(start: str, end: str) -> re.Pattern[str]:
-    """What finds the numbers between `start` and `end` in keys, one a line."""
+    """Return a pattern for keys with a number between `start` and `end`, one key per line."""
     return re.compile(rf"\n{re.escape(start)}([0-9]+){re.escape(end)}")
 
 
 def _count(keys: Iterable[str], start: str, end: str) -> int:
-    """One more than the highest number between `start` and `end`, as Java's integers have it."""
+    """Return one more than the highest number between `start` and `end`, as a Java int."""
     pattern = _numbers(start, end)
     highest = -1
     for key in keys:
@@ -136,7 +135,7 @@ def _count(keys: Iterable[str], start: str, end: str) -> int:
 
 
 class PropertyReader:
-    """A map, or the part of it under a prefix, of which is remembered what was asked for."""
+    """A property map, or the part under a prefix, that records which keys were requested."""
 
     __slots__ = ("_lines", "_prefix", "_properties", "_read", "_rows")
 
@@ -144,52 +143,53 @@ class PropertyReader:
     _rows: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
-        self, properties: Mapping[str, str], prefix: str = "", whole: PropertyReader | None = None
+        self, properties: Mapping[str, str], prefix: str = "", parent: PropertyReader | None = None
     ) -> None:
         self._properties = properties
         self._prefix = prefix
-        if whole is None:
+        if parent is None:
             lines = "\n".join(("", *properties))
-            # each key behind a line break, to look for all at once; nothing where a key has one
+            # all keys, each after a line break, so that one search covers them; empty if a key
+            # contains a line break
             self._lines = lines if lines.count("\n") == len(properties) else ""
             self._read, self._rows = set(), []
         else:
-            self._lines = whole._lines  # noqa: SLF001 - its own
-            self._read, self._rows = whole._read, whole._rows  # noqa: SLF001
+            self._lines = parent._lines  # noqa: SLF001 - its own
+            self._read, self._rows = parent._read, parent._rows  # noqa: SLF001
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """The whole map."""
+        """The complete property map."""
         return self._properties
 
     @property
-    def asked(self) -> frozenset[str]:
-        """The keys that were asked for, whether they are there or not."""
+    def requested(self) -> frozenset[str]:
+        """The keys that were requested, whether they exist or not."""
         rows = {row + key for row, keys in self._rows for key in keys}
         return frozenset(self._read | rows)
 
-    def took(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
-        """Remember that all these keys of rows were asked for: quicker than `get` for each."""
+    def mark_read(self, rows: Iterable[str], keys: tuple[str, ...]) -> None:
+        """Record that these keys of rows were requested; faster than `get` for each."""
         self._rows += [(row, keys) for row in rows]
 
     def under(self, prefix: str) -> PropertyReader:
-        """The part whose keys begin with the prefix and a dot."""
+        """Return the part whose keys start with the prefix and a dot."""
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
-    def has(self, start: str) -> bool:
-        """Whether a key begins so; of keys with line breaks this is not known, and may be so."""
+    def has_prefix(self, start: str) -> bool:
+        """Return whether a key starts so; may be True by mistake if keys contain line breaks."""
         return not self._lines or f"\n{self._prefix}{start}" in self._lines
 
     def get(self, key: str) -> str | None:
-        """The value of a key, or None."""
+        """Return the value of a key, or None."""
         self._read.add(self._prefix + key)
         return self._properties.get(self._prefix + key)
 
     def require(self, key: str) -> str:
-        """The value of a key.
+        """Return the value of a key.
 
         Raises:
-            SchemaError: with code `missing-key` where it is not there.
+            SchemaError: with code `missing-key` if it does not exist.
         """
         value = self.get(key)
         if value is None:
@@ -200,68 +200,68 @@ class PropertyReader:
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
-        """The value of a key as a number of so many bits, or None where it is not there.
+        """Return the value of a key as an integer of so many bits, or None if it does not exist.
 
         Raises:
-            SchemaError: with code `invalid-key-value` for any other text.
+            SchemaError: with code `invalid-key-value` for any other string.
         """
         value = self.get(key)
         if value is None:
             return None
         number = int(value) if _NUMBER.fullmatch(value) and len(value) < 100 else None
         if number is None or not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
-            raise self._bad(key, value, f"a whole number of {bits} bits")
+            raise self._invalid(key, value, f"a {bits}-bit integer")
         return number
 
     def member(self, key: str, kinds: type[Member]) -> Member:
-        """The member of an enumeration that a key names, in exactly this case.
+        """Return the member of an enumeration that a key names; case matters.
 
         Raises:
             SchemaError: with code `missing-key` or `invalid-key-value`.
         """
         value = self.require(key)
         if value not in kinds.__members__:
-            raise self._bad(key, value, f"one of {', '.join(kinds.__members__)}")
+            raise self._invalid(key, value, f"one of {', '.join(kinds.__members__)}")
         return kinds[value]
 
-    def _bad(self, key: str, value: str, wanted: str) -> SchemaError:
+    def _invalid(self, key: str, value: str, wanted: str) -> SchemaError:
         name = self._prefix + key
-        return malformed_key(name, f"the key {name!r} is {value!r}, not {wanted}")
+        return malformed_key(name, f"the key {name!r} must be {wanted}, got {value!r}")
 
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
-        """The numbered rows from 0 up to the highest number that has `field`.
+        """Yield the numbered rows from 0 to the highest number that has `field`.
 
-        A number that is missing in between still comes, so that requiring `field` of it fails;
-        whoever reads the rows must do so, or would count up to whatever number a key holds.
+        A missing number is yielded as well, so that requiring `field` of it fails. Callers must
+        read each row before the next one: the range can be as large as any number in a key.
 
         Raises:
-            SchemaError: with code `invalid-key-value` for a number that no Java integer holds.
+            SchemaError: with code `invalid-key-value` for a number that is not a Java int.
         """
         for number in range(self.count(prefix, field)):
             yield self.under(f"{prefix}.{number}")
 
     def count(self, prefix: str, field: str) -> int:
-        """How many rows there should be: one more than the highest number that has `field`.
+        """Return the number of rows: one more than the highest number that has `field`.
 
-        What stands behind `field` does not matter, and a row after the highest integer starts
-        again below zero: both as in Flink.
+        As in Flink, anything may follow `field`, and a row after the highest integer is numbered
+        from the negative numbers.
 
         Raises:
-            SchemaError: with code `invalid-key-value` for a number that no Java integer holds.
+            SchemaError: with code `invalid-key-value` for a number that is not a Java int.
         """
-        if not self.has(f"{prefix}."):
+        if not self.has_prefix(f"{prefix}."):
             return 0
         start, end = f"{self._prefix}{prefix}.", f".{field}"
         found = _numbers(start, end).findall(self._lines)
         try:
             highest = max(map(int, found), default=-1)
-        except ValueError:  # more digits than Python reads
+        except ValueError:  # more digits than Python parses
             highest = MAX_INT
         plain = self._lines and highest < MAX_INT
         return highest + 1 if plain else _count(self._properties, start, end)
 
     def options(self) -> Properties:
-        """All keys that are not reserved."""
+        """Return all keys that are not reserved."""
         return {
             key: value
             for key, value in self._properties.items()
@@ -269,10 +269,10 @@ class PropertyReader:
         }
 
     def ignored(self) -> tuple[Diagnostic, ...]:
-        """The reserved keys that nobody asked for: what is lost when the map is read."""
-        asked = self.asked
+        """Return a diagnostic for each reserved key that was not requested: reading drops it."""
+        requested = self.requested
         return tuple(
-            Diagnostic("ignored-key", "a key without meaning here is dropped", path=(key,))
+            Diagnostic("ignored-key", "this key has no meaning and is dropped", path=(key,))
             for key in self._properties
-            if is_reserved(key) and key not in asked
+            if is_reserved(key) and key not in requested
         )

@@ -36,7 +36,7 @@ from schema_core.types import (
 )
 from schema_core.types.legacy import Information, read_information, since
 
-#: Minor versions in order.
+#: The minor versions, in order.
 VERSIONS = (
     "1.9", "1.10", "1.11", "1.12", "1.13", "1.14", "1.15", "1.16", "1.17", "1.18", "1.19", "1.20",
     "2.0", "2.1", "2.2", "2.3",
@@ -46,7 +46,7 @@ OLDEST, NEWEST = VERSIONS[0], VERSIONS[-1]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What some versions write: a pattern of whole keys, the first version and the last."""
+    """A part of the format: a pattern of its keys, and the first and last version that write it."""
 
     what: str
     keys: str
@@ -67,17 +67,17 @@ FEATURES = (
     Feature("metadata columns",     r"schema\.\d+\.(metadata|virtual)",           "1.12"),
     Feature("comments of columns",  r"schema\.\d+\.comment",                      "1.18"),
     Feature("materialized tables",  r"logical-refresh-mode",                      "1.20"),
-    Feature("their one query",      r"definition-query",                          "1.20", "2.2"),
+    Feature("materialized tables with one query",      r"definition-query",                          "1.20", "2.2"),
     Feature("models",               r"(input|output)-schema\.\d+\.name",          "2.0"),
     Feature("indexes",              r"schema\.index\.\d+\.(name|columns)",        "2.1"),
     Feature("distribution",         r"distribution\.kind",                        "2.2"),
-    Feature("their two queries",    r"(original|expanded)-query",                 "2.3"),
+    Feature("materialized tables with two queries",    r"(original|expanded)-query",                 "2.3"),
     Feature("immutable columns",    r"schema\.immutable\.(name|columns)",         "2.3"),
 )  # fmt: skip
 
 
 class Versions(NamedTuple):
-    """The first and the last version that may have written a map, and what says so."""
+    """The first and the last version that may have written a map, and the features found."""
 
     first: str
     last: str
@@ -90,12 +90,12 @@ class Versions(NamedTuple):
 
     def __str__(self) -> str:
         if self.contradict:
-            return f"keys of Flink {self.last} and of {self.first} together"
+            return f"a mix of keys of Flink {self.last} and {self.first}"
         return f"Flink {self.first}" + (f" to {self.last}" if self.first != self.last else "")
 
 
 def versions_of(keys: Iterable[str]) -> Versions:
-    """Which versions may have written a map with these keys.
+    """Return the versions that may have written a map with these keys.
 
     >>> print(versions_of(["schema.0.name", "schema.0.data-type", "schema.0.comment"]))
     Flink 1.18 to 2.3
@@ -103,10 +103,10 @@ def versions_of(keys: Iterable[str]) -> Versions:
     Flink 1.9
     """
     text = "\n".join(key for key in keys if "\n" not in key)
-    shown = tuple(one for one in FEATURES if re.search(rf"(?m)^(?:{one.keys})$", text))
-    first = max((VERSIONS.index(one.first) for one in shown), default=0)
-    last = min((VERSIONS.index(one.last) for one in shown), default=len(VERSIONS) - 1)
-    return Versions(VERSIONS[first], VERSIONS[last], shown)
+    found = tuple(one for one in FEATURES if re.search(rf"(?m)^(?:{one.keys})$", text))
+    first = max((VERSIONS.index(one.first) for one in found), default=0)
+    last = min((VERSIONS.index(one.last) for one in found), default=len(VERSIONS) - 1)
+    return Versions(VERSIONS[first], VERSIONS[last], found)
 
 
 #: The sub-keys of a column under ``schema.<i>.``.
@@ -115,8 +115,8 @@ ColumnKeys: TypeAlias = Properties
 ROWTIME = "rowtime."
 TIMESTAMP = "TIMESTAMP(3)"
 
-#: Beginning of the type of a source's field -> the expression that makes it an event time; of any
-#: other field nothing is known, and it is taken for a timestamp.
+#: Prefix of the type of a source field -> the expression of its event time; for any other type it
+#: is assumed to be a timestamp.
 EVENT_TIMES: tuple[tuple[str, str], ...] = (
     ("BIGINT",      "TO_TIMESTAMP_LTZ({0}, 3)"),
     ("VARCHAR",     "TO_TIMESTAMP({0})"),
@@ -127,7 +127,7 @@ EVENT_TIMES: tuple[tuple[str, str], ...] = (
 
 
 class TimeColumns:
-    """Turns the rows of a descriptor into rows of today, and gathers watermarks and remarks."""
+    """Converts the columns of legacy descriptors, and collects watermarks and notes."""
 
     def __init__(self, rows: Mapping[int, ColumnKeys]) -> None:
         self.rows = rows
@@ -141,17 +141,17 @@ class TimeColumns:
         self.notes: list[Diagnostic] = []
 
     def source_of(self, row: ColumnKeys) -> str | None:
-        """The field of the source that a column takes its values from, if another is named."""
+        """Return the source field of a column's values, if it is named."""
         if "proctime" in row:
             return ""
         return row.get("from", row.get("rowtime.timestamps.from"))
 
     def converted(self) -> list[ColumnKeys]:
-        """The rows of today, in order."""
+        """Return the converted columns, in order."""
         return [new for number, row in self.rows.items() for new in self.convert(number, row)]
 
     def convert(self, number: int, row: ColumnKeys) -> Iterator[ColumnKeys]:
-        """The row of today of a column, behind that of a field of the source, if it needs one."""
+        """Yield the converted column, after a column for its source field if it needs one."""
         key = f"schema.{number}"
         if row.get("proctime") == "true":
             yield {"name": row["name"], "expr": "PROCTIME()"}
@@ -166,60 +166,64 @@ class TimeColumns:
         else:
             yield {name: value for name, value in row.items() if name not in ("from", "proctime")}
 
-    # --- where a time comes from -----------------------------------------------------------------
+    # --- timestamps -------------------------------------------------------------------------------
 
     def field(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
-        """A field of the source is the event time."""
+        """A source field is the event time."""
         source = row.get("rowtime.timestamps.from", row["name"])
         if source == row["name"]:
             yield {"name": source, "data-type": TIMESTAMP}
             return
         type_ = self.plain.get(source)
         if type_ is None:
-            problem = f"the type of the source's field {source!r} is not known: {TIMESTAMP} assumed"
+            problem = f"the type of the source field {source!r} is unknown; {TIMESTAMP} is assumed"
             self.notes.append(Diagnostic("field-type-unknown", problem, path=(key,)))
             type_ = TIMESTAMP
         expression = next((text for begin, text in EVENT_TIMES if type_.startswith(begin)), "{0}")
         yield from self.taken(key, row, source, type_, expression)
 
     def record(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
-        """The source's records bring their time along."""
-        problem = "the connector's key for the time of a record is not known: 'timestamp' assumed"
+        """The timestamp of the source's records is the event time."""
+        problem = (
+            "the connector's metadata key for record timestamps is unknown; 'timestamp' is assumed"
+        )
         self.notes.append(Diagnostic("metadata-key-unknown", problem, path=(key,)))
         column = {"name": row["name"], "data-type": TIMESTAMP}
         yield {**column, "metadata": "timestamp", "virtual": "true"}
 
     def custom(self, key: str, row: ColumnKeys) -> Iterator[ColumnKeys]:
-        """A class of the user took the time out of a record."""
-        name = row.get("rowtime.timestamps.class", "a class of its own")
-        problem = f"{name} found the event time, and cannot be said today: a stored column assumed"
+        """A user-defined class extracts the event time."""
+        name = row.get("rowtime.timestamps.class", "a user-defined class")
+        problem = (
+            f"{name} extracted the event time, which is not supported; a physical column is assumed"
+        )
         self.notes.append(Diagnostic("timestamps-unknown", problem, path=(key,)))
         yield {"name": row["name"], "data-type": TIMESTAMP}
 
     def taken(
         self, key: str, row: ColumnKeys, source: str, type_: str, expression: str
     ) -> Iterator[ColumnKeys]:
-        """A column computed of a field of the source, which becomes a column before it."""
+        """Yield a column computed from a source field, which becomes a column before it."""
         name = row["name"]
         taken = any(one.get("name") == source for one in self.rows.values())
         if taken and source not in self.plain:
-            problem = (
-                f"the source's field {source!r} is hidden by a column of another one: not told"
-            )
+            problem = f"the source field {source!r} is hidden by another column and cannot be used"
             self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
             yield {"name": name, "data-type": type_}
             return
         if not taken and source not in self.added:
             self.added.add(source)
-            problem = f"the source's field {source!r} is a column now, and {name!r} computed of it"
+            problem = (
+                f"the source field {source!r} was added as a column; {name!r} is computed from it"
+            )
             self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
             yield {"name": source, "data-type": type_}
         yield {"name": name, "expr": expression.format(quote_identifier(source))}
 
-    # --- watermarks ------------------------------------------------------------------------------
+    # --- watermarks -------------------------------------------------------------------------------
 
     def watermark(self, key: str, row: ColumnKeys) -> None:
-        """Remember the watermark over a column; of a class of the user nothing is known."""
+        """Record the watermark of a column, unless a user-defined class produced it."""
         strategy = row.get("rowtime.watermarks.type", "")
         column = quote_identifier(row["name"])
         if strategy == "from-source":
@@ -230,12 +234,12 @@ class TimeColumns:
             late = f"{column} - {interval(delay)}" if delay else column
             self.watermarks.append((row["name"], late))
         else:
-            name = row.get("rowtime.watermarks.class", strategy or "nothing")
-            problem = f"the watermark was {name}, and cannot be said today: there is none"
+            name = row.get("rowtime.watermarks.class", strategy or "none")
+            problem = f"the watermark strategy {name} is not supported; the column has no watermark"
             self.notes.append(Diagnostic("watermark-unknown", problem, path=(key,)))
 
 
-#: ``rowtime.timestamps.type`` -> how the column is said today.
+#: ``rowtime.timestamps.type`` -> the method that converts the column.
 TIMESTAMPS: dict[str, Callable[[TimeColumns, str, ColumnKeys], Iterator[ColumnKeys]]] = {
     "from-field":  TimeColumns.field,
     "from-source": TimeColumns.record,
@@ -244,13 +248,13 @@ TIMESTAMPS: dict[str, Callable[[TimeColumns, str, ColumnKeys], Iterator[ColumnKe
 
 
 def delay_of(row: ColumnKeys) -> int | None:
-    """By how many milliseconds a watermark lags, if an interval can say it."""
+    """Return the watermark delay in milliseconds if an interval can represent it."""
     text = row.get("rowtime.watermarks.delay", "")
     return int(text) if re.fullmatch(r"[0-9]{1,14}", text) else None
 
 
 def interval(milliseconds: int) -> str:
-    """An interval literal of so many milliseconds.
+    """Return an interval literal of so many milliseconds.
 
     >>> interval(1), interval(60_000), interval(90_061_500)
     ("INTERVAL '0.001' SECOND", "INTERVAL '60' SECOND", "INTERVAL '1 01:01:01.500' DAY TO SECOND")
@@ -265,13 +269,13 @@ def interval(milliseconds: int) -> str:
     return f"INTERVAL '{days} {clock}' DAY{precision} TO SECOND"
 
 
-#: Where HiveCatalog of 1.10 kept the columns.
+#: The prefix of columns in the HiveCatalog of Flink 1.10.
 GENERIC_PREFIX = "generic.table.schema"
 
-#: The connector of managed tables (1.14 to 1.18), which HiveCatalog leaves out.
+#: The connector of managed tables (1.14 to 1.18), which HiveCatalog omits.
 MANAGED = "default"
 
-#: Java classes that had no keyword among the type informations -> the type of their values.
+#: Java classes without a keyword in legacy type information -> the type of their values.
 CLASSES: dict[str, DataType] = {
     "java.time.LocalDate":     DateType(),
     "java.time.LocalTime":     TimeType(0),
@@ -279,18 +283,18 @@ CLASSES: dict[str, DataType] = {
     "java.time.Instant":       LocalZonedTimestampType(3),
 }  # fmt: skip
 
-#: Sub-keys of a column that today's maps do not have any more.
+#: Sub-keys of a column that today's versions do not use.
 OLD_COLUMN = re.compile(r"schema\.[0-9]+\.(?:type|from|proctime|rowtime\..*)")
 
 _NAME = re.compile(r"(schema|generic\.table\.schema)\.[0-9]+\.(?:name|data-type)")
 _COLUMN = re.compile(r"schema\.([0-9]{1,9})\.(.+)", re.DOTALL)
 
-#: A step: the map, rewritten, and what is to be said about it.
+#: A step: converts a map, and returns notes.
 Step: TypeAlias = Callable[[Properties], tuple[Properties, list[Diagnostic]]]
 
 
 class ModernMap(NamedTuple):
-    """A map with the keys of today, where it came from, and what could not be known."""
+    """A map with today's keys, the encodings removed, its versions, and notes."""
 
     properties: Properties
     layers: tuple[str, ...]
@@ -299,11 +303,11 @@ class ModernMap(NamedTuple):
 
 
 def modernize(stored: Mapping[str, str]) -> ModernMap:
-    """The map of today that says what a stored one says; one of today comes back as it is.
+    """Convert a stored map to today's keys; a map of today is returned unchanged.
 
     Raises:
         SchemaError: with code `hive-table` for a table of Hive itself, those of `parts.unpack`,
-            `invalid-legacy-type` for a type information that cannot be read.
+            `invalid-legacy-type` for type information that cannot be parsed.
 
     >>> found = modernize({"schema.0.name": "a", "schema.0.type": "VARCHAR"})
     >>> found.properties, str(found.versions)
@@ -321,22 +325,22 @@ def modernize(stored: Mapping[str, str]) -> ModernMap:
 
 
 def modernize_keys(properties: Properties) -> ModernMap:
-    """The same for a map that nothing has to be taken off."""
+    """Convert a map without store prefix and parts to today's keys."""
     versions = versions_of(properties)
     notes: list[Diagnostic] = []
     for step in STEPS:
-        properties, said = step(properties)
-        notes += said
+        properties, reported = step(properties)
+        notes += reported
     if versions.contradict:
-        problem = f"no version writes this map: there are {versions}"
+        problem = f"no version writes this map: it is {versions}"
         notes.insert(0, Diagnostic("mixed-versions", problem))
     return ModernMap(properties, (), versions, tuple(notes))
 
 
-# --- Hive ----------------------------------------------------------------------------------------
+# --- Hive -----------------------------------------------------------------------------------------
 
 
-#: Beginnings of keys that show a map of Flink as it is.
+#: Prefixes of keys that identify a map of Flink without a store prefix.
 FLINK_KEY_PREFIXES = (
     "schema.",
     "input-schema.",
@@ -347,7 +351,7 @@ FLINK_KEY_PREFIXES = (
 
 
 def has_hive_prefix(properties: Mapping[str, str]) -> bool:
-    """Whether the properties are those of a metastore: the map, if there is one, has a prefix.
+    """Return whether the properties are those of a metastore, where Flink's keys have a prefix.
 
     >>> (
     ...     has_hive_prefix({"is_generic": "true"}),
@@ -361,7 +365,7 @@ def has_hive_prefix(properties: Mapping[str, str]) -> bool:
 
 
 def is_hive_table(properties: Mapping[str, str]) -> bool:
-    """Whether a table in a metastore is Hive's own, as HiveCatalog decides it.
+    """Return whether a table in a metastore is Hive's own, as HiveCatalog decides it.
 
     >>> is_hive_table({"flink.connector": "kafka"}), is_hive_table({"EXTERNAL": "TRUE"})
     (False, True)
@@ -373,14 +377,14 @@ def is_hive_table(properties: Mapping[str, str]) -> bool:
 
 
 def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
-    """The map of Flink among the properties of a metastore, which has others beside it.
+    """Return Flink's map from the properties of a metastore.
 
     Raises:
-        SchemaError: with code `hive-table` for a table whose columns only Hive knows.
+        SchemaError: with code `hive-table` for a table whose columns only Hive stores.
     """
     if is_hive_table(properties):
         raise SchemaError(
-            "this is a table of Hive itself: its columns are not among its properties",
+            "a table of Hive itself does not have its columns in its properties",
             code="hive-table",
             hint="read its columns from the metastore",
         )
@@ -392,11 +396,11 @@ def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
     return found
 
 
-# --- steps ---------------------------------------------------------------------------------------
+# --- steps ----------------------------------------------------------------------------------------
 
 
 def move_generic_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """The columns under ``schema.``, which HiveCatalog of 1.10 kept under a longer prefix."""
+    """Move columns to ``schema.`` from the longer prefix of Flink 1.10's HiveCatalog."""
     places = {found[1] for found in map(_NAME.match, properties) if found}
     if places != {GENERIC_PREFIX}:
         return properties, []
@@ -408,7 +412,7 @@ def move_generic_columns(properties: Properties) -> tuple[Properties, list[Diagn
 
 
 def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """Types as SQL, which were type informations until 1.9 and knew neither length nor NOT NULL."""
+    """Convert types from the type information of 1.9, without lengths and NOT NULL, to SQL."""
     notes: list[Diagnostic] = []
     changed: Properties = {}
     for key, value in properties.items():
@@ -419,16 +423,16 @@ def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]
             with at(key):
                 type_ = type_of(read_information(value))
             changed[f"schema.{row[1]}.data-type"] = type_.as_serializable_string()
-            problem = f"{value[:60]} told neither length, precision nor NOT NULL: {type_} assumed"
+            problem = f"{value[:60]} has neither length, precision nor NOT NULL; {type_} is assumed"
             notes.append(Diagnostic("type-assumed", problem, path=(key,)))
         else:
-            problem = f"both types of column {row[1]} are given: the one in SQL is taken"
+            problem = f"column {row[1]} has two types; the SQL type is used"
             notes.append(Diagnostic("duplicate-type", problem, path=(key,)))
     return changed, notes
 
 
 def type_of(information: Information) -> DataType:
-    """The type of today of a type information; a class that no type stands for stays opaque."""
+    """Return the type of legacy type information; classes without a type remain opaque."""
     type_ = since(information)
     if isinstance(type_, RawType) and type_.class_name not in CLASSES:
         return LegacyType(TypeRoot.RAW, str(information))
@@ -443,7 +447,7 @@ def _with_known_classes(type_: DataType) -> DataType:
 
 
 def convert_time_columns(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """Columns without the sub-keys of descriptors, which renamed fields and made time of them."""
+    """Convert the sub-keys of descriptors, which renamed fields and defined event times."""
     if not any(OLD_COLUMN.fullmatch(key) for key in properties):
         return properties, []
     rows: dict[int, Properties] = {}
@@ -478,34 +482,38 @@ def _require_no_gap(rows: Mapping[int, Properties]) -> None:
 
 
 def add_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """Metadata columns that say whether they are virtual; 1.12 could leave it away."""
+    """Add the ``virtual`` key of metadata columns, which 1.12 could omit."""
     added = {
         f"schema.{row[1]}.virtual": "false"
         for row in map(_COLUMN.fullmatch, properties)
         if row and row[2] == "metadata" and f"schema.{row[1]}.expr" not in properties
     }
     return added | properties, [
-        Diagnostic("virtual-assumed", "not virtual, as Flink 1.12 took it", path=(key,))
+        Diagnostic(
+            "virtual-assumed",
+            "the column is assumed not to be virtual, as in Flink 1.12",
+            path=(key,),
+        )
         for key in added
         if key not in properties
     ]
 
 
 def split_query(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """A materialized table with its query as written and spelled out, of which 2.2 kept one."""
+    """Convert the one query of a materialized table before 2.3 to an original and an expanded one."""
     query = properties.get("definition-query")
     if query is None or "logical-refresh-mode" not in properties:
         return properties, []
     rest = {key: value for key, value in properties.items() if key != "definition-query"}
-    problem = "how the query was written is not known: what it was spelled out to is taken for it"
+    problem = "the original query is not stored; the expanded query is used"
     note = Diagnostic("query-assumed", problem, path=("definition-query",))
     return {"original-query": query, "expanded-query": query} | rest, [note]
 
 
 def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """The options that Flink 2.2 and later lose when they read, such as ``schema-registry.url``.
+    """Keep the options that Flink 2.2 and later drop, such as ``schema-registry.url``.
 
-    Every version writes them, and those before 2.2 read them too.
+    Every version writes them, and those before 2.2 also read them.
     """
     key = sidecar_key(OPTIONS)
     carried = read_string_map(key, properties[key]) if key in properties else {}
@@ -517,7 +525,7 @@ def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnosti
     if not kept:
         return properties, []
     notes = [
-        Diagnostic("option-kept", "an option that Flink 2.2 and later do not read", path=(option,))
+        Diagnostic("option-kept", "Flink 2.2 and later do not read this option", path=(option,))
         for option in kept
     ]
     return properties | {key: to_json(carried | kept)}, notes
@@ -534,11 +542,11 @@ STEPS: tuple[Step, ...] = (
 
 
 def unavailable_in(versions: Versions) -> Iterator[Diagnostic]:
-    """What no map of these versions holds, so that nobody can know it."""
+    """Yield what maps of these versions do not contain."""
     last = versions.last
     if last in ("1.9", "1.10") or (last in ("1.11", "1.12") and not versions.contradict):
-        problem = "the comment of a table was not in the maps of before 1.13"
+        problem = "maps before Flink 1.13 do not contain the comment of a table"
         yield Diagnostic("comment-unknown", problem)
     if last in ("1.9", "1.10"):
-        problem = "partition keys and primary keys were not in the maps of before 1.11"
+        problem = "maps before Flink 1.11 do not contain partition keys and primary keys"
         yield Diagnostic("keys-unknown", problem)

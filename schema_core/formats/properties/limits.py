@@ -1,8 +1,8 @@
-"""What stores can hold: a row for each, what of a map or of names does not fit, and why.
+"""Limits of metadata stores: lengths and characters of keys, values, names and comments.
 
-The figures are those of Hive's own schemas (metastore/scripts/upgrade, 2.3 and later), of a Derby
-metastore that creates its tables itself, and of the Glue API. Metastores before 2.3 held 4,000
-characters whatever the database.
+The limits are those of Hive's own schemas (metastore/scripts/upgrade, 2.3 and later), of a Derby
+metastore that creates its own tables, and of the Glue API. Metastores before 2.3 stored 4,000
+characters, whatever the database.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from schema_core.formats.properties.keys import Properties
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
 
-#: Where Flink's HiveCatalog keeps the map of a table, beside the metastore's own properties.
+#: The prefix of Flink's keys among the properties of a Hive metastore.
 FLINK = "flink."
 
 NO_LIMIT = 2**31 - 1
@@ -24,10 +24,10 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """A store of strings by key, and what it does not take; texts are counted as `unit` says.
+    """The limits of a key-value store; lengths are counted in `unit`.
 
-    `refused` are the characters that it refuses or gives back as others, for a character class;
-    `unsupported_in_keys` those that it refuses in keys besides.
+    `unsupported` are the characters that the store refuses or changes, as a regular expression
+    character class; `unsupported_in_keys` are those that it refuses only in keys.
     """
 
     key: int = NO_LIMIT
@@ -45,23 +45,23 @@ class StoreLimits:
     prefix: str = ""
 
     def length(self, text: str) -> int:
-        """How long a text is here."""
+        """Return the length of a string in the store's unit."""
         return len(text) if self.unit == "characters" else len(text.encode("utf-8", "replace"))
 
     def unsupported_character(self, text: str, besides: str = "") -> str | None:
-        """Which character of a text does not come back as it is, or None."""
+        """Return an error for the first unsupported character, or None."""
         classes = self.unsupported + besides
         found = re.search(f"[{classes}]", text) if classes else None
-        return f"it does not keep the character U+{ord(found[0]):04X}" if found else None
+        return f"the store does not support the character U+{ord(found[0]):04X}" if found else None
 
 
-#: Characters, for a class: halves of surrogate pairs, which no encoding has; all but ASCII, which
-#: the Latin-1 columns of Hive's schema for MySQL cannot be trusted with; those that no line holds.
+#: Character classes: surrogates, which cannot be encoded; non-ASCII characters, which the Latin-1
+#: columns of Hive's schema for MySQL do not store reliably; control characters.
 SURROGATES = r"\ud800-\udfff"
 NOT_ASCII = r"\u0080-\U0010ffff"
 CONTROLS = r"\x00-\x08\x0a-\x1f"
 
-#: A Hive metastore, which is what Flink's HiveCatalog writes to.
+#: A Hive metastore, as Flink's HiveCatalog uses it.
 HIVE = StoreLimits(
     key=256,
     database=128,
@@ -74,7 +74,7 @@ HIVE = StoreLimits(
     prefix=FLINK,
 )
 
-#: Name -> what the store takes. `hive`: what any metastore takes, whatever its database and age.
+#: Name -> limits. `hive`: the limits that every metastore has, whatever its database and version.
 STORES: dict[str, StoreLimits] = {
     "none":          StoreLimits(),
     "hive":          replace(HIVE, value=4_000, table=128, column=128, stores_empty=False,
@@ -91,7 +91,7 @@ STORES: dict[str, StoreLimits] = {
 
 
 def store_named(name: str) -> StoreLimits:
-    """The row of a store.
+    """Return the limits of a store.
 
     Raises:
         SchemaError: with code `unknown-store` for any other name.
@@ -101,24 +101,24 @@ def store_named(name: str) -> StoreLimits:
     """
     if name not in STORES:
         raise SchemaError(
-            f"there is no store profile {name!r}",
+            f"unknown store profile {name!r}",
             code="unknown-store",
-            hint=f"there are {', '.join(STORES)}",
+            hint=f"use one of {', '.join(STORES)}",
         )
     return STORES[name]
 
 
-# --- the map -------------------------------------------------------------------------------------
+# --- keys and values ------------------------------------------------------------------------------
 
 
 def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Iterator[Diagnostic]:
-    """Every key that the store would refuse, cut, or give back with another value.
+    """Yield a diagnostic for each key that the store would refuse, truncate or change.
 
     >>> [
     ...     one.message
     ...     for one in limit_violations({"a": "", "b": "x" * 33_000}, STORES["hive-oracle"])
     ... ]
-    ['it keeps no empty values']
+    ['the store does not support empty values']
     """
     for key, value in properties.items():
         if (problem := limit_violation(key, value, store)) is not None:
@@ -126,19 +126,19 @@ def limit_violations(properties: Mapping[str, str], store: StoreLimits) -> Itera
 
 
 def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
-    """Why the store does not take a key with this value, or None."""
+    """Return why the store does not support a key with this value, or None."""
     if (length := store.length(store.prefix + key)) > store.key:
-        return f"a key of {length:,} {store.unit}, of {store.key:,} that it holds"
+        return f"the key has {length:,} {store.unit}; the store supports {store.key:,}"
     if (length := store.length(value)) > store.value:
-        return f"a value of {length:,} {store.unit}, of {store.value:,} that it holds"
+        return f"the value has {length:,} {store.unit}; the store supports {store.value:,}"
     if not value and not store.stores_empty:
-        return "it keeps no empty values"
+        return "the store does not support empty values"
     return store.unsupported_character(
         key, store.unsupported_in_keys
     ) or store.unsupported_character(value)
 
 
-# --- names ---------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def check_names(
@@ -148,10 +148,10 @@ def check_names(
     comment: str | None,
     store: StoreLimits,
 ) -> tuple[Diagnostic, ...]:
-    """What the store cannot hold of a table in columns of its own: names and comments, and case.
+    """Return diagnostics for names and comments that the store cannot represent in its own columns.
 
-    The map itself keeps the names of columns in any case; these are the store's own lists, by which
-    other engines find the table.
+    The property map preserves the case of column names; this concerns the store's own columns,
+    which other engines use.
     """
     keys = frozenset(partition_keys)
     named = [
@@ -178,7 +178,7 @@ def require_names(
     comment: str | None,
     store: StoreLimits,
 ) -> None:
-    """Refuse, before anything is written, what `check_names` finds.
+    """Raise an error for everything that `check_names` reports, before anything is written.
 
     Raises:
         UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,
@@ -195,19 +195,19 @@ def require_names(
 def _name_problems(what: str, name: str, most: int, store: StoreLimits) -> Iterator[Diagnostic]:
     place = (f"{what} {name[:60]!r}",)
     if (length := store.length(name)) > most:
-        problem = f"a name of {length:,} {store.unit}, of {most:,} that the store holds"
+        problem = f"the name has {length:,} {store.unit}; the store supports {most:,}"
         yield Diagnostic("name-too-long", problem, path=place)
     if (wrong := store.unsupported_character(name)) is not None:
         yield Diagnostic("name-characters-not-supported", wrong, path=place)
     if store.lower_case and what != "column" and name != name.lower():
-        problem = "the store keeps names in small letters: it would be found under another name"
+        problem = "the store converts names to lower case"
         yield Diagnostic("name-case-not-preserved", problem, path=place)
 
 
 def _comment_problems(what: str, comment: str | None, store: StoreLimits) -> Iterator[Diagnostic]:
     length = store.length(comment or "")
     if length > store.comment:
-        problem = f"a comment of {length:,} {store.unit}, of {store.comment:,} that the store holds"
+        problem = f"the comment has {length:,} {store.unit}; the store supports {store.comment:,}"
         yield Diagnostic("comment-too-long", problem, path=(what,))
 
 
@@ -216,5 +216,5 @@ def _same_in_lower_case(names: Iterable[str]) -> Iterator[Diagnostic]:
     for name in names:
         other = seen.setdefault(name.lower(), name)
         if other != name:
-            problem = f"the store takes {other!r} and {name!r} for the same column"
+            problem = f"{other!r} and {name!r} are the same column to the store"
             yield Diagnostic("name-case-not-preserved", problem, path=(f"column {name!r}",))

@@ -1,9 +1,10 @@
-"""A map cut to the measure of a store: what does not fit stands in numbered parts.
+"""Split property maps to fit the limits of a store: what does not fit is stored in numbered parts.
 
-Law: ``unpack(pack(map, store), store) == map``, and a part that was changed, cut, lost or swapped
-is named, never joined. Spark keeps its own schema so (``spark.sql.sources.schema.part.N``); here
-every part has a checksum of its own, and there is one over all of them. What Flink needs to read a
-schema goes together: it refuses the rest of such a map, and never takes a piece for the whole.
+Invariant: ``unpack(pack(map, store), store) == map``, and parts that were changed, truncated, lost
+or swapped are reported, never joined. Spark stores its schemas in the same way
+(``spark.sql.sources.schema.part.N``); here each part has a checksum, and there is one over all
+parts. The keys that Flink needs to read a schema are moved together, so that Flink refuses such a
+map instead of reading an incomplete schema.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_
 from schema_core.formats.properties.limits import StoreLimits, limit_violations
 from schema_core.formats.properties.sidecar import VERSION, read_string_map, sidecar_key
 
-#: How many parts there are, the SHA-256 of the text that they make, how their keys begin.
+#: Keys of the number of parts and of the SHA-256 of the joined parts, and the prefix of the parts.
 COUNT, CHECKSUM, PART = sidecar_key("parts"), sidecar_key("checksum"), sidecar_key("part.")
 
-#: Prefixes of the keys that make up a schema; what stands for the name of its first column while
-#: the schema is in the parts, so that Flink misses the type of that column.
+#: Prefixes of the keys of schemas, and the name of the first column while the schema is stored in
+#: parts: Flink then reports that the type of that column is missing.
 SCHEMAS = ("schema.", "input-schema.", "output-schema.")
 PLACEHOLDER = "moved-by-schema-core"
 
-#: Checksum and blank before the text of a part.
+#: Length of the checksum and the blank before the content of a part.
 HEADER_LENGTH = 9
 
 _PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
 
 
-# --- packing -------------------------------------------------------------------------------------
+# --- packing --------------------------------------------------------------------------------------
 
 
 def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
-    """The map as the store can hold it, under the store's prefix; any map fits any store.
+    """Split a map so that it fits the store, under the store's prefix; every map fits every store.
 
     >>> from schema_core.formats.properties.limits import STORES
     >>> packed = pack({"connector": "x", "topic": "\u03c4"}, STORES["hive-mysql"])
@@ -58,9 +59,9 @@ def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
 
 
 def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]:
-    """The keys that do not fit, and the rest of a schema of which one does not fit.
+    """Return the keys that do not fit, and all keys of a schema of which one does not fit.
 
-    A comment goes alone, since Flink reads the schema without it as well as with it.
+    A comment is moved on its own, since Flink reads the schema without it.
     """
     unfit = {one.path[0] for one in limit_violations(properties, store)}
     broken = tuple(
@@ -74,22 +75,22 @@ def keys_to_move(properties: Mapping[str, str], store: StoreLimits) -> list[str]
 
 
 def is_schema_key(key: str, prefix: str) -> bool:
-    """Whether a key belongs to the schema under a prefix, and is none of our own."""
+    """Return whether a key belongs to the schema under a prefix and is not a sidecar key."""
     return key.startswith(prefix) and not key.startswith(f"{prefix}{VERSION}.")
 
 
 def is_required_by_flink(key: str, prefix: str) -> bool:
-    """Whether Flink would read another schema without this key."""
+    """Return whether Flink would decode a different schema without this key."""
     return is_schema_key(key, prefix) and not key.endswith(".comment")
 
 
 def is_schema_moved(moved: Mapping[str, str], prefix: str) -> bool:
-    """Whether the schema under a prefix is among what was moved."""
+    """Return whether the schema under a prefix is stored in parts."""
     return any(is_required_by_flink(key, prefix) for key in moved)
 
 
 def split_parts(moved: Mapping[str, str], most: int) -> Properties:
-    """The keys and values as parts of at most so many characters, all of them ASCII."""
+    """Encode keys and values as parts of a maximum length, in ASCII."""
     if not moved:
         return {}
     text = json.dumps(moved, sort_keys=True, separators=(",", ":"))
@@ -102,19 +103,19 @@ def split_parts(moved: Mapping[str, str], most: int) -> Properties:
 
 
 def part_checksum(number: int, text: str) -> str:
-    """The checksum of a part at its place."""
+    """Return the checksum of a part at its position."""
     return f"{zlib.crc32(f'{number} {text}'.encode()):08x}"
 
 
 def sha256(text: str) -> str:
-    """The checksum of all parts."""
+    """Return the checksum of all parts."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def add_store_prefix(properties: Properties, store: StoreLimits) -> Properties:
-    """The map under the prefix of the store.
+    """Add the store's prefix to all keys.
 
-    Flink's HiveCatalog tells its own tables by their connector, and marks those without one.
+    Flink's HiveCatalog recognizes its own tables by their connector, and marks those without one.
     """
     if not store.prefix:
         return properties
@@ -124,14 +125,14 @@ def add_store_prefix(properties: Properties, store: StoreLimits) -> Properties:
     return stored
 
 
-# --- unpacking -----------------------------------------------------------------------------------
+# --- unpacking ------------------------------------------------------------------------------------
 
 
 def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
-    """The map that was packed; properties of the store itself are left out.
+    """Restore the map that was packed, without the store's own properties.
 
     Raises:
-        SchemaError: for every part that is damaged, with the codes of `malformed_parts`.
+        SchemaError: for every malformed part, with the codes of `malformed_parts`.
     """
     require_strings(stored)
     length = len(store.prefix)
@@ -140,7 +141,7 @@ def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
 
 
 def join_parts(properties: Mapping[str, str]) -> Properties:
-    """The map with the keys of its parts, if it has any.
+    """Return the map with the keys of its parts, if it has any.
 
     Raises:
         SchemaError: as `unpack`.
@@ -162,51 +163,51 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
 
 
 def has_parts(properties: Mapping[str, str]) -> bool:
-    """Whether any key tells of parts."""
+    """Return whether the map has parts or any key that describes parts."""
     return COUNT in properties or any(map(is_part, properties))
 
 
 def is_part(key: str) -> bool:
-    """Whether the key is one of the parts, or tells of them."""
+    """Return whether the key is a part or describes parts."""
     return key in (COUNT, CHECKSUM) or key.startswith(PART)
 
 
 def joined_text(properties: Mapping[str, str]) -> str:
-    """The text that the parts make."""
+    """Return the joined content of the parts."""
     count = int(properties[COUNT])
     return "".join(properties[f"{PART}{number}"][HEADER_LENGTH:] for number in range(count))
 
 
-# --- damage --------------------------------------------------------------------------------------
+# --- malformed parts ------------------------------------------------------------------------------
 
 
 def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """Every damage of the parts, each with its key: none in a map without parts.
+    """Return a diagnostic for each malformed part; none for a map without parts.
 
     The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
-    `part-checksum-mismatch` and `duplicate-key`, for a key that stands both in the parts and beside
-    them.
+    `part-checksum-mismatch`, and `duplicate-key` for a key that exists both in the parts and
+    outside.
     """
     if not has_parts(properties):
         return ()
     numbers = part_numbers(properties)
     count = properties.get(COUNT)
     if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
-        problem = f"the key {COUNT!r} does not tell how many parts there are, but {count!r}"
+        problem = f"the key {COUNT!r} must be the number of parts, got {count!r}"
         return (Diagnostic("missing-part-count", problem, path=(COUNT,)),)
     found = [*malformed_part_keys(properties, int(count), numbers)]
     return tuple(found or malformed_content(properties))
 
 
 def part_numbers(properties: Mapping[str, str]) -> set[str]:
-    """What stands behind the beginning of the keys of parts."""
+    """Return the suffixes of the keys of parts."""
     return {key[len(PART) :] for key in properties if key.startswith(PART)}
 
 
 def malformed_part_keys(
     properties: Mapping[str, str], count: int, numbers: set[str]
 ) -> Iterator[Diagnostic]:
-    """Parts that are not there, should not be there, or are not what was written."""
+    """Yield parts that are missing, unexpected or changed."""
     most = min(count, len(properties))  # never count up to a number of the map
     for number in range(most):
         key = f"{PART}{number}"
@@ -214,7 +215,7 @@ def malformed_part_keys(
         if part is None:
             yield Diagnostic("missing-part", f"part {number} of {count} is missing", path=(key,))
         elif not is_intact(number, part):
-            problem = f"part {number} of {count} was cut or changed"
+            problem = f"part {number} of {count} was truncated or changed"
             yield Diagnostic("corrupt-part", problem, path=(key,))
     if count > most:
         key = f"{PART}{most}"
@@ -222,21 +223,21 @@ def malformed_part_keys(
         yield Diagnostic("missing-part", problem, path=(key,))
     expected = {str(number) for number in range(most)}
     for name in sorted(numbers - expected):
-        problem = f"there are {count} parts, and this is none of them"
+        problem = f"unexpected part: there are {count} parts"
         yield Diagnostic("unexpected-part", problem, path=(PART + name,))
 
 
 def is_intact(number: int, part: str) -> bool:
-    """Whether a part is what was written at its place."""
+    """Return whether a part matches its checksum at its position."""
     found = _PART.fullmatch(part)
     return found is not None and found[1] == part_checksum(number, found[2])
 
 
 def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """What is wrong though every part is in order."""
+    """Yield errors of maps whose parts are all intact."""
     text = joined_text(properties)
     if properties.get(CHECKSUM) != sha256(text):
-        problem = "the parts do not belong together: their checksum is another"
+        problem = "the parts do not match their common checksum"
         yield Diagnostic("part-checksum-mismatch", problem, path=(CHECKSUM,))
         return
     try:
@@ -249,11 +250,11 @@ def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
     for key in properties:
         twice = key in moved or any(is_schema_key(key, prefix) for prefix in schemas)
         if twice and key not in markers:
-            problem = f"the key {key!r} stands beside the parts that hold it"
+            problem = f"the key {key!r} exists both in the parts and outside"
             yield Diagnostic("duplicate-key", problem, path=(key,))
     for key in sorted(markers):
         if properties.get(key) != PLACEHOLDER:
             problem = (
-                f"the key {key!r} does not say {PLACEHOLDER!r}, though the parts hold the schema"
+                f"the key {key!r} must be {PLACEHOLDER!r}, since the schema is stored in parts"
             )
             yield Diagnostic("duplicate-key", problem, path=(key,))

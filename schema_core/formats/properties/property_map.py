@@ -71,16 +71,16 @@ from schema_core.text import is_blank
 from schema_core.types import DataType
 from schema_core.types.base import node_count
 
-#: The prefix under which the schema of a table stands.
+#: The prefix of the schema of a table.
 SCHEMA = "schema"
 
-#: The keys that are looked for where a column turns out to be physical.
+#: The keys that are requested for a physical column.
 PHYSICAL_COLUMN_KEYS = ("name", "data-type", "expr", "metadata", "comment")
 
 
 @cached(node_count)
 def type_string(type_: DataType) -> str:
-    """The text of a type; most tables use few of them.
+    """Return the string of a type; cached, since most tables use few types.
 
     Raises:
         UnsupportedError: with code `type-not-serializable`.
@@ -89,7 +89,7 @@ def type_string(type_: DataType) -> str:
 
 
 def encode_column_kind(column: AnyColumn) -> Properties:
-    """What the row of a column has besides its name, its type and its comment."""
+    """Return the keys of a column besides its name, type and comment."""
     match column:
         case PhysicalColumn():
             return {}
@@ -102,10 +102,10 @@ def encode_column_kind(column: AnyColumn) -> Properties:
 
 
 def decode_column(row: PropertyReader) -> UnresolvedColumn:
-    """The column of a row; a key equal to the column's name is the same as none."""
+    """Decode a column; a metadata key equal to the column's name is the same as none."""
     name, comment = row.require("name"), row.get("comment")
     sql, type_ = row.get("expr"), row.get("data-type")
-    if sql is not None:  # its type is found again when it is resolved
+    if sql is not None:  # its type is inferred when it is resolved
         return UnresolvedComputedColumn(name, SqlExpression(sql), comment)
     if type_ is None:
         type_ = row.require("data-type")
@@ -116,7 +116,7 @@ def decode_column(row: PropertyReader) -> UnresolvedColumn:
 
 
 def encode_watermark(watermark: WatermarkSpec) -> Properties:
-    """A watermark as a row of the map."""
+    """Encode a watermark as a row of the map."""
     expression = watermark.watermark_expression
     return {
         "rowtime": watermark.rowtime_attribute,
@@ -126,26 +126,26 @@ def encode_watermark(watermark: WatermarkSpec) -> Properties:
 
 
 def decode_watermark(row: PropertyReader) -> tuple[str, str]:
-    """The column and the expression of a watermark's row."""
-    row.get("strategy.data-type")  # found again when the expression is resolved
+    """Return the column and the expression of a watermark."""
+    row.get("strategy.data-type")  # inferred when the expression is resolved
     return row.require("rowtime"), row.require("strategy.expr")
 
 
 def encode_names(named: Constraint | Index) -> Properties:
-    """A key or an index as a row of the map."""
+    """Encode a key constraint or an index as a row of the map."""
     return {"name": named.name, "columns": join_names(named.columns)}
 
 
 def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
-    """The name and the columns of a key or an index; None where it has no name."""
+    """Return the name and the columns of a key constraint or index; None if it has no name."""
     name = row.get("name")
     return None if name is None else (name, split_names(row.require("columns")))
 
 
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
-    """The columns alone: all that the map of a model keeps of a schema."""
+    """Encode only the columns of a schema, which is all that the map of a model stores."""
     found: Properties = {}
-    texts: dict[int, str] = {}  # by identity: to hash a nested type takes longer than the rest
+    texts: dict[int, str] = {}  # by identity, since hashing nested types is slow
     for number, column in enumerate(schema.columns):
         row, type_ = f"{prefix}.{number}.", column.data_type
         if (text := texts.get(id(type_))) is None:
@@ -161,7 +161,7 @@ def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
 
 
 def read_columns(reader: PropertyReader, prefix: str) -> Iterator[UnresolvedColumn]:
-    """The columns under a prefix; of physical ones, which most are, no more keys are looked up."""
+    """Yield the columns under a prefix, with a fast path for physical columns."""
     properties = reader.properties
     get, physical = properties.get, []
     for number in range(reader.count(prefix, "name")):
@@ -173,19 +173,20 @@ def read_columns(reader: PropertyReader, prefix: str) -> Iterator[UnresolvedColu
         else:
             physical.append(row)
             yield UnresolvedPhysicalColumn(name, type_, get(row + "comment"))
-    reader.took(physical, PHYSICAL_COLUMN_KEYS)
+    reader.mark_read(physical, PHYSICAL_COLUMN_KEYS)
 
 
 def decode_columns(reader: PropertyReader, prefix: str) -> Schema:
-    """A schema of the columns under a prefix, and of what is carried beside them."""
+    """Decode a schema of the columns under a prefix and of their sidecar keys."""
     return restore_schema(reader, Schema(tuple(read_columns(reader, prefix))), prefix)
 
 
 def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
-    """A schema under a prefix, exactly as Flink writes it.
+    """Encode a schema under a prefix, exactly as Flink does.
 
     Raises:
-        UnsupportedError: with code `type-not-serializable` or that of an expression without SQL.
+        UnsupportedError: with code `type-not-serializable`, or that of an expression without SQL
+            form.
     """
     key, immutable = schema.primary_key, schema.immutable_columns
     single = (("primary-key", key), ("immutable", immutable))
@@ -204,7 +205,7 @@ def encode_schema(schema: ResolvedSchema, prefix: str = SCHEMA) -> Properties:
 
 
 def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
-    """The schema under a prefix.
+    """Decode the schema under a prefix.
 
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value`, or those of the schema's
@@ -225,39 +226,39 @@ def decode_schema(reader: PropertyReader, prefix: str = SCHEMA) -> Schema:
     return restore_schema(reader, builder.build(), prefix)
 
 
-# --- what the map cannot carry -------------------------------------------------------------------
+# --- what the map cannot represent ----------------------------------------------------------------
 
 
 def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
-    """What `decode_schema` would not give back of what `encode_schema` writes."""
+    """Yield an error for everything that `decode_schema` would not restore."""
     single = (schema.primary_key, schema.immutable_columns)
     constraints = [constraint for constraint in single if constraint is not None]
     yield from (_blank_name(one) for one in constraints if is_blank(one.name))
     for named in (*constraints, *schema.indexes):
         if is_ambiguous(named):
             yield UnsupportedError(
-                f"the columns {_quoted(named.columns)} of {named.name!r} cannot be told apart "
+                f"the columns {_quoted(named.columns)} of {named.name!r} are ambiguous "
                 "in a property map",
                 code="lossy-names",
-                hint='the map joins names by commas: rename the column, or on_loss="carry"',
+                hint='the map joins names with commas; rename the column or use on_loss="carry"',
             )
 
 
 def losses_of_columns(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
-    """What `decode_columns` would not give back of what `encode_columns` writes."""
+    """Yield an error for everything that `decode_columns` would not restore."""
     more = (schema.watermark_specs, schema.primary_key, schema.indexes, schema.immutable_columns)
     if any(more):
         yield UnsupportedError(
-            "the property map of a model keeps columns alone, no watermark, key or index",
+            "the property map of a model stores only columns, without watermarks, keys and indexes",
             code="lossy-model-schema",
         )
 
 
 def _blank_name(constraint: Constraint) -> UnsupportedError:
     return UnsupportedError(
-        f"the name {constraint.name!r} of a key cannot be read back from a property map",
+        f"the blank constraint name {constraint.name!r} is lost in a property map",
         code="lossy-names",
-        hint="give it a name with a visible character",
+        hint="use a name that is not blank",
     )
 
 
@@ -265,7 +266,8 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(repr, names))
 
 
-#: What to do with what Flink's keys cannot tell: refuse, write as Flink does, or add our own keys.
+#: How to handle what Flink's keys cannot represent: refuse it, write what Flink writes, or add
+#: sidecar keys.
 OnLoss: TypeAlias = Literal["refuse", "flink", "carry"]
 POLICIES: tuple[OnLoss, ...] = get_args(OnLoss)
 
@@ -273,31 +275,31 @@ POLICIES: tuple[OnLoss, ...] = get_args(OnLoss)
 INPUT, OUTPUT = "input-schema", "output-schema"
 
 
-# --- parts ---------------------------------------------------------------------------------------
+# --- properties of tables -------------------------------------------------------------------------
 
 
 def encode_comment(comment: str | None) -> Properties:
-    """The comment of an object; the map has no empty one."""
+    """Encode the comment of an object; the map does not represent an empty one."""
     return {"comment": comment} if comment else {}
 
 
 def encode_snapshot(snapshot: int | None) -> Properties:
-    """The point in time that a table speaks of."""
+    """Encode the point in time to which a table refers."""
     return {} if snapshot is None else {"snapshot": str(snapshot)}
 
 
 def encode_partition_keys(keys: tuple[str, ...]) -> Properties:
-    """The partition keys."""
+    """Encode the partition keys."""
     return flatten("partition.keys", ({"name": key} for key in keys))
 
 
 def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
-    """The partition keys."""
+    """Decode the partition keys."""
     return tuple(row.require("name") for row in reader.rows("partition.keys", "name"))
 
 
 def encode_distribution(distribution: TableDistribution | None) -> Properties:
-    """How rows find their bucket."""
+    """Encode how rows are distributed into buckets."""
     if distribution is None:
         return {}
     properties = {"distribution.kind": distribution.kind.value}
@@ -308,7 +310,7 @@ def encode_distribution(distribution: TableDistribution | None) -> Properties:
 
 
 def decode_distribution(reader: PropertyReader) -> TableDistribution | None:
-    """How rows find their bucket; nothing without a kind, and keys up to the first gap."""
+    """Decode a distribution; None without a kind. Keys after a missing number are ignored."""
     part = reader.under("distribution")
     if part.get("kind") is None:
         return None
@@ -319,40 +321,40 @@ def decode_distribution(reader: PropertyReader) -> TableDistribution | None:
     return TableDistribution.of(kind, buckets, keys)
 
 
-# --- tables --------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Properties:
-    """The map of a table, as Flink 2.3 writes it.
+    """Encode a table as Flink 2.3 does.
 
     Raises:
-        SchemaError: with code `wrong-argument` for something that is not a resolved table.
-        UnsupportedError: for a type or an expression without text; and, where `on_loss` is
-            "refuse", for everything that could not be read back: codes `lossy-names`,
+        SchemaError: with code `wrong-argument` for anything but a resolved table.
+        UnsupportedError: for a type or an expression without SQL form; and, if `on_loss` is
+            "refuse", for everything that would not be restored: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
     """
     require_instance(table, ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
-    told = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
+    encoded = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
     properties = merge(
-        encode_schema(told.schema),
+        encode_schema(encoded.schema),
         encode_comment(table.comment),
         encode_snapshot(table.snapshot),
         encode_partition_keys(table.partition_keys),
         encode_distribution(table.distribution),
-        told.options,
-        told.own,
+        encoded.options,
+        encoded.sidecar_keys,
     )
     properties.pop(IS_GENERIC, None)
     return properties
 
 
 def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> CatalogTable:
-    """The table of a map; where it has no columns, they are looked for under `fallback`.
+    """Decode a table; if it has no columns, they are looked up under the prefix `fallback`.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for a map that is not complete,
-            `unsupported-sidecar-version` for keys that a later version of this library added.
+        SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
+            `unsupported-sidecar-version` for keys that a later version of this library wrote.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
     {'k': 'v'}
@@ -363,7 +365,7 @@ def decode_table(properties: Mapping[str, str], fallback: str | None = None) -> 
 def ignored_keys(
     properties: Mapping[str, str], fallback: str | None = None
 ) -> tuple[Diagnostic, ...]:
-    """The keys that `decode_table` drops, as Flink does without a word; none should be there.
+    """Return the keys that `decode_table` drops, which Flink drops silently.
 
     Raises:
         SchemaError: as `decode_table`.
@@ -378,7 +380,7 @@ def ignored_keys(
 
 
 def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTable:
-    """The table of a map whose keys are counted."""
+    """Decode a table from a reader, which records the keys."""
     prefix = SCHEMA
     if fallback is not None and not reader.count(prefix, "name"):
         prefix = fallback
@@ -393,29 +395,29 @@ def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTa
 
 
 def losses_of_table(table: ResolvedCatalogTable) -> Iterator[UnsupportedError]:
-    """What `decode_table` would not give back."""
+    """Yield an error for everything that `decode_table` would not restore."""
     yield from losses_of_schema(table.resolved_schema)
     yield from losses_of_comment(table.comment)
     yield from losses_of_options(table.options, (IS_GENERIC,))
 
 
-# --- views ---------------------------------------------------------------------------------------
+# --- views ----------------------------------------------------------------------------------------
 
 
 def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Properties:
-    """The map of a view. It does not hold the queries: the catalog keeps those beside it.
+    """Encode a view. Its queries are not included: the catalog stores them separately.
 
     Raises:
         UnsupportedError: as `encode_table`.
     """
     require_instance(view, ResolvedCatalogView, "view")
     refuse(losses_of_view(view), on_loss)
-    told = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
+    encoded = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
     properties = merge(
-        encode_schema(told.schema),
+        encode_schema(encoded.schema),
         encode_comment(view.comment),
-        told.options,
-        told.own,
+        encoded.options,
+        encoded.sidecar_keys,
     )
     properties.pop(IS_GENERIC, None)
     return properties
@@ -424,7 +426,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
 def decode_view(
     properties: Mapping[str, str], original_query: str, expanded_query: str
 ) -> CatalogView:
-    """The view of a map and of its queries.
+    """Decode a view from its map and its queries.
 
     Raises:
         SchemaError: as `decode_table`.
@@ -433,7 +435,7 @@ def decode_view(
 
 
 def read_view(reader: PropertyReader, original_query: str, expanded_query: str) -> CatalogView:
-    """The view of a map whose keys are counted."""
+    """Decode a view from a reader, which records the keys."""
     return CatalogView(
         decode_schema(reader),
         original_query,
@@ -444,41 +446,41 @@ def read_view(reader: PropertyReader, original_query: str, expanded_query: str) 
 
 
 def losses_of_view(view: ResolvedCatalogView) -> Iterator[UnsupportedError]:
-    """What `decode_view` would not give back."""
+    """Yield an error for everything that `decode_view` would not restore."""
     yield from losses_of_schema(view.resolved_schema)
     yield from losses_of_comment(view.comment)
     yield from losses_of_options(view.options, (IS_GENERIC,))
 
 
-# --- models --------------------------------------------------------------------------------------
+# --- models ---------------------------------------------------------------------------------------
 
 
 def encode_model(model: ResolvedCatalogModel, on_loss: OnLoss = "refuse") -> Properties:
-    """The map of a model: the columns of both schemas, and its options.
+    """Encode a model: the columns of both schemas, and its options.
 
     Raises:
-        UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema that
-            has more than columns.
+        UnsupportedError: as `encode_table`, and with code `lossy-model-schema` for a schema with
+            more than columns.
     """
     require_instance(model, ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)
-    taken, given = model.resolved_input_schema, model.resolved_output_schema
-    told = encoded_parts(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
-    own = told.own
+    inputs, outputs = model.resolved_input_schema, model.resolved_output_schema
+    encoded = encoded_parts(ResolvedSchema(), model.options, model.comment, on_loss, removed=())
+    sidecar_keys = encoded.sidecar_keys
     if on_loss == "carry":
-        own |= sidecar.non_column_keys(taken, INPUT)
-        own |= sidecar.non_column_keys(given, OUTPUT)
+        sidecar_keys |= sidecar.non_column_keys(inputs, INPUT)
+        sidecar_keys |= sidecar.non_column_keys(outputs, OUTPUT)
     return merge(
-        encode_columns(taken, INPUT),
-        encode_columns(given, OUTPUT),
+        encode_columns(inputs, INPUT),
+        encode_columns(outputs, OUTPUT),
         encode_comment(model.comment),
-        told.options,
-        own,
+        encoded.options,
+        sidecar_keys,
     )
 
 
 def decode_model(properties: Mapping[str, str]) -> CatalogModel:
-    """The model of a map; a schema that is not there is empty.
+    """Decode a model; an absent schema is empty.
 
     Raises:
         SchemaError: as `decode_table`.
@@ -487,7 +489,7 @@ def decode_model(properties: Mapping[str, str]) -> CatalogModel:
 
 
 def read_model(reader: PropertyReader) -> CatalogModel:
-    """The model of a map whose keys are counted."""
+    """Decode a model from a reader, which records the keys."""
     return CatalogModel(
         decode_columns(reader, INPUT),
         decode_columns(reader, OUTPUT),
@@ -497,22 +499,22 @@ def read_model(reader: PropertyReader) -> CatalogModel:
 
 
 def losses_of_model(model: ResolvedCatalogModel) -> Iterator[UnsupportedError]:
-    """What `decode_model` would not give back."""
+    """Yield an error for everything that `decode_model` would not restore."""
     yield from losses_of_columns(model.resolved_input_schema)
     yield from losses_of_columns(model.resolved_output_schema)
     yield from losses_of_comment(model.comment)
     yield from losses_of_options(model.options, ())
 
 
-# --- what is told, and what is carried ------------------------------------------------------------
+# --- sidecar keys ---------------------------------------------------------------------------------
 
 
 class EncodedParts(NamedTuple):
-    """What Flink's keys tell of an object, and our own keys with the rest."""
+    """What Flink's keys represent of an object, and sidecar keys for the rest."""
 
     schema: ResolvedSchema
     options: Properties
-    own: Properties
+    sidecar_keys: Properties
 
 
 def encoded_parts(
@@ -522,50 +524,50 @@ def encoded_parts(
     on_loss: OnLoss,
     removed: tuple[str, ...] = (IS_GENERIC,),
 ) -> EncodedParts:
-    """All of it as it is, unless what would be lost is to be carried."""
+    """Split an object into `EncodedParts`; without sidecar keys unless `on_loss` is "carry"."""
     if on_loss != "carry":
         return EncodedParts(schema, dict(options), {})
-    schema, own = sidecar.split_schema(schema, SCHEMA)
-    stated, lost = sidecar.split_options(options, removed)
-    return EncodedParts(schema, stated, own | lost | sidecar.comment_key(comment))
+    schema, sidecar_keys = sidecar.split_schema(schema, SCHEMA)
+    options_kept, lost = sidecar.split_options(options, removed)
+    return EncodedParts(schema, options_kept, sidecar_keys | lost | sidecar.comment_key(comment))
 
 
-# --- losses --------------------------------------------------------------------------------------
+# --- losses ---------------------------------------------------------------------------------------
 
 
 def losses_of_comment(comment: str | None) -> Iterator[UnsupportedError]:
-    """An empty comment is read back as none."""
+    """Yield an error for an empty comment, which is decoded as absent."""
     if comment == "":
         yield UnsupportedError(
             "an empty comment is lost in a property map",
             code="lossy-comment",
-            hint='leave the comment away, or on_loss="carry"',
+            hint='omit the comment or use on_loss="carry"',
         )
 
 
 def losses_of_options(
     options: Mapping[str, str], removed: tuple[str, ...]
 ) -> Iterator[UnsupportedError]:
-    """Options whose keys belong to the map, or that Flink takes out of it."""
+    """Yield an error for options with reserved keys, or that Flink removes."""
     for key in options:
         if sidecar.is_lost(key, removed):
             yield UnsupportedError(
                 f"the option {key!r} is lost in a property map",
                 code="lossy-option",
-                hint='the map needs this key: give the option another name, or on_loss="carry"',
+                hint='the key is reserved; rename the option or use on_loss="carry"',
             )
 
 
 def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
-    """Raise the losses, all at once, if there are any and nothing else is asked for.
+    """Raise all losses at once, if `on_loss` is "refuse".
 
     Raises:
-        UnsupportedError: the losses.
-        SchemaError: with code `unknown-policy` for an `on_loss` that there is not.
+        UnsupportedError: one for each loss.
+        SchemaError: with code `unknown-policy` for an unknown `on_loss`.
     """
     if on_loss not in POLICIES:
-        hint = f"one of {', '.join(POLICIES)}"
-        raise SchemaError(f"there is no policy {on_loss!r}", code="unknown-policy", hint=hint)
+        hint = f"use one of {', '.join(POLICIES)}"
+        raise SchemaError(f"unknown policy {on_loss!r}", code="unknown-policy", hint=hint)
     if on_loss != "refuse":
         return
     found = Gathering()
@@ -576,38 +578,42 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
 def encode_materialized_table(
     table: ResolvedCatalogMaterializedTable, on_loss: OnLoss = "refuse"
 ) -> Properties:
-    """The map of a materialized table, as Flink 2.3 writes it.
+    """Encode a materialized table as Flink 2.3 does.
+
+    Its own keys override options of the same name. The start mode is not stored.
 
     Raises:
-        UnsupportedError: as `property_map.encode_table`.
+        UnsupportedError: as `encode_table`.
     """
     refuse(losses_of_materialized_table(table), on_loss)
-    told = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss, removed=())
+    encoded = encoded_parts(
+        table.resolved_schema, table.options, table.comment, on_loss, removed=()
+    )
     if on_loss == "carry":
-        told.own.update(sidecar.handler_key(table.refresh_handler))
+        encoded.sidecar_keys.update(sidecar.handler_key(table.refresh_handler))
     return merge(
-        encode_schema(told.schema),
+        encode_schema(encoded.schema),
         encode_comment(table.comment),
         encode_snapshot(table.snapshot),
         encode_partition_keys(table.partition_keys),
         encode_distribution(table.distribution),
-        told.options,
+        encoded.options,
         encode_refresh(table),
-        told.own,
+        encoded.sidecar_keys,
     )
 
 
 def decode_materialized_table(properties: Mapping[str, str]) -> CatalogMaterializedTable:
-    """The materialized table of a map.
+    """Decode a materialized table.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for a map that is not complete.
+        SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map.
     """
     return read_materialized_table(sidecar.open_reader(properties))
 
 
 def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
-    """The materialized table of a map whose keys are counted."""
+    """Decode a materialized table from a reader, which records the keys."""
     handler = decode_handler(reader.get("refresh-handler-bytes"))
     unit = reader.member("freshness-unit", FreshnessUnit)
     return CatalogMaterializedTable(
@@ -629,7 +635,7 @@ def read_materialized_table(reader: PropertyReader) -> CatalogMaterializedTable:
 
 
 def encode_refresh(table: ResolvedCatalogMaterializedTable) -> Properties:
-    """The keys that materialized tables alone have; a resolved one knows freshness and mode."""
+    """Encode the keys that only materialized tables have."""
     refresh = {
         "original-query": table.original_query,
         "expanded-query": table.expanded_query,
@@ -645,15 +651,15 @@ def encode_refresh(table: ResolvedCatalogMaterializedTable) -> Properties:
 
 
 def encode_handler(handler: bytes | None) -> str | None:
-    """What the refresh needs to find its job, as base64; empty bytes are none."""
+    """Encode the refresh handler as base64; empty bytes are not represented."""
     return base64.b64encode(handler).decode() if handler else None
 
 
 def decode_handler(text: str | None) -> bytes | None:
-    """The bytes of base64 text, with or without padding; blank text is none.
+    """Decode base64, with or without padding; a blank string is None.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for text that is no base64.
+        SchemaError: with code `invalid-key-value` for a string that is not base64.
     """
     if text is None or is_blank(text):
         return None
@@ -662,13 +668,13 @@ def decode_handler(text: str | None) -> bytes | None:
         return base64.b64decode(text + padding, validate=True)
     except (binascii.Error, ValueError):
         key = "refresh-handler-bytes"
-        raise malformed_key(key, f"the key {key!r} is no base64") from None
+        raise malformed_key(key, f"the key {key!r} must be base64") from None
 
 
 def losses_of_materialized_table(
     table: ResolvedCatalogMaterializedTable,
 ) -> Iterator[UnsupportedError]:
-    """What `decode_materialized_table` would not give back."""
+    """Yield an error for everything that `decode_materialized_table` would not restore."""
     yield from losses_of_schema(table.resolved_schema)
     yield from losses_of_comment(table.comment)
     yield from losses_of_options(table.options, ())

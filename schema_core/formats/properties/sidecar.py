@@ -1,9 +1,9 @@
-"""What Flink's map loses, carried in the map under keys of our own that Flink skips.
+"""Sidecar keys: keys of this library in a property map, for what Flink's keys cannot represent.
 
-The keys begin with ``schema.``, which every Flink since 1.13 keeps out of the options, then name
-this library and the version of what is written; no Flink counts them among its columns. Whatever
-the map cannot say truly is left out of Flink's own keys: a key constraint on a column ``a,b`` would
-be one on two columns there.
+The keys start with ``schema.``, which every Flink since 1.13 excludes from the options, followed by
+the name of this library and the version of the format; Flink does not count them as columns.
+Whatever Flink's keys would misrepresent is omitted there: a primary key on a column ``a,b`` would
+be one on two columns.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from schema_core.schema.unresolved import (
 )
 from schema_core.text import is_blank
 
-#: Ours, in every version, and what this version writes.
+#: The prefix of all versions, and the version that is written.
 PREFIX = "schema-core-"
 VERSION = f"{PREFIX}1"
 
-#: Sub-keys of the schema part, and those of the object itself.
+#: Sub-keys of the schema, and those of the object itself.
 PRIMARY_KEY, IMMUTABLE, INDEXES, WATERMARKS = "primary-key", "immutable", "indexes", "watermarks"
 METADATA_KEYS = "metadata-keys"
 OPTIONS, COMMENT, HANDLER = "options", "comment", "refresh-handler"
 
 
 def to_json(value: object) -> str:
-    """A value as the JSON that is written, always the same for the same value."""
+    """Encode a value as JSON, deterministically."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def sidecar_key(part: str, prefix: str = "schema") -> str:
-    """The whole key of a part.
+    """Return the complete key of a part.
 
     >>> sidecar_key("options")
     'schema.schema-core-1.options'
@@ -62,26 +62,26 @@ def sidecar_key(part: str, prefix: str = "schema") -> str:
     return f"{prefix}.{VERSION}.{part}"
 
 
-# --- what is lossy -------------------------------------------------------------------------------
+# --- what Flink's keys cannot represent -----------------------------------------------------------
 
 
 def is_ambiguous(named: Constraint | Index) -> bool:
-    """Whether the names of the columns, joined by commas, are read as others."""
+    """Return whether the column names, joined with commas, are split differently."""
     return tuple(split_names(join_names(named.columns))) != named.columns
 
 
 def is_lossy(constraint: Constraint) -> bool:
-    """Whether a key cannot be read back from Flink's keys."""
+    """Return whether a key constraint cannot be decoded from Flink's keys."""
     return is_blank(constraint.name) or is_ambiguous(constraint)
 
 
 def is_lost(option: str, removed: tuple[str, ...]) -> bool:
-    """Whether an option is lost when the map is read: the map needs its key, or takes it out."""
+    """Return whether an option is lost on decoding: its key is reserved, or Flink removes it."""
     return is_reserved(option) or option in removed
 
 
 def is_read_by_older_flink(option: str) -> bool:
-    """Whether a lost option harms nobody where it stands: Flink up to 2.1 reads it there.
+    """Return whether a lost option may stay in the map, since Flink up to 2.1 reads it there.
 
     >>> is_read_by_older_flink("schema-registry.url"), is_read_by_older_flink("schema.0.name")
     (True, False)
@@ -89,16 +89,16 @@ def is_read_by_older_flink(option: str) -> bool:
     return option.startswith("schema") and not option.startswith("schema.")
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- encoding -------------------------------------------------------------------------------------
 
 
 def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, Properties]:
-    """The schema that Flink's keys can tell, and under our own keys what they cannot."""
+    """Split a schema into what Flink's keys can represent and sidecar keys for the rest."""
     key, immutable, indexes = schema.primary_key, schema.immutable_columns, schema.indexes
     key_is_lost = key is not None and is_lossy(key)
     immutable_is_lost = immutable is not None and (key_is_lost or is_lossy(immutable))
     indexes_are_lost = any(map(is_ambiguous, indexes))
-    told = ResolvedSchema(
+    representable = ResolvedSchema(
         schema.columns,
         schema.watermark_specs,
         None if key_is_lost else key,
@@ -112,11 +112,11 @@ def split_schema(schema: ResolvedSchema, prefix: str) -> tuple[ResolvedSchema, P
         immutable=immutable if immutable_is_lost else None,
         indexes=indexes if indexes_are_lost else (),
     )
-    return told, own
+    return representable, own
 
 
 def non_column_keys(schema: ResolvedSchema, prefix: str) -> Properties:
-    """Everything but columns, for a schema of which Flink's map keeps columns alone."""
+    """Return sidecar keys for everything but columns, for maps of models."""
     return schema_keys(
         prefix,
         schema.columns,
@@ -136,7 +136,7 @@ def schema_keys(
     indexes: Iterable[Index] = (),
     watermarks: Iterable[WatermarkSpec] = (),
 ) -> Properties:
-    """Our own keys for these members of a schema; what is not there has none."""
+    """Return the sidecar keys of these members of a schema; absent members have none."""
     members = {
         PRIMARY_KEY: [] if primary_key is None else [primary_key.name, *primary_key.columns],
         IMMUTABLE: [] if immutable is None else [immutable.name, *immutable.columns],
@@ -151,58 +151,58 @@ def schema_keys(
 
 
 def has_explicit_default_key(column: AnyColumn) -> bool:
-    """Whether a metadata column has a key, which is its name: Flink reads it as without one."""
+    """Return whether a metadata column has its own name as key; Flink decodes it as absent."""
     return isinstance(column, MetadataColumn) and column.metadata_key == column.name
 
 
 def split_options(
     options: Mapping[str, str], removed: tuple[str, ...] = (IS_GENERIC,)
 ) -> tuple[Properties, Properties]:
-    """The options that can stand in the map, and under our own key those that would be lost."""
+    """Split options into those that the map can represent and sidecar keys for the others."""
     lost = {key: value for key, value in options.items() if is_lost(key, removed)}
     if not lost:
         return dict(options), {}
-    told = {
+    representable = {
         key: value
         for key, value in options.items()
         if key not in lost or is_read_by_older_flink(key)
     }
-    return told, {sidecar_key(OPTIONS): to_json(lost)}
+    return representable, {sidecar_key(OPTIONS): to_json(lost)}
 
 
 def comment_key(comment: str | None) -> Properties:
-    """An empty comment, for which the map has no place."""
+    """Return the sidecar key of an empty comment, which the map cannot represent."""
     return {sidecar_key(COMMENT): ""} if comment == "" else {}
 
 
 def handler_key(handler: bytes | None) -> Properties:
-    """An empty refresh handler, which is none in the map."""
+    """Return the sidecar key of an empty refresh handler, which the map cannot represent."""
     return {sidecar_key(HANDLER): ""} if handler == b"" else {}
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- decoding -------------------------------------------------------------------------------------
 
 
 def check_version(reader: PropertyReader) -> None:
-    """Refuse what a later version of this library has written: half of it would be lost.
+    """Raise an error for keys of a later version of this library, which would be lost.
 
     Raises:
         SchemaError: with code `unsupported-sidecar-version`.
     """
-    ours, known = f"schema.{PREFIX}", f"schema.{VERSION}."
-    if not reader.has(ours):
+    all_versions, this_version = f"schema.{PREFIX}", f"schema.{VERSION}."
+    if not reader.has_prefix(all_versions):
         return
     for key in reader.properties:
-        if key.startswith(ours) and not key.startswith(known):
-            problem = f"a later version of schema_core wrote {key!r}"
+        if key.startswith(all_versions) and not key.startswith(this_version):
+            problem = f"{key!r} was written by a later version of schema_core"
             raise malformed_key(key, problem, "unsupported-sidecar-version")
 
 
 def open_reader(properties: Mapping[str, str]) -> PropertyReader:
-    """A reader of a map, once it is sure that it can be read.
+    """Return a reader of a map after checking its types and version.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for what is no text, or as `check_version`.
+        SchemaError: with code `invalid-key-value` for anything but strings, or as `check_version`.
     """
     require_strings(properties)
     reader = PropertyReader(properties)
@@ -211,7 +211,7 @@ def open_reader(properties: Mapping[str, str]) -> PropertyReader:
 
 
 def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schema:
-    """The schema with what our own keys say besides."""
+    """Return the schema with the parts that sidecar keys contain."""
     part = reader.under(f"{prefix}.{VERSION}")
     changes: dict[str, Any] = {}
     if key := _read_list(part, PRIMARY_KEY):
@@ -230,14 +230,14 @@ def restore_schema(reader: PropertyReader, schema: Schema, prefix: str) -> Schem
 
 
 def _with_explicit_key(column: UnresolvedColumn, same: tuple[str, ...]) -> UnresolvedColumn:
-    """The column with its name as its key, unless Flink's key says another one."""
+    """Return the column with its name as metadata key, unless Flink's keys contain another one."""
     if not isinstance(column, UnresolvedMetadataColumn) or column.metadata_key is not None:
         return column
     return replace(column, metadata_key=column.name) if column.name in same else column
 
 
 def restore_options(reader: PropertyReader) -> Properties:
-    """All options, those under our own key too."""
+    """Return all options, including those in the sidecar key."""
     options = reader.options()
     if (text := reader.get(sidecar_key(OPTIONS))) is None:
         return options
@@ -249,24 +249,24 @@ def restore_options(reader: PropertyReader) -> Properties:
 
 
 def restore_comment(reader: PropertyReader) -> str | None:
-    """The comment of an object, which may be empty."""
-    own, told = reader.get(sidecar_key(COMMENT)), reader.get("comment")
-    return own if told is None else told
+    """Return the comment of an object, which may be empty."""
+    own, representable = reader.get(sidecar_key(COMMENT)), reader.get("comment")
+    return own if representable is None else representable
 
 
 def restore_handler(reader: PropertyReader, handler: bytes | None) -> bytes | None:
-    """The refresh handler, which may be empty."""
+    """Return the refresh handler, which may be empty."""
     return b"" if reader.get(sidecar_key(HANDLER)) is not None and handler is None else handler
 
 
 def _read_list(part: PropertyReader, key: str) -> tuple[str, ...]:
-    """A list of texts, or nothing."""
+    """Parse a list of strings; empty if the key does not exist."""
     text = part.get(key)
     return () if text is None else _string_list(read_json(key, text), key)
 
 
 def _read_lists(part: PropertyReader, key: str) -> tuple[tuple[str, ...], ...]:
-    """A list of lists of texts, or nothing."""
+    """Parse a list of lists of strings; empty if the key does not exist."""
     text = part.get(key)
     if text is None:
         return ()
@@ -285,10 +285,10 @@ def _string_list(found: object, key: str, least: int = 1) -> tuple[str, ...]:
 
 
 def read_string_map(key: str, text: str) -> Properties:
-    """A map of texts that `to_json` wrote.
+    """Parse a JSON object of strings.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for any other text.
+        SchemaError: with code `invalid-key-value` for any other string.
     """
     found = read_json(key, text)
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
@@ -297,10 +297,10 @@ def read_string_map(key: str, text: str) -> Properties:
 
 
 def read_json(key: str, text: str) -> object:
-    """The value of a text that `to_json` wrote.
+    """Parse JSON.
 
     Raises:
-        SchemaError: with code `invalid-key-value` for any other text.
+        SchemaError: with code `invalid-key-value` for any other string.
     """
     try:
         found: object = json.loads(text)
@@ -310,4 +310,4 @@ def read_json(key: str, text: str) -> object:
 
 
 def _malformed(key: str) -> SchemaError:
-    return malformed_key(key, f"the key {key!r} does not hold what schema_core writes there")
+    return malformed_key(key, f"the key {key!r} is not in the format that schema_core writes")

@@ -1,7 +1,8 @@
-"""Reading what a store holds, whichever Flink wrote it, and writing it again as of today.
+"""Read stored property maps of any version of Flink, and upgrade them to today's keys.
 
-`read_map` tells by the keys what kind of object it is and which versions may have written it;
-`upgrade` writes the map of today and says what could not be known. It is idempotent.
+`read_map` determines from the keys the kind of object and the versions that may have written it;
+`upgrade` encodes it with today's keys and reports what the old map does not contain. It is
+idempotent.
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ ResolvedStoredObject: TypeAlias = (
 
 
 class MapKind(Enum):
-    """What a map is of.
+    """The kind of object that a map encodes.
 
-    That of a view looks like that of a table, unless its queries stand in it as well.
+    The map of a view is that of a table unless it includes the queries.
     """
 
     TABLE = "table"
@@ -80,7 +81,7 @@ class MapKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MapFormat:
-    """How the map of a kind is read, resolved and written."""
+    """The functions that decode, resolve and encode a kind of map."""
 
     read: Callable[[PropertyReader], StoredObject]
     resolve: Callable[[Any, SchemaResolver], ResolvedStoredObject]
@@ -88,17 +89,17 @@ class MapFormat:
 
 
 def read_view_with_queries(reader: PropertyReader) -> CatalogView:
-    """The view of a map that holds its queries too."""
+    """Decode a view whose map includes its queries."""
     return read_view(reader, reader.require(ORIGINAL), reader.require(EXPANDED))
 
 
 def resolve_stored_view(view: CatalogView, resolver: SchemaResolver) -> ResolvedCatalogView:
-    """The view with the types that were stored: what its query reads is not at hand."""
+    """Resolve a view with its stored types, since the objects of its query are not available."""
     return resolve_view(view, resolver, lambda _: ())
 
 
 def encode_view_with_queries(view: ResolvedCatalogView, on_loss: OnLoss) -> Properties:
-    """The map of a view with its queries, under the keys that materialized tables have."""
+    """Encode a view with its queries, under the keys of materialized tables."""
     queries = {ORIGINAL: view.original_query, EXPANDED: view.expanded_query}
     return encode_view(view, on_loss) | queries
 
@@ -112,10 +113,10 @@ MAP_FORMATS: dict[MapKind, MapFormat] = {
     MapKind.MODEL: MapFormat(read_model, resolve_model, encode_model),
 }
 
-#: So often expressions are printed at most, until their text stays.
+#: How often expressions are printed and parsed at most until their form is stable.
 MAX_ITERATIONS = 4
 
-#: The queries of a view or a materialized table, and the keys that materialized tables alone have.
+#: The queries of a view or materialized table, and keys that only materialized tables have.
 ORIGINAL, EXPANDED = "original-query", "expanded-query"
 REFRESH = frozenset({
     "freshness-interval", "freshness-unit", "logical-refresh-mode", "refresh-mode",
@@ -124,7 +125,7 @@ REFRESH = frozenset({
 
 
 def kind_of(properties: Mapping[str, str]) -> MapKind:
-    """What a map is of, by its keys: one that is lost does not change it.
+    """Determine the kind of a map from its keys; a missing key does not change the result.
 
     >>> kind_of({"input-schema.0.name": "f", "input-schema.0.data-type": "INT"})
     <MapKind.MODEL: 'model'>
@@ -141,9 +142,9 @@ def kind_of(properties: Mapping[str, str]) -> MapKind:
 
 @dataclass(frozen=True, slots=True)
 class StoredMap:
-    """An object that a store held: what it is, who may have written it, what was not to be known.
+    """A stored object: its kind, the versions that may have written it, and notes.
 
-    `properties` is the same map with the keys of today, `layers` what was taken off it: "hive",
+    `properties` is the map with today's keys. `layers` are the encodings that were removed: "hive",
     "parts", "spark".
     """
 
@@ -156,14 +157,14 @@ class StoredMap:
 
 
 def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap:
-    r"""The object of a map that any Flink since 1.9, Spark, or this library wrote to any store.
+    r"""Decode a map written to any store by any Flink since 1.9, by Spark, or by this library.
 
-    Without a `kind` the keys decide; a model without columns then looks like a table.
+    Without `kind` it is determined from the keys; a model without columns then appears as a table.
 
     Raises:
-        SchemaError: with code `hive-table` for a table that only Hive knows; `missing-key`,
-            `invalid-key-value` and those of `parts.damage` for a map that is damaged;
-            `invalid-legacy-type` for an old type that cannot be read.
+        SchemaError: with code `hive-table` for a table whose columns only Hive stores;
+            `missing-key`, `invalid-key-value` and those of `parts.malformed_parts` for a malformed
+            map; `invalid-legacy-type` for a legacy type that cannot be parsed.
 
     >>> found = read_map(
     ...     {
@@ -192,12 +193,12 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
     return StoredMap(found, kind, modern.properties, modern.layers, modern.versions, notes)
 
 
-# --- upgrade -------------------------------------------------------------------------------------
+# --- upgrade --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradedMap:
-    """The map of today, which versions may have written the old one, what was not to be known."""
+    """A map with today's keys, the versions that may have written the original, and notes."""
 
     properties: Properties
     versions: Versions
@@ -210,13 +211,13 @@ def upgrade(
     on_loss: OnLoss = "carry",
     kind: MapKind | None = None,
 ) -> UpgradedMap:
-    """The map of today for what a stored one says.
+    """Encode a stored map with today's keys.
 
-    The types of computed columns and watermarks are found anew; where they differ from those that
-    were stored, a note says so.
+    The types of computed columns and watermarks are inferred again; a note reports where they
+    differ from the stored ones.
 
     Raises:
-        SchemaError: as `read_map`, and for a schema that `resolver` refuses: nothing is written.
+        SchemaError: as `read_map`, and for a schema that `resolver` refuses.
         UnsupportedError: as `property_map.encode_table`.
 
     >>> done = upgrade({"schema.0.name": "d", "schema.0.type": "DECIMAL", "connector.type": "x"})
@@ -230,9 +231,9 @@ def upgrade(
     resolved = shape.resolve(found.object, resolver or SchemaResolver())
     stale = tuple(stale_types(found.properties, resolved))
     properties = shape.encode(resolved, on_loss)
-    printed = (key for key in properties if key.endswith(".expr"))
-    anew = any(properties[key] != found.properties.get(key) for key in printed)
-    if anew or any(key.startswith(GENERIC_PREFIX) for key in properties):
+    expressions = (key for key in properties if key.endswith(".expr"))
+    is_reprinted = any(properties[key] != found.properties.get(key) for key in expressions)
+    if is_reprinted or any(key.startswith(GENERIC_PREFIX) for key in properties):
         properties = until_stable(properties, shape, resolver or SchemaResolver(), on_loss)
     return UpgradedMap(properties, found.versions, (*found.notes, *stale))
 
@@ -240,9 +241,9 @@ def upgrade(
 def until_stable(
     properties: Properties, shape: MapFormat, resolver: SchemaResolver, on_loss: OnLoss
 ) -> Properties:
-    r"""The map as it stays however often it is read and written.
+    r"""Decode and encode a map until it no longer changes.
 
-    Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which stays.
+    Flink prints ``'ä'`` as ``u&'\00e4'``, and that as ``_UTF16'ä'``, which is stable.
     """
     for _ in range(MAX_ITERATIONS):
         modern = modernize_keys(properties).properties
@@ -257,7 +258,7 @@ def until_stable(
 def stale_types(
     properties: Mapping[str, str], resolved: ResolvedStoredObject
 ) -> Iterator[Diagnostic]:
-    """Stored types of computed columns and watermarks that are other ones today."""
+    """Yield stored types of computed columns and watermarks that are different today."""
     for prefix, schema in schemas_of(resolved):
         yield from _stale_column_types(properties, prefix, schema)
         for number, watermark in enumerate(schema.watermark_specs):
@@ -267,7 +268,7 @@ def stale_types(
 
 
 def schemas_of(resolved: ResolvedStoredObject) -> tuple[tuple[str, ResolvedSchema], ...]:
-    """The schemas of an object, with the prefixes of their keys."""
+    """Return the schemas of an object with the prefixes of their keys."""
     if isinstance(resolved, ResolvedCatalogModel):
         return (
             ("input-schema", resolved.resolved_input_schema),
@@ -293,6 +294,7 @@ def _type_diagnostic(properties: Mapping[str, str], key: str, now: str) -> Itera
         same = parse_type(stored).as_serializable_string() == now
     except SchemaCoreError:
         same = False
-    what = "is written otherwise today" if same else "is not what the expression gives"
-    problem = f"the type {stored[:60]} {what}: {now}"
+    problem = f"the type of the expression is {now}, but {stored[:60]} is stored"
+    if same:
+        problem = f"the canonical form of the type {stored[:60]} is {now}"
     yield Diagnostic("noncanonical-type" if same else "stale-type", problem, path=(key,))

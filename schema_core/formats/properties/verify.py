@@ -55,7 +55,7 @@ from schema_core.formats.spark.table_properties import (
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 
-#: Numbered rows of a map: prefix, and the field that every row has.
+#: Numbered rows of a map: the prefix, and the field that every row has.
 ROWS: tuple[tuple[str, str], ...] = (
     ("schema",           "name"),
     ("schema.watermark", "rowtime"),
@@ -66,38 +66,40 @@ ROWS: tuple[tuple[str, str], ...] = (
     ("output-schema",    "name"),
 )  # fmt: skip
 
-#: What a schema stands under.
+#: The prefix of any schema.
 _ANY = r"(?:(?:in|out)put-)?schema\."
 
-#: So many missing rows are named one by one.
+#: The number of missing rows that are reported individually.
 MAX_REPORTED_GAPS = 8
 
 
-# --- rows and their numbers ----------------------------------------------------------------------
+# --- rows and their numbers -----------------------------------------------------------------------
 
 
 def numbers_of(properties: Mapping[str, str], prefix: str) -> set[str]:
-    """The numbers of the rows under a prefix, as they are written."""
+    """Return the numbers of the rows under a prefix, as written."""
     pattern = re.compile(rf"{re.escape(prefix)}\.([0-9]+)\.")
     return {row[1] for key in properties if (row := pattern.match(key))}
 
 
 def malformed_numbers(properties: Properties) -> Iterator[Diagnostic]:
-    """Numbers that are written oddly, of which two can mean the same row."""
+    """Yield numbers in non-canonical form, of which two can denote the same row."""
     for prefix, _ in ROWS:
         numbers = numbers_of(properties, prefix)
         for number in sorted(numbers):
             plain = number.lstrip("0") or "0"
             twice = plain != number and plain in numbers
             if plain != number or len(number) > 10:
-                means = f"row {plain} as well" if twice else "no row"
+                problem = f"the number {number[:20]} is not canonical"
+                if twice:
+                    problem = f"the numbers {number[:20]} and {plain} denote the same row"
                 code = "duplicate-key" if twice else "invalid-key-number"
                 place = f"{prefix}.{number}"
-                yield Diagnostic(code, f"the number {number[:20]} means {means}", path=(place,))
+                yield Diagnostic(code, problem, path=(place,))
 
 
 def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
-    """Rows that are missing, up to the highest that is there, or that have no name."""
+    """Yield rows that are missing below the highest one, or that have no name."""
     for prefix, field in ROWS:
         numbers = {int(one) for one in numbers_of(properties, prefix) if len(one) <= 10}
         missing = list(islice(gaps(numbers), MAX_REPORTED_GAPS))
@@ -114,7 +116,7 @@ def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
 
 
 def gaps(numbers: set[int]) -> Iterator[int]:
-    """The numbers from 0 on that are missing below the highest.
+    """Yield the missing numbers from 0 up to the highest one.
 
     >>> list(gaps({1, 4}))
     [0, 2, 3]
@@ -126,7 +128,7 @@ def gaps(numbers: set[int]) -> Iterator[int]:
 
 
 def missing_types(properties: Properties) -> Iterator[Diagnostic]:
-    """Expressions without the type beside them, which is written and never read."""
+    """Yield expressions without their type, which is written but never read."""
     for key in properties:
         if re.fullmatch(_ANY + r"(?:\d+|watermark\.\d+\.strategy)\.expr", key):
             row = key.removesuffix("expr")
@@ -138,26 +140,26 @@ def _missing(key: str) -> Diagnostic:
     return Diagnostic("missing-key", f"the key {key!r} is missing", path=(key,))
 
 
-# --- keys and values -----------------------------------------------------------------------------
+# --- keys and values ------------------------------------------------------------------------------
 
 
 def unknown_keys(
     reader: PropertyReader, properties: Properties, *, broken: bool
 ) -> Iterator[Diagnostic]:
-    """Keys that belong to the map and that nobody asked for.
+    """Yield reserved keys that were not requested.
 
-    Of a broken map, the keys that stand alone have perhaps not been asked for yet.
+    In a map with unreadable parts, keys without numbers may not have been requested yet.
     """
     for one in reader.ignored():
         (key,) = one.path
         if key in properties and not (broken and key in RESERVED_KEYS):
             row = key.rpartition(".")[0]
-            known = sorted(name for name in reader.asked if name.rpartition(".")[0] == row)
-            hint = similar(key, known)
-            yield Diagnostic("unknown-key", "a key without meaning here", path=(key,), hint=hint)
+            requested = sorted(name for name in reader.requested if name.rpartition(".")[0] == row)
+            hint = similar(key, requested)
+            yield Diagnostic("unknown-key", "this key has no meaning", path=(key,), hint=hint)
 
 
-#: What our own keys hold, and the key of Flink that says the same.
+#: Sidecar keys -> Flink's key for the same value.
 FLINK_EQUIVALENTS = {
     sidecar.PRIMARY_KEY: "schema.primary-key.name",
     sidecar.IMMUTABLE: "schema.immutable.name",
@@ -168,10 +170,10 @@ FLINK_EQUIVALENTS = {
 
 
 def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
-    """What Flink's keys tell besides our own: of options, only what differs."""
+    """Yield keys that repeat a sidecar key; of options, only those with another value."""
     for part, key in FLINK_EQUIVALENTS.items():
         if key in properties and sidecar.sidecar_key(part) in properties:
-            problem = f"the key {sidecar.sidecar_key(part)!r} says another thing"
+            problem = f"conflicts with the key {sidecar.sidecar_key(part)!r}"
             yield Diagnostic("duplicate-key", problem, path=(key,))
     text = properties.get(sidecar.sidecar_key(sidecar.OPTIONS))
     if text is None:
@@ -179,10 +181,10 @@ def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
     try:
         carried = sidecar.read_string_map(sidecar.sidecar_key(sidecar.OPTIONS), text)
     except SchemaCoreError:
-        return  # told where it is read
+        return  # reported by the decoder
     for key, value in carried.items():
         if sidecar.is_read_by_older_flink(key) and properties.get(key) != value:
-            problem = f"the option is {value[:60]!r} where it is carried: here it was changed"
+            problem = f"the option is {value[:60]!r} in the sidecar key"
             yield Diagnostic("duplicate-key", problem, path=(key,))
 
 
@@ -206,7 +208,7 @@ def _json(text: str) -> str:
     return sidecar.to_json(sidecar.read_json("", text))
 
 
-#: Pattern of keys -> the only value that is written for what a value means.
+#: Pattern of keys -> the canonical form of a value.
 CANONICAL: tuple[tuple[str, Callable[[str], str]], ...] = (
     (_ANY + r"\d+\.virtual",                                    _flag),
     (r"schema\.(?:primary-key|immutable|index\.\d+)\.columns",  _names),
@@ -219,7 +221,7 @@ CANONICAL: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 def noncanonical_values(properties: Properties) -> Iterator[Diagnostic]:
-    """Values that are read as something, but that are not what Flink writes for it."""
+    """Yield values that can be decoded but that Flink does not write."""
     for key, value in properties.items():
         if not is_reserved(key):
             continue
@@ -229,7 +231,7 @@ def noncanonical_values(properties: Properties) -> Iterator[Diagnostic]:
 
 
 def noncanonical_marker(stored: Mapping[str, str]) -> Iterator[Diagnostic]:
-    """The mark of Flink's tables in a metastore, written in another way than Flink does."""
+    """Yield the marker of Flink's tables in a metastore, if it is not as Flink writes it."""
     if IS_GENERIC in stored:
         yield from _noncanonical_value(IS_GENERIC, stored[IS_GENERIC], _flag)
 
@@ -240,9 +242,9 @@ def _noncanonical_value(
     try:
         expected = written(value)
     except SchemaCoreError:
-        return  # told where it is read
+        return  # reported by the decoder
     if expected != value:
-        problem = f"{value[:60]!r} is read as {expected[:60]!r}, which is how Flink writes it"
+        problem = f"{value[:60]!r} is decoded as {expected[:60]!r}, which is what Flink writes"
         yield Diagnostic("noncanonical-value", problem, path=(key,))
 
 
@@ -251,7 +253,13 @@ def verify(
     resolver: SchemaResolver | None = None,
     kind: MapKind | None = None,
 ) -> tuple[Diagnostic, ...]:
-    """Every damage of a map, whichever Flink or store it comes from; none for a sound one.
+    """Return a diagnostic for each malformed key of a map, whichever Flink or store wrote it.
+
+    Codes: those of `parts.malformed_parts`; `missing-key`, `invalid-key-value`,
+    `invalid-key-number`, `duplicate-key`, `unknown-key`; `option-kept` for an option that Flink
+    does not read; `noncanonical-value` for a value that Flink would write differently; `stale-type`
+    for a computed column whose type is different today; and those of a schema that `resolver`
+    refuses.
 
     Codes: those of `parts.damage`; `missing-key`, `invalid-key-value`, `invalid-key-number`,
         `duplicate-key`,
@@ -292,7 +300,7 @@ def verify(
 
 
 def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """Every damage of the properties by which Spark keeps a schema."""
+    """Return a diagnostic for each malformed property of a schema that Spark stored."""
     try:
         table, _ = read_spark_table(stored)
     except SchemaCoreError as error:
@@ -300,7 +308,7 @@ def verify_spark_table(stored: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     return tuple(unknown_columns(stored, table.schema))
 
 
-#: What can be seen without reading the map.
+#: Checks that do not decode the map.
 CHECKS: tuple[Callable[[Properties], Iterator[Diagnostic]], ...] = (
     malformed_numbers,
     incomplete_rows,
@@ -308,12 +316,12 @@ CHECKS: tuple[Callable[[Properties], Iterator[Diagnostic]], ...] = (
     conflicting_sidecar_keys,
 )
 
-#: What `legacy_map` makes the best of: what no version writes, and what those of today do not read.
+#: Notes of `legacy` on what no version writes, or what today's versions do not read.
 REPORTED_NOTES = ("mixed-versions", "duplicate-type", "virtual-assumed", "option-kept")
 
 
 def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The diagnostics of all parts, each code once for each key."""
+    """Return the diagnostics of all parts, each code once for each key."""
     seen: dict[tuple[str, tuple[str, ...]], Diagnostic] = {}
     for part in parts:
         for one in part:
@@ -321,11 +329,11 @@ def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(seen.values())
 
 
-# --- parts ---------------------------------------------------------------------------------------
+# --- unreadable parts -----------------------------------------------------------------------------
 
 
 def unreadable_parts(reader: PropertyReader, kind: MapKind) -> tuple[Diagnostic, ...]:
-    """What keeps a map from being read: every part of it is tried."""
+    """Decode every part of a map separately and return the errors."""
     found = Gathering()
     with found.catching():
         sidecar.check_version(reader)
@@ -348,7 +356,7 @@ def _read_index(row: PropertyReader) -> None:
 
 
 def _read_key(name: str) -> Callable[[PropertyReader], None]:
-    """A key constraint has a name and columns, or neither."""
+    """Return a decoder of a key constraint, which has a name and columns, or neither."""
 
     def read(reader: PropertyReader) -> None:
         part = reader.under(f"schema.{name}")
@@ -370,7 +378,7 @@ def _read_name(row: PropertyReader) -> None:
     row.require("name")
 
 
-#: Prefix -> how a row is read.
+#: Prefix -> the decoder of a row.
 READ_ROW: dict[str, Callable[[PropertyReader], object]] = {
     "schema":           decode_column,
     "schema.watermark": decode_watermark,
@@ -381,7 +389,7 @@ READ_ROW: dict[str, Callable[[PropertyReader], object]] = {
     "output-schema":    decode_column,
 }  # fmt: skip
 
-#: How the parts are read that are there once.
+#: Decoders of the parts that exist once.
 SINGLE: tuple[Callable[[PropertyReader], object], ...] = (
     _read_key("primary-key"),
     _read_key("immutable"),
@@ -393,7 +401,7 @@ SINGLE: tuple[Callable[[PropertyReader], object], ...] = (
     lambda reader: sidecar.restore_schema(reader, Schema(), "schema"),
 )
 
-#: What maps have besides, by their kind.
+#: Decoders of further parts, by kind of map.
 QUERIES: tuple[Callable[[PropertyReader], object], ...] = (
     lambda reader: reader.require(ORIGINAL),
     lambda reader: reader.require(EXPANDED),
@@ -413,13 +421,13 @@ BY_KIND: dict[MapKind, tuple[Callable[[PropertyReader], object], ...]] = {
 }
 
 
-# --- meaning -------------------------------------------------------------------------------------
+# --- errors of resolution -------------------------------------------------------------------------
 
 
 def resolution_errors(
     properties: Mapping[str, str], kind: MapKind, resolver: SchemaResolver | None
 ) -> Iterator[Diagnostic]:
-    """Why a map that can be read means nothing, or something else than when it was written."""
+    """Yield why a decoded map cannot be resolved, or resolves to other types than stored."""
     shape = MAP_FORMATS[kind]
     try:
         resolved = shape.resolve(
@@ -435,7 +443,7 @@ def resolution_errors(
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:
-    """What the errors of a resolver name, and the key where it stands."""
+    """Return the location names that a resolver reports, with the keys they stand for."""
     places = {
         f"column {properties[f'schema.{number}.name']!r}": f"schema.{number}"
         for number in numbers_of(properties, "schema")

@@ -61,8 +61,8 @@ def to_struct_field(
     >>> to_struct_field("at", parse_type("TIMESTAMP(9)"))
     Traceback (most recent call last):
         ...
-    schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): values lose the last \
-    digits of a second
+    schema_core.errors.UnsupportedError: TIMESTAMP(9) becomes TIMESTAMP(6): fractional \
+seconds are truncated
       in field 'at'
       hint: on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it
     """
