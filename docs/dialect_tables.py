@@ -5,7 +5,7 @@ from __future__ import annotations
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.type_rows import TypeRow
 
-#: Whether a row is read, and whether it is written -> the arrow in between.
+#: Whether a row is read, and whether it is written -> the arrow of the row.
 ARROWS = {(True, True): "↔", (True, False): "→", (False, True): "←"}
 
 
@@ -26,7 +26,7 @@ def table(engine: Engine) -> str:
 
 
 def members() -> str:
-    """What each engine has for the parts of a schema that are no types."""
+    """The support of each engine for comments, keys and generated columns."""
     lines = ["| engine | comments | primary key | generated columns |", "|---|---|---|---|"]
     for engine in ENGINES.values():
         comment = "a statement" if engine.comment_statement else cell_or_none(engine.comment)
@@ -41,5 +41,5 @@ def cell_or_none(text: str | None) -> str:
 
 
 def tables() -> str:
-    """All tables with their headings, as they stand in the page."""
+    """All tables with their headings, as on the page."""
     return "\n" + "\n\n".join((members(), *map(table, ENGINES.values()))) + "\n\n"

@@ -15,7 +15,7 @@ from schema_core.formats.spark.pyspark_types import to_spark
 from schema_core.formats.spark.types import ATOMIC, PARAMETERIZED
 from schema_core.types import parse_type
 
-#: One type of every kind, with parameters that show what is carried and what is not.
+#: One type of every kind, with parameters that show what is preserved.
 SHOWN = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL(12, 2)",
     "CHAR(3)", "VARCHAR(9)", "STRING", "BINARY(3)", "VARBINARY(9)", "BYTES", "DATE", "TIME(0)",
@@ -51,7 +51,7 @@ def to_others() -> str:
 
 
 def what_is_lost() -> str:
-    """What each target loses of these types when nobody reads the notes."""
+    """The losses of these types in each target without exact-type metadata."""
 
     def words(sql: str, target: str) -> str:
         kinds = dict.fromkeys(loss.kind for loss in losses(parse_type(sql), target))
@@ -62,15 +62,15 @@ def what_is_lost() -> str:
 
 
 def kinds_of_loss() -> str:
-    """The words of that table."""
+    """The kinds of loss in that table."""
     return table(
-        ("word", "what it means", "values change"),
+        ("kind", "meaning", "values change"),
         ((one.word, one.meaning, "yes" if one.changes_values else "") for one in LossKind),
     )
 
 
 def from_arrow_types() -> str:
-    """Every kind of Arrow's types and the type it is read as."""
+    """Every kind of Arrow type and the Flink type it is read as."""
     samples = [(kind, from_layout([kind.word, *kind.sample])) for kind in ARROW_KINDS]
     return table(
         ("Arrow", "for example", "Flink"),
@@ -82,7 +82,7 @@ def from_arrow_types() -> str:
 
 
 def from_spark_types() -> str:
-    """Every word of Spark's types and the type it is read as."""
+    """Every Spark type and the Flink type it is read as."""
     rows = [
         (code(word), code(SQL_KEYWORDS.get(word, word.upper())), code(type_.as_summary_string()))
         for word, type_ in ATOMIC.items()
@@ -96,10 +96,10 @@ def from_spark_types() -> str:
 
 
 def tables() -> str:
-    """All tables with their headings, as they stand in the page."""
+    """All tables with their headings, as on the page."""
     parts = (
         ("### Flink in Arrow and in Spark", to_others()),
-        ("### What is lost without the notes", what_is_lost()),
+        ("### Losses without exact-type metadata", what_is_lost()),
         ("### Kinds of loss", kinds_of_loss()),
         ("### Arrow in Flink", from_arrow_types()),
         ("### Spark in Flink", from_spark_types()),

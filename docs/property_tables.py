@@ -6,25 +6,25 @@ from schema_core.formats.properties import parts, sidecar
 from schema_core.formats.properties.legacy import FEATURES
 from schema_core.formats.properties.limits import NO_LIMIT, STORES, StoreLimits
 
-#: Our own keys, in the order of the page -> what stands there.
+#: Sidecar keys, in the order of the page -> their contents.
 OWN = {
     sidecar.sidecar_key(
         sidecar.PRIMARY_KEY
-    ): "name and columns of a primary key that commas would change",
-    sidecar.sidecar_key(sidecar.IMMUTABLE): "the same of immutable columns",
-    sidecar.sidecar_key(sidecar.INDEXES): "all indexes, if commas would change one of them",
+    ): "name and columns of a primary key whose column names contain commas",
+    sidecar.sidecar_key(sidecar.IMMUTABLE): "the same for immutable columns",
+    sidecar.sidecar_key(sidecar.INDEXES): "all indexes, if a column name of one contains a comma",
     sidecar.sidecar_key(
         sidecar.METADATA_KEYS
-    ): "metadata columns whose key was given and is their name",
+    ): "metadata columns with an explicit key that equals their name",
     sidecar.sidecar_key(
         sidecar.WATERMARKS, "input-schema"
-    ): "what a model's schema has besides columns (the keys above too; `output-schema` alike)",
-    sidecar.sidecar_key(sidecar.OPTIONS): "options that the map needs the keys of, or takes out",
-    sidecar.sidecar_key(sidecar.COMMENT): "the empty comment",
-    sidecar.sidecar_key(sidecar.HANDLER): "the empty refresh handler",
-    parts.COUNT: "how many parts there are",
-    parts.CHECKSUM: "SHA-256 of the text that the parts make",
-    f"{parts.PART}0": "CRC-32 of number and text, a blank, the text (JSON of keys and values)",
+    ): "watermarks of a model's schema (also the keys above, and `output-schema`)",
+    sidecar.sidecar_key(sidecar.OPTIONS): "options with reserved keys, or that Flink removes",
+    sidecar.sidecar_key(sidecar.COMMENT): "an empty comment",
+    sidecar.sidecar_key(sidecar.HANDLER): "an empty refresh handler",
+    parts.COUNT: "number of parts",
+    parts.CHECKSUM: "SHA-256 of the joined parts",
+    f"{parts.PART}0": "CRC-32 of number and content, a blank, the content (JSON of keys and values)",
 }
 
 #: Attribute of a store -> heading.
@@ -43,7 +43,7 @@ def _versions() -> list[str]:
     lines = [
         "### Keys by version",
         "",
-        "| what | keys (pattern) | first | last |",
+        "| feature | keys (pattern) | first | last |",
         "|---|---|---|---|",
     ]
     return lines + [
@@ -53,7 +53,7 @@ def _versions() -> list[str]:
 
 
 def _own() -> list[str]:
-    lines = ["### Our own keys", "", "| key | holds |", "|---|---|"]
+    lines = ["### Sidecar keys", "", "| key | contents |", "|---|---|"]
     return lines + [f"| `{key}` | {what} |" for key, what in OWN.items()]
 
 
@@ -62,7 +62,7 @@ def _stores() -> list[str]:
     lines = [
         "### Stores",
         "",
-        f"| store | {headings} | counted in | empty values | characters not kept | prefix |",
+        f"| store | {headings} | unit | empty values | unsupported characters | prefix |",
         "|---" * (len(LIMITS) + 5) + "|",
     ]
     return lines + [_store(name, store) for name, store in STORES.items()]
@@ -74,7 +74,7 @@ def _store(name: str, store: StoreLimits) -> str:
         f"`{name}`",
         *("" if limit == NO_LIMIT else f"{limit:,}" for limit in limits),
         "" if store == StoreLimits() else store.unit,
-        "kept" if store.stores_empty else "lost",
+        "stored" if store.stores_empty else "lost",
         "; in keys ".join(
             f"`{one}`" for one in (store.unsupported, store.unsupported_in_keys) if one
         ),

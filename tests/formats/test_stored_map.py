@@ -208,7 +208,7 @@ def test_option_that_newer_versions_lose_is_kept() -> None:
         ("Flink 1.18 to 2.3", columns("a: data-type=INT; comment=")),
         ("Flink 2.0 to 2.3", {"input-schema.0.name": "a", "input-schema.0.data-type": "INT"}),
         ("Flink 2.2 to 2.3", columns("a: data-type=INT", distribution__kind="HASH")),
-        ("keys of Flink 1.9 and of 2.2 together",
+        ("a mix of keys of Flink 1.9 and 2.2",
          columns("a: type=INT", distribution__kind="HASH")),
     ],
 )  # fmt: skip

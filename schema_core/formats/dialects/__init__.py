@@ -1,1 +1,1 @@
-"""What is known of other engines: types, spelling, grammar. Nothing here needs sqlglot."""
+"""CREATE TABLE statements of other SQL engines, converted to schemas and back."""

@@ -1,8 +1,9 @@
-"""CREATE TABLE of other engines, read and written: the one place that uses sqlglot.
+"""Convert CREATE TABLE statements of other SQL engines to schemas and back.
 
-sqlglot gives the tokens of a dialect and the trees of expressions. Columns and types are read and
-written here, by tables with one row a type (`schema_core.formats.dialects`), and what does not come
-along is a `Loss`. Law: what was written is read back equal, or the losses say why not.
+This is the only module that uses sqlglot, for the tokens of a dialect and the trees of expressions.
+Columns and types are parsed and printed by this package, from tables with one row for each type.
+Whatever is not preserved is reported as a `Loss`. Invariant: a printed table is parsed to an equal
+one, except for its losses.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ if TYPE_CHECKING:
 
     from schema_core.formats.dialects.statements import TableDefinition
 
-#: The dialects, by the names that `from_ddl` and `to_ddl` take.
+#: The names of the dialects that `from_ddl` and `to_ddl` accept.
 DIALECTS: tuple[str, ...] = tuple(ENGINES)
 
-#: Tokens of one expression that sqlglot is asked to parse.
+#: The maximum number of tokens of an expression that sqlglot parses.
 MAX_TOKENS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignTable:
-    """A CREATE TABLE of another engine: its path, schema and comment, and what was lost."""
+    """A CREATE TABLE of another engine: its path, schema, comment, and losses."""
 
     path: tuple[str, ...]
     schema: Schema
@@ -61,17 +62,17 @@ class ForeignScript:
 
 
 def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error") -> Schema:
-    """The schema of a CREATE TABLE of another engine.
+    """Return the schema of a CREATE TABLE of another engine.
 
-    Comments, a primary key and other changes may follow in statements of their own, as dumps have
-    them; `read_tables` reads a script with more than one table.
+    Comments, a primary key and other changes may follow in separate statements, as in dumps;
+    `read_tables` reads a script with several tables.
 
     Raises:
-        ParseError: for a text that is no such statement, with the place; with code
+        ParseError: for a string that is not such a statement, with the location; with code
             `multiple-tables` for more than one.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all at
-            once; with code `lossy` where values would change and the policy is `error`.
+        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
+            have; with code `lossy` if values would change and the policy is `error`.
 
     >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
     (
@@ -87,10 +88,10 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
 
 
 def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
-    """Read one table as `from_ddl` does, with its path, its comment and all losses.
+    """Read a table as `from_ddl` does, with its path, comment and losses.
 
     Raises:
-        SchemaCoreError: as `from_ddl`, but not for losses.
+        SchemaCoreError: as `from_ddl`, except for losses.
 
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
@@ -102,9 +103,9 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
         written = _script(text, found)
         if len(written.tables) > 1:
             raise ParseError(
-                "a second CREATE TABLE",
+                "the script has more than one CREATE TABLE",
                 code="multiple-tables",
-                hint="read_tables of schema_core.formats.dialects.api reads all of them",
+                hint="use schema_core.formats.dialects.api.read_tables",
                 span=written.tables[1].span,
             )
         table, rest = _table(text, written, written.tables[0]), _beside(written)
@@ -112,18 +113,19 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
 
 
 def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
-    """Read all tables of a script, such as a dump of a database.
+    """Read all tables of a script, such as a database dump, in the order of the script.
 
-    Statements that declare nothing (settings, transactions, rows) are passed over, the data of
-    ``COPY ... FROM stdin`` among them. Types of CREATE TYPE and CREATE DOMAIN are known to the
-    columns that follow. Tables come in the order of the script.
+    Statements without definitions (settings, transactions, rows) are skipped, including the data of
+    ``COPY ... FROM stdin``. Types of CREATE TYPE and CREATE DOMAIN can be used by the columns that
+    follow.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place; with code `missing-create-table`
-            for one without a CREATE TABLE.
+        ParseError: for a string outside the grammar, with the location; with code
+            `missing-create-table` for a script without CREATE TABLE.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all at
-            once; with code `missing-columns` for a table that takes its columns from elsewhere.
+        UnsupportedError: with code `type-not-in-flink` for all columns whose type Flink does not
+            have; with code `missing-columns` for a table that takes its columns from an unknown
+            source.
 
     >>> parse_script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
@@ -180,17 +182,17 @@ def to_ddl(
     *,
     on_loss: Policy = "error",
 ) -> str:
-    """The statements of another engine that make a table of this schema, divided by semicolons.
+    """Return statements of another engine, separated by semicolons, that create a table.
 
-    `name` is one identifier, or the parts of a path. With the policy `note` the comment of a column
-    ends with the exact type where the engine has another one; `from_ddl` believes such a note while
-    the type beside it still fits.
+    `name` is an identifier, or the parts of a path. With the policy `note` the comment of a column
+    ends with the exact type if the engine's type differs; `from_ddl` uses it while the declared
+    type matches.
 
     Raises:
         SchemaError: for a schema that cannot be resolved.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
-            engine cannot have, `lossy` where values would change and the policy is `error`.
+            engine does not support, `lossy` if values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
     >>> print(to_ddl(schema, "trino", "m"))
@@ -204,10 +206,10 @@ def to_ddl(
 
 
 def ddl_losses(schema: Schema | ResolvedSchema, dialect: str = "postgres") -> tuple[Loss, ...]:
-    """What `to_ddl` would leave out or change.
+    """Return what `to_ddl` would omit or change.
 
     Raises:
-        SchemaCoreError: as `to_ddl`, but nothing for losses.
+        SchemaCoreError: as `to_ddl`, except for losses.
     """
     return _written(schema, dialect, "t", notes=False).losses
 
@@ -222,22 +224,25 @@ def _written(
     return write_schema(resolved, engine(dialect), path, notes=notes)
 
 
-# --- sqlglot -------------------------------------------------------------------------------------
+# --- sqlglot --------------------------------------------------------------------------------------
 
-#: Kinds of sqlglot's tokens that are texts.
-TEXTS = frozenset({"STRING", "HEREDOC_STRING", "RAW_STRING", "NATIONAL_STRING", "BYTE_STRING"})
+#: Token types of sqlglot that are string literals.
+STRING_TOKENS = frozenset(
+    {"STRING", "HEREDOC_STRING", "RAW_STRING", "NATIONAL_STRING", "BYTE_STRING"}
+)
 
-#: Where a literal began that is not closed, in sqlglot's words: the line it reached, the offset.
+#: The start of an unterminated literal in sqlglot's message: the line that it reached, and the
+#: offset.
 _BEGAN = re.compile(r" from \d+:(\d+)")
 
 
 @needs("sqlglot")
 def tokens(text: str, dialect: Engine) -> Iterator[Token]:
-    """The tokens of a text of this engine, with brackets counted.
+    """Yield the tokens of a script of this engine, with a limit on the depth of brackets.
 
     Raises:
-        ParseError: with code `text-too-long`, `too-deep`, or `syntax` for a literal or a comment
-            that is not closed.
+        ParseError: with code `text-too-long`, `too-deep`, or `syntax` for an unterminated literal
+            or comment.
     """
     check_size(text)
     from sqlglot import tokenize
@@ -259,12 +264,12 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
 
 
 def _token(text: str, foreign: Any) -> Iterator[Token]:
-    """Ours for one of sqlglot's: some of its tokens are several words, and in capitals."""
+    """Yield our tokens for one of sqlglot's, which may consist of several words."""
     start, stop = foreign.start, foreign.end + 1
     kind = foreign.token_type.name
     if kind == "IDENTIFIER":
         yield Token("name", "", foreign.text, start, stop)
-    elif kind in TEXTS:
+    elif kind in STRING_TOKENS:
         yield Token("string", "", foreign.text, start, stop)
     elif kind == "NUMBER":
         yield Token("number", "", text[start:stop], start, stop)
@@ -277,50 +282,60 @@ def _token(text: str, foreign: Any) -> Iterator[Token]:
 
 
 def _unclosed(text: str, error: Exception) -> ParseError:
-    """The error for a text that breaks off, at the place where the open literal begins."""
+    """Return the error for an unterminated literal, located where it starts."""
     began = _BEGAN.search(str(error.__cause__ or error))
     start = min(int(began[1]), len(text)) if began else 0
     return ParseError(
-        "a literal, a name or a comment is not closed", span=Span(start, start + 1), text=text
+        "unterminated literal, quoted name or comment", span=Span(start, start + 1), text=text
     )
 
 
 @needs("sqlglot")
 def _expression(text: str, dialect: Engine) -> str:
-    """Flink's SQL for an expression of the engine.
+    """Return Flink's SQL for an expression of the engine.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for one that may mean something else.
-        ParseError: for one that cannot be read.
+        UnsupportedError: with code `expression-not-portable` for one that may have another meaning
+            in Flink.
+        ParseError: for one that cannot be parsed.
     """
     from sqlglot import parse_one
     from sqlglot.errors import SqlglotError
 
     if len(list(tokens(text, dialect))) > MAX_TOKENS:
-        raise UnsupportedError("a very long expression", code="expression-not-portable")
+        raise UnsupportedError(
+            f"the expression has more than {MAX_TOKENS} tokens", code="expression-not-portable"
+        )
     try:
         tree: Any = parse_one(text, read=dialect.name)
     except SqlglotError as error:
         raise _refused(text, error) from None
     except RecursionError:
-        raise ParseError("nested too deeply", code="too-deep", span=Span(0, 1), text=text) from None
-    except (AttributeError, LookupError, TypeError, ValueError) as error:  # for `MAP(0)`, say
-        problem = "sqlglot fails to parse the expression"
+        raise ParseError(
+            "the expression is nested too deeply", code="too-deep", span=Span(0, 1), text=text
+        ) from None
+    except (
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:  # for `MAP(0)`, for example
+        problem = "sqlglot failed to parse the expression"
         raise ParseError(problem, span=Span(0, len(text)), text=text) from error
     return read_expression(tree, dialect)
 
 
 def _refused(text: str, error: Any) -> ParseError:
-    """The error of sqlglot as ours; its column is that of the last character."""
+    """Convert an error of sqlglot, whose column is that of the last character."""
     first, *_ = getattr(error, "errors", None) or [{}]
     line, column = first.get("line") or 1, first.get("col") or 1
     length = len(first.get("highlight") or "")
     start = sum(map(len, text.splitlines(keepends=True)[: line - 1])) + column - length
     start = min(max(start, 0), len(text))
-    problem = f"the expression cannot be read: {first.get('description') or 'unexpected text'}"
+    problem = f"cannot parse the expression: {first.get('description') or 'syntax error'}"
     return ParseError(problem, span=Span(start, start + max(length, 1)), text=text)
 
 
 def _type(text: str, dialect: Engine) -> ForeignType:
-    """A type of the engine, alone."""
+    """Parse a type of the engine."""
     return foreign_type(Cursor(text, list(tokens(text, dialect))), dialect, lambda: None)

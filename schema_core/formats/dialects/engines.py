@@ -1,4 +1,4 @@
-"""Engines: how each spells names, texts, collections, comments, keys and generated columns."""
+"""SQL engines: how each writes names, strings, types, comments, keys and generated columns."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ if TYPE_CHECKING:
 
     from schema_core.formats.dialects.type_rows import TypeRow
 
-#: Text to text inside quotes. Line breaks are escaped where a raw one may end a literal.
+#: Characters -> escapes within quotes. Line breaks are escaped, since some engines end a literal at
+#: one.
 DOUBLED_QUOTES = {"'": "''"}
 BACKSLASH_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
 
-#: Where a type stands; "column" is the top.
+#: Positions of a type; "column" is the top level.
 POSITIONS = frozenset({"column", "element", "key", "value", "field"})
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine: its types as rows, its grammar as templates.
+    """A SQL engine: its types as rows, its grammar as templates.
 
-    `not_null_positions` are the places where NOT NULL can be written, `never_null` those where the
-    engine refuses NULL anyway. `unquoted_case` says what becomes of a name that is not quoted, and
-    `quoted_case` of one that is.
+    `not_null_positions` are the positions that support NOT NULL; `never_null` those where the
+    engine never allows NULL. `unquoted_case` and `quoted_case` are the case that names are
+    converted to.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Engine:
     string_escapes: Mapping[str, str] | None = None  # None: quotes are doubled
     unquoted_case: str | None = None  # "lower", "upper"
     quoted_case: str | None = None
-    case_sensitive: bool = False  # whether `a` and `A` are two columns
+    case_sensitive: bool = False  # `a` and `A` are different columns
 
     array: str | None = None
     map: str | None = None
@@ -50,56 +51,58 @@ class Engine:
 
     not_null_positions: frozenset[str] = frozenset({"column"})
     never_null: frozenset[str] = frozenset()
-    wraps_nullable: bool = False  # Nullable(T): everything else is NOT NULL
+    wraps_nullable: bool = False  # Nullable(T); other types are NOT NULL
     null_arrays: bool = True
     arrays_of_arrays: bool = True
-    flattens_arrays: bool = False  # how deep arrays lie in arrays is not kept
+    flattens_arrays: bool = False  # the number of array dimensions is not preserved
 
-    comment: str | None = " COMMENT {text}"  # behind a column; None: there is none
+    comment: str | None = " COMMENT {text}"  # follows a column; None: not supported
     comment_statement: bool = False  # COMMENT ON COLUMN
     stores_empty_comments: bool = True
     key: str | None = "PRIMARY KEY ({columns})"
-    no_key: str | None = None  # types, as a pattern, that no column of a key may have
+    no_key: str | None = None  # pattern of types that key columns cannot have
     named_keys: bool = False  # CONSTRAINT name
     generated: str | None = None
-    needs_stored_column: bool = False  # a table has a column that is not generated
+    needs_stored_column: bool = False  # a table needs a column that is not generated
     concat: bool = False  # `||` means OR
     tail: str = ""
     key_tail: str = ""
-    free_types: bool = False  # any words name a type
+    free_types: bool = False  # any sequence of words is a type
     quoted_paths: bool = False  # `project.dataset.table` is a path of three names
 
     def quote_name(self, name: str) -> str:
-        """The name as this engine quotes it: the one function that puts names into its SQL.
+        """Quote a name; all names in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `name-not-in-dialect` for a name that the engine cannot
-                have.
+            UnsupportedError: with code `name-not-in-dialect` for a name that the engine does not
+                support.
         """
         refused = sorted(set(name) & {*self.refused_in_names, "\0"})
         if refused or not name:
             raise UnsupportedError(
-                f"{self.name} allows no {refused[0]!r} in a name" if refused else "a name is empty",
+                f"{self.name} does not support {refused[0]!r} in names"
+                if refused
+                else "the name is empty",
                 code="name-not-in-dialect",
             )
         escapes = self.name_escapes or {self.quote: self.quote * 2}
         return f"{self.quote}{_escaped(name, escapes)}{self.quote}"
 
-    def quote_text(self, text: str) -> str:
-        """The text as this engine quotes it: the one function that puts texts into its SQL.
+    def quote_string(self, text: str) -> str:
+        """Quote a string; all strings in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `string-not-in-dialect` for a text that holds a NUL
-                character.
+            UnsupportedError: with code `string-not-in-dialect` for a string with a NUL character.
         """
         if "\0" in text:
             raise UnsupportedError(
-                f"{self.name} allows no NUL character in a text", code="string-not-in-dialect"
+                f"{self.name} does not support NUL characters in strings",
+                code="string-not-in-dialect",
             )
         return f"'{_escaped(text, self.string_escapes or DOUBLED_QUOTES)}'"
 
     def folded(self, name: str, *, quoted: bool = True) -> str:
-        """The name as the engine keeps it."""
+        """Return the name in the case in which the engine stores it."""
         match self.quoted_case if quoted else self.unquoted_case:
             case "lower":
                 return name.lower()
@@ -207,12 +210,12 @@ ENGINES: dict[str, Engine] = {
     )
 }  # fmt: skip
 
-#: Other names of engines that speak the same.
+#: Other names of engines, and names of engines with the same dialect.
 ALIASES = {"postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql"}
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name, in any case.
+    """Return the engine of that name; case is ignored.
 
     Raises:
         NotFoundError: with code `unknown-dialect`.
@@ -226,8 +229,8 @@ def engine(name: str) -> Engine:
     if found is None:
         known = [*ENGINES, *ALIASES]
         raise NotFoundError(
-            f"there is no dialect {name!r}",
+            f"unknown dialect {name!r}",
             code="unknown-dialect",
-            hint=similar(key, known) or f"known are {', '.join(ENGINES)}",
+            hint=similar(key, known) or f"use one of {', '.join(ENGINES)}",
         )
     return found

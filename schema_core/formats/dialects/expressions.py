@@ -1,8 +1,9 @@
-"""Expressions of generated columns, between an engine and Flink: only what means the same in both.
+"""Convert expressions of generated columns between engines and Flink, if the meaning is the same.
 
-A foreign expression is taken over node by node, by the tables below; any other node is refused, so
-that nothing is read in another meaning. Every operand that is no name and no literal is put into
-parentheses. Casts and division are not here: engines round, and divide whole numbers, differently.
+An expression of an engine is converted node by node from the tables below, and any other node is
+refused, so that no expression changes its meaning. Operands other than names and literals are put
+into parentheses. Casts and division are not supported: engines differ in rounding and in integer
+division.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ if TYPE_CHECKING:
     from schema_core.formats.dialects.engines import Engine
     from schema_core.sql.syntax import Expression
 
-#: Nodes nested deeper than this are not taken over.
+#: The maximum depth of nodes.
 MAX_LEVELS = 40
 
-#: Node of sqlglot with two operands -> the operator, here and there.
+#: sqlglot's node with two operands -> the operator, in the engine and in Flink.
 OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "gt": ">",
     "gte": ">=", "and": "AND", "or": "OR", "dpipe": "||",
 }  # fmt: skip
 
-#: Node of sqlglot with any number of operands -> the function.
+#: sqlglot's node with any number of operands -> the function.
 FUNCTIONS = {"upper": "UPPER", "lower": "LOWER", "abs": "ABS", "coalesce": "COALESCE"}
 
 COMPARISONS = frozenset({"eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "is"})
 BOOLEAN_NODES = COMPARISONS | {"and", "or", "not"}
 
-#: Operator -> operands that engines group in different ways when no parentheses stand around them.
+#: Operator -> operands whose grouping differs between engines without parentheses.
 AMBIGUOUS = {
     **dict.fromkeys(("add", "sub", "mul", "neg"), BOOLEAN_NODES | {"dpipe"}),
     **dict.fromkeys(COMPARISONS, BOOLEAN_NODES),
@@ -48,19 +49,19 @@ _NUMBER = re.compile(r"[0-9]{1,38}(\.[0-9]{1,38})?")
 
 def _not_portable(what: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{what} may mean something else in Flink", code="expression-not-portable"
+        f"{what} may have another meaning in Flink", code="expression-not-portable"
     )
 
 
-# --- reading: from sqlglot's trees, of which only keys and arguments are looked at ---------------
+# --- reading sqlglot's trees, of which only keys and arguments are used ---------------------------
 
-#: Node of sqlglot -> the arguments that are understood; any other one could change the meaning.
+#: sqlglot's node -> the supported arguments; any other argument could change the meaning.
 ARGUMENTS: dict[str, frozenset[str]] = {
     **dict.fromkeys(OPERATORS, frozenset({"this", "expression"})),
     **dict.fromkeys(FUNCTIONS, frozenset({"this"})),
     "dpipe":      frozenset({"this", "expression", "safe"}),
     "coalesce":   frozenset({"this", "expressions"}),
-    "concat":     frozenset({"expressions", "safe"}),  # not: NULL counts as the empty text
+    "concat":     frozenset({"expressions", "safe"}),  # without the variant for NULL
     "column":     frozenset({"this"}),
     "identifier": frozenset({"this", "quoted"}),
     "literal":    frozenset({"this", "is_string"}),
@@ -78,32 +79,32 @@ ARGUMENTS: dict[str, frozenset[str]] = {
 
 
 def _require_known(node: Any, engine: Engine) -> None:
-    """Refuse a node, or an argument of it, that is not in the table."""
+    """Raise an error for a node, or an argument of it, that is not in the table."""
     known = ARGUMENTS.get(node.key)
     if known is None or any(value and name not in known for name, value in node.args.items()):
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
 
 
 def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
-    """Flink's SQL for a tree of sqlglot.
+    """Return Flink's SQL for a tree of sqlglot.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may mean something
-            else.
+        UnsupportedError: with code `expression-not-portable` for a part that may have another
+            meaning in Flink.
     """
     node = _without_parentheses(node)
     _require_known(node, engine)
     if level > MAX_LEVELS:
-        raise _not_portable("an expression nested so deeply")
+        raise _not_portable(f"an expression deeper than {MAX_LEVELS} levels")
     if node.key in OPERATORS:
         _require_unambiguous(node, "this", "expression")
         left, right = (_operand(node.args[one], engine, level) for one in ("this", "expression"))
         return f"{left} {OPERATORS[node.key]} {right}"
     if node.key in FUNCTIONS:
         operands = [node.this, *node.expressions]
-        texts = [read_expression(one, engine, level + 1) for one in operands]
-        return f"{FUNCTIONS[node.key]}({', '.join(texts)})"
-    if node.key not in NODES:  # a part of CASE that is not within one: ClickHouse's `a ? b`
+        operands_sql = [read_expression(one, engine, level + 1) for one in operands]
+        return f"{FUNCTIONS[node.key]}({', '.join(operands_sql)})"
+    if node.key not in NODES:  # a part of CASE outside of CASE, such as ClickHouse's `a ? b`
         raise _not_portable(f"{node.key.upper()} of {engine.name}")
     return NODES[node.key](node, engine, level)
 
@@ -114,18 +115,18 @@ def _operand(node: Any, engine: Engine, level: int) -> str:
 
 
 def _without_parentheses(node: Any) -> Any:
-    """The node without the parentheses around it."""
+    """Return the node without surrounding parentheses."""
     while node.key == "paren" and node.args.keys() <= {"this"}:
         node = node.this
     return node
 
 
-#: Nodes that need no parentheses.
+#: Nodes that do not need parentheses.
 ATOMS = frozenset({"column", "literal", "null", "boolean", "case", "concat", *FUNCTIONS})
 
 
 def _require_unambiguous(node: Any, *names: str) -> None:
-    """Refuse operands without parentheses that other engines would group otherwise."""
+    """Raise an error for operands that other engines may group differently."""
     for name in names:
         if node.args[name].key in AMBIGUOUS.get(node.key, ()):
             raise _not_portable(f"{node.args[name].key.upper()} without parentheses")
@@ -149,7 +150,7 @@ def _read_literal(node: Any, engine: Engine, level: int) -> str:
 
 
 def _read_not(node: Any, engine: Engine, level: int) -> str:
-    """``a IS NOT NULL`` is a NOT around an IS in some dialects' trees."""
+    """``a IS NOT NULL`` is NOT with an IS operand in the trees of some dialects."""
     inner = node.this
     if inner.key == "is" and not inner.args.get("negate"):
         return read_expression(inner, engine, level + 1).removesuffix("NULL") + "NOT NULL"
@@ -194,7 +195,7 @@ def _read_concat(node: Any, engine: Engine, level: int) -> str:
     return f"CONCAT({', '.join(read_expression(o, engine, level + 1) for o in node.expressions)})"
 
 
-#: Node of sqlglot -> Flink's SQL for it.
+#: sqlglot's node -> the function that returns Flink's SQL.
 NODES: dict[str, Callable[[Any, Engine, int], str]] = {
     "column":  _read_column,
     "literal": _read_literal,
@@ -210,24 +211,24 @@ NODES: dict[str, Callable[[Any, Engine, int], str]] = {
 }  # fmt: skip
 
 
-# --- writing: from our own trees -----------------------------------------------------------------
+# --- writing Flink's expressions ------------------------------------------------------------------
 
 BINARY = frozenset(OPERATORS.values())
 
 
 def write_expression(expression: Expression, engine: Engine) -> str:
-    """The engine's SQL for an expression of Flink.
+    """Return the engine's SQL for an expression of Flink.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable` for a part that may mean something
-            else.
+        UnsupportedError: with code `expression-not-portable` for a part that may have another
+            meaning in the engine.
     """
     return _write(expression, engine, 0)
 
 
 def _write(expression: Expression, engine: Engine, level: int) -> str:
     if level > MAX_LEVELS:
-        raise _not_portable("an expression nested so deeply")
+        raise _not_portable(f"an expression deeper than {MAX_LEVELS} levels")
     match expression:
         case Name(parts=(name,)):
             return engine.quote_name(engine.folded(name))
@@ -236,10 +237,10 @@ def _write(expression: Expression, engine: Engine, level: int) -> str:
         case Literal(kind=LiteralKind.BOOLEAN | LiteralKind.EXACT, text=text):
             return text
         case Literal(kind=LiteralKind.STRING, text=text, charset=None):
-            return engine.quote_text(text)
+            return engine.quote_string(text)
         case Call(symbol=None, name=name, arguments=arguments):
-            texts = [_write_argument(one, engine, level + 1) for one in arguments]
-            return _write_call(name, texts, engine)
+            operands_sql = [_write_argument(one, engine, level + 1) for one in arguments]
+            return _write_call(name, operands_sql, engine)
         case Call(symbol="ASYMMETRIC", name="BETWEEN", arguments=arguments):
             value, low, high = (_write_argument(one, engine, level + 1) for one in arguments)
             return f"({value} BETWEEN {low} AND {high})"
@@ -253,24 +254,24 @@ def _write_argument(argument: object, engine: Engine, level: int) -> str:
     raise _not_portable(argument.word if isinstance(argument, Symbol) else type(argument).__name__)
 
 
-def _write_call(name: str, texts: list[str], engine: Engine) -> str:
-    """A call of which both engines think the same; the result needs no more parentheses."""
+def _write_call(name: str, operands_sql: list[str], engine: Engine) -> str:
+    """Return a call with the same meaning in both engines, in parentheses where needed."""
     if name == "||" and engine.concat:
-        return f"CONCAT({', '.join(texts)})"
-    if name in BINARY and len(texts) == 2:
-        return f"({texts[0]} {name} {texts[1]})"
+        return f"CONCAT({', '.join(operands_sql)})"
+    if name in BINARY and len(operands_sql) == 2:
+        return f"({operands_sql[0]} {name} {operands_sql[1]})"
     if name in {"IS NULL", "IS NOT NULL"}:
-        return f"({texts[0]} {name})"
+        return f"({operands_sql[0]} {name})"
     if name == "NOT":
-        return f"(NOT {texts[0]})"
+        return f"(NOT {operands_sql[0]})"
     if name == "-x":
-        return f"(-{texts[0]})"
+        return f"(-{operands_sql[0]})"
     if name == "IN":
-        return f"({texts[0]} IN ({', '.join(texts[1:])}))"
+        return f"({operands_sql[0]} IN ({', '.join(operands_sql[1:])}))"
     if name in FUNCTIONS.values():
-        return f"{name}({', '.join(texts)})"
+        return f"{name}({', '.join(operands_sql)})"
     if name == "CASE":
-        *pairs, default = texts
+        *pairs, default = operands_sql
         whens = "".join(
             f" WHEN {when} THEN {then}" for when, then in zip(pairs[::2], pairs[1::2], strict=True)
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from schema_core.text import Cursor
 
 
-#: How much of a text that has no place in a schema is shown.
+#: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
 
 
@@ -32,7 +32,7 @@ BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
 def skip_token(cursor: Cursor) -> None:
-    """Over one token, or over everything between a pair of brackets."""
+    """Skip one token, or everything between a pair of brackets."""
     opened = cursor.advance()
     if opened.key in BRACKETS.values() or opened.kind == "end":
         raise cursor.fail(f"unexpected {opened.display}", span=opened.span)
@@ -44,11 +44,11 @@ def skip_token(cursor: Cursor) -> None:
         elif token.key in BRACKETS:
             waiting.append(BRACKETS[token.key])
         elif token.kind == "end":
-            raise cursor.fail(f"the bracket is not closed by {waiting[-1]}", span=opened.span)
+            raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
 
 
 def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
-    """Over everything up to one of `stops` or to a bracket that closes; whether there was any."""
+    """Skip everything up to one of `stops` or a closing bracket; return whether there was any."""
     start = cursor.index
     while cursor.key not in {*stops, ")", "]", "}"} and cursor.token.kind != "end":
         skip_token(cursor)
@@ -58,24 +58,24 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
 
 
 def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
-    """The text from `start` to here, or to `stop`, on one line, cut where it is long."""
+    """Return the source from `start` to the cursor, or to `stop`, on one line and truncated."""
     end = cursor.span_from(start).stop
     text = " ".join(cursor.text[start : end if stop is None else min(stop, end)].split())
     return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
 
 
 def identifier(cursor: Cursor, engine: Engine) -> str:
-    """A name as the engine keeps it."""
+    """Parse a name and return it in the case in which the engine stores it."""
     token = cursor.token
-    is_text = token.kind == "string" and engine.name == "sqlite"  # it takes 'a' for a name, too
-    if token.kind not in {"word", "name"} and not is_text:
+    is_string = token.kind == "string" and engine.name == "sqlite"  # accepts 'a' as a name
+    if token.kind not in {"word", "name"} and not is_string:
         raise cursor.fail(f"expected a name, found {token.display}")
     cursor.advance()
     return engine.folded(token.value, quoted=token.kind != "word")
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Names separated by dots, which in BigQuery may be within the quotes."""
+    """Parse names separated by dots, which BigQuery allows within the quotes."""
     parts = _path_part(cursor, engine)
     while cursor.accept("."):
         parts += _path_part(cursor, engine)
@@ -83,7 +83,7 @@ def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
 
 
 def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
-    """One name, or all names of a path in one pair of quotes; the first may have dots itself."""
+    """Parse one name, or all names of a path in one pair of quotes; the first may contain dots."""
     token = cursor.token
     name = identifier(cursor, engine)
     if token.kind == "name" and engine.quoted_paths:
@@ -93,9 +93,9 @@ def _path_part(cursor: Cursor, engine: Engine) -> list[str]:
 
 
 def string_value(cursor: Cursor) -> str:
-    """A text; several in a row are one, as Hive and PostgreSQL have it."""
+    """Parse a string literal, or adjacent ones, which Hive and PostgreSQL concatenate."""
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
+        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
     parts = []
     while cursor.token.kind == "string":
         parts.append(cursor.advance().value)
@@ -106,10 +106,10 @@ TYPE_BRACKETS = {"(": ")", "<": ">"}
 
 
 def foreign_type(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> ForeignType:
-    """The type at the cursor; `stop` says whether an option of the column comes next.
+    """Parse a type; `stop` returns whether an option of the column follows.
 
     Raises:
-        ParseError: for anything else; inner types are bounded as everywhere.
+        ParseError: for anything else, and for types nested too deeply.
     """
     with cursor.nested():
         found = _base(cursor, engine, stop)
@@ -130,7 +130,7 @@ def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign
         raise cursor.fail(f"expected a type, found {token.display}")
     cursor.advance()
     words = text = token.value.lower()
-    while cursor.accept("."):  # a type of the user in a schema
+    while cursor.accept("."):  # a user-defined type in a schema
         words = text = f"{text}.{cursor.advance().value.lower()}"
     if words in COMPOSITE and cursor.key in TYPE_BRACKETS:
         return _composite(words, cursor, engine)
@@ -142,7 +142,7 @@ def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign
     return ForeignType(text)
 
 
-# --- types that are made of others ---------------------------------------------------------------
+# --- composite types ------------------------------------------------------------------------------
 
 
 def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
@@ -179,32 +179,32 @@ def _part(name: str, closing: str, cursor: Cursor, engine: Engine) -> ForeignChi
 def _field_name(cursor: Cursor, engine: Engine) -> str:
     token = cursor.token
     if token.kind not in {"word", "name"}:
-        raise cursor.fail(f"expected the name of a field, found {token.display}")
+        raise cursor.fail(f"expected a field name, found {token.display}")
     cursor.advance()
     return engine.folded(token.value, quoted=token.kind == "name")
 
 
 def _field_comment(cursor: Cursor) -> str | None:
-    """``COMMENT 'text'`` or ``OPTIONS(description='text')``."""
+    """Parse ``COMMENT 'string'`` or ``OPTIONS(description='string')``."""
     if cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
-        text = _text(cursor)
+        text = _string(cursor)
         cursor.expect(")")
         return text
-    return _text(cursor) if cursor.accept("COMMENT") else None
+    return _string(cursor) if cursor.accept("COMMENT") else None
 
 
-def _text(cursor: Cursor) -> str:
+def _string(cursor: Cursor) -> str:
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in quotes, found {cursor.token.display}")
+        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
     return cursor.advance().value
 
 
-# --- names of several words, arguments -----------------------------------------------------------
+# --- type names of several words, arguments -------------------------------------------------------
 
 
 @lru_cache(maxsize=64)
 def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
-    """First word of the rows' names -> the names that begin with it, the longest first."""
+    """Return the first word -> type names that start with it, the longest first."""
     found: dict[str, set[tuple[str, ...]]] = {}
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | "):
@@ -217,7 +217,7 @@ def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
 def _more_words(
     cursor: Cursor, engine: Engine, words: str, stop: Callable[[], object]
 ) -> tuple[str, ...]:
-    """The words that come next and belong to the name, which has begun with `words`."""
+    """Return the following words of a type name that starts with `words`."""
     begun = tuple(words.split())
     for name in _multi_word_names(engine.name).get(begun[0] if begun else "", ()):
         rest = name[len(begun) :]
@@ -233,7 +233,7 @@ def _follow(cursor: Cursor, words: tuple[str, ...]) -> bool:
 
 
 def _arguments(cursor: Cursor) -> str:
-    """``(10, 2)``, ``('a' = 1)``, ``<date>`` in one spelling, or nothing."""
+    """Return ``(10, 2)``, ``('a' = 1)``, ``<date>`` in a normalized form, or an empty string."""
     if cursor.key not in TYPE_BRACKETS:
         return ""
     opened = cursor.advance()
@@ -242,7 +242,7 @@ def _arguments(cursor: Cursor) -> str:
     while waiting:
         token = cursor.advance()
         if token.kind == "end":
-            raise cursor.fail(f"the bracket is not closed by {waiting[-1]}", span=opened.span)
+            raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
         if token.key == waiting[-1]:
             waiting.pop()
         elif token.key in TYPE_BRACKETS:
@@ -252,7 +252,7 @@ def _arguments(cursor: Cursor) -> str:
 
 
 def _argument(cursor: Cursor, before: str) -> str:
-    """The token that was stepped over; words keep a space between them."""
+    """Return the token that was just skipped; words are separated by a space."""
     token = cursor.tokens[cursor.index - 1]
     match token.kind:
         case "string":
@@ -265,13 +265,13 @@ def _argument(cursor: Cursor, before: str) -> str:
     return space + token.value.lower()
 
 
-#: What may follow a column: the next one, the end of its list or statement, its place in a table.
+#: Tokens that may follow a column: the next column, the end of the list or statement, a position.
 COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
 
 
 @dataclass(slots=True)
 class ColumnDefinition:
-    """A column as its statement declares it."""
+    """A column as declared."""
 
     name: str
     type: ForeignType
@@ -284,7 +284,7 @@ class ColumnDefinition:
 
 
 def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
-    """A column up to the comma, bracket or semicolon after it, or to the end."""
+    """Parse a column up to the following comma, bracket, semicolon or end."""
     start = cursor.token.start
     name = identifier(cursor, engine)
     untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
@@ -301,7 +301,7 @@ def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     return found
 
 
-# --- options of a column -------------------------------------------------------------------------
+# --- options of a column --------------------------------------------------------------------------
 
 OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
 Operand: TypeAlias = Callable[[Cursor], object]
@@ -324,7 +324,7 @@ def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 
 def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """``OPTIONS(description='..', ..)`` of BigQuery."""
+    """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
     while True:
         if cursor.accept("DESCRIPTION", "="):
@@ -350,26 +350,26 @@ def _skipped(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: in
     shape(cursor)
 
 
-def _nothing(cursor: Cursor) -> None:
-    """No operand."""
+def _no_operand(cursor: Cursor) -> None:
+    """Skip nothing: the option has no operand."""
 
 
-def _one(cursor: Cursor) -> None:
+def _one_token(cursor: Cursor) -> None:
     cursor.advance()
 
 
 def _group(cursor: Cursor) -> None:
-    """Something in parentheses, or nothing."""
+    """Skip a group in parentheses, if any."""
     if cursor.key == "(":
         skip_token(cursor)
 
 
-#: What Snowflake writes after AUTOINCREMENT -> the words that may stand before its number.
+#: Snowflake's options of AUTOINCREMENT -> words that may precede the number.
 SEQUENCE = {"START": ("WITH", "="), "INCREMENT": ("BY", "=")}
 
 
 def _sequence(cursor: Cursor) -> None:
-    """``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake shows it."""
+    """Skip ``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake prints it."""
     _group(cursor)
     while cursor.key in SEQUENCE or cursor.key in {"ORDER", "NOORDER"}:
         words = SEQUENCE.get(cursor.advance().key)
@@ -381,19 +381,19 @@ def _sequence(cursor: Cursor) -> None:
 
 
 def _name_and_group(cursor: Cursor) -> None:
-    """A path, perhaps with something in parentheses behind it."""
+    """Skip a path, which a group in parentheses may follow."""
     cursor.advance()
     while cursor.accept("."):
         cursor.advance()
     _group(cursor)
 
 
-#: After these words an expression goes on, even where the next word could begin an option.
+#: Words after which an expression continues, even if the next word could start an option.
 OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE", "IN", "CASE"})
 
 
 def _expression(cursor: Cursor) -> None:
-    """All tokens up to the next option of the column."""
+    """Skip all tokens up to the next option of the column."""
     skip_token(cursor)
     while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
         before = cursor.tokens[cursor.index - 1]
@@ -403,7 +403,7 @@ def _expression(cursor: Cursor) -> None:
         skip_token(cursor)
 
 
-#: Words -> how the option goes on, and what becomes of it.
+#: Words -> the parser of the rest of the option.
 OPTIONS: dict[str, OptionParser] = {
     "NOT NULL":                                 _not_null,
     "NULL":                                     _null,
@@ -418,38 +418,38 @@ OPTIONS: dict[str, OptionParser] = {
     "GENERATED BY DEFAULT AS IDENTITY":         partial(_beside, _group),
     "GENERATED BY DEFAULT ON NULL AS IDENTITY": partial(_beside, _group),
     "IDENTITY":                                 partial(_beside, _sequence),
-    "AUTO_INCREMENT":                           partial(_beside, _nothing),
+    "AUTO_INCREMENT":                           partial(_beside, _no_operand),
     "AUTOINCREMENT":                            partial(_beside, _sequence),
     "DEFAULT":                                  partial(_beside, _expression),
     "EPHEMERAL":                                partial(_beside, _expression),
     "ON UPDATE":                                partial(_beside, _expression),
-    "UNIQUE":                                   partial(_beside, _nothing),
+    "UNIQUE":                                   partial(_beside, _no_operand),
     "CHECK":                                    partial(_beside, _group),
     "REFERENCES":                               partial(_beside, _name_and_group),
-    "FOREIGN KEY":                              partial(_beside, _nothing),
+    "FOREIGN KEY":                              partial(_beside, _no_operand),
     "COLLATE":                                  partial(_beside, _name_and_group),
-    "CHARACTER SET":                            partial(_beside, _one),
-    "CHARSET":                                  partial(_beside, _one),
+    "CHARACTER SET":                            partial(_beside, _one_token),
+    "CHARSET":                                  partial(_beside, _one_token),
     "TTL":                                      partial(_beside, _expression),
     "MASKING POLICY":                           partial(_beside, _name_and_group),
     "WITH MASKING POLICY":                      partial(_beside, _name_and_group),
     "PROJECTION POLICY":                        partial(_beside, _name_and_group),
     "MASK":                                     partial(_beside, _name_and_group),
-    "CONSTRAINT":                               partial(_skipped, _one),
-    "ON DELETE SET":                            partial(_skipped, _one),
-    "ON DELETE NO":                             partial(_skipped, _one),
-    "ON DELETE":                                partial(_skipped, _one),
-    "ON CONFLICT":                              partial(_skipped, _one),
-    "MATCH":                                    partial(_skipped, _one),
-    "ENCODE":                                   partial(_skipped, _one),
+    "CONSTRAINT":                               partial(_skipped, _one_token),
+    "ON DELETE SET":                            partial(_skipped, _one_token),
+    "ON DELETE NO":                             partial(_skipped, _one_token),
+    "ON DELETE":                                partial(_skipped, _one_token),
+    "ON CONFLICT":                              partial(_skipped, _one_token),
+    "MATCH":                                    partial(_skipped, _one_token),
+    "ENCODE":                                   partial(_skipped, _one_token),
     "CODEC":                                    partial(_skipped, _group),
     "STATISTICS":                               partial(_skipped, _group),
     "SETTINGS":                                 partial(_skipped, _group),
-    "STORAGE":                                  partial(_skipped, _one),
-    "COMPRESSION":                              partial(_skipped, _one),
-    "USING COMPRESSION":                        partial(_skipped, _one),
-    "COLUMN_FORMAT":                            partial(_skipped, _one),
-    "SRID":                                     partial(_skipped, _one),
+    "STORAGE":                                  partial(_skipped, _one_token),
+    "COMPRESSION":                              partial(_skipped, _one_token),
+    "USING COMPRESSION":                        partial(_skipped, _one_token),
+    "COLUMN_FORMAT":                            partial(_skipped, _one_token),
+    "SRID":                                     partial(_skipped, _one_token),
     "TAG":                                      partial(_skipped, _group),
     "WITH TAG":                                 partial(_skipped, _group),
     "WITH":                                     partial(_skipped, _group),
@@ -461,38 +461,39 @@ OPTIONS: dict[str, OptionParser] = {
             "NOT DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "ZEROFILL", "SIGNED",
              "VISIBLE", "INVISIBLE", "ASC", "DESC",
         ),
-        partial(_skipped, _nothing),
+        partial(_skipped, _no_operand),
     ),
 }  # fmt: skip
 
-#: First word -> the options that begin with it, the longest first.
+#: First word -> options that start with it, the longest first.
 BY_FIRST_WORD: dict[str, list[tuple[str, ...]]] = {}
 for _words in sorted(map(str.split, OPTIONS), key=len, reverse=True):
     BY_FIRST_WORD.setdefault(_words[0], []).append(tuple(_words))
 
 
 def option(cursor: Cursor) -> tuple[tuple[str, ...], OptionParser] | None:
-    """The option that comes next, if one does; nothing is stepped over."""
+    """Return the next option without consuming it, or None."""
     for words in BY_FIRST_WORD.get(cursor.key, ()):
         if all(cursor.peek(ahead).key == word for ahead, word in enumerate(words)):
             return words, OPTIONS[" ".join(words)]
     return None
 
 
-#: How many types a declared type may be made of in all: types of types can double at each step.
+#: The maximum number of types in a declared type, since nested declarations can double it at each
+#: level.
 MAX_PARTS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class UserType:
-    """The definition of a declared type; `dropped` are the parts that a schema cannot hold."""
+    """The definition of a user-defined type; `dropped` are clauses without equivalent."""
 
     type: ForeignType
     dropped: tuple[str, ...] = ()
 
 
 class UserTypes:
-    """The types that a script has declared so far."""
+    """The user-defined types that a script has declared so far."""
 
     def __init__(self) -> None:
         self._types: dict[tuple[str, ...], UserType] = {}
@@ -504,28 +505,28 @@ class UserTypes:
         self._by_last[key[-1]] = key
 
     def find(self, text: str) -> UserType | None:
-        """The declared type of this name; either side may leave the schema out."""
+        """Return the declared type of this name; the schema may be omitted on either side."""
         name = tuple(text.split("."))
         return self._types.get(name) or self._types.get(self._by_last.get(name[-1], ()))
 
-    def spelled_out(self, foreign: ForeignType) -> UserType:
-        """The type with declared types replaced by what they stand for.
+    def expanded(self, foreign: ForeignType) -> UserType:
+        """Return the type with user-defined types replaced by their definitions.
 
         Raises:
-            UnsupportedError: with code `type-not-in-flink` for one made of more than `MAX_PARTS`
+            UnsupportedError: with code `type-not-in-flink` for a type of more than `MAX_PARTS`
                 types.
         """
         if not self._types:
             return UserType(foreign)
         dropped: list[str] = []
-        found = self._spelled_out(foreign, dropped)
+        found = self._expanded(foreign, dropped)
         if _count(found) > MAX_PARTS:
             raise UnsupportedError(
-                f"a type is made of more than {MAX_PARTS} types", code="type-not-in-flink"
+                f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
             )
         return UserType(found, tuple(dropped))
 
-    def _spelled_out(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
+    def _expanded(self, foreign: ForeignType, dropped: list[str]) -> ForeignType:
         if not foreign.parts:
             declared = self.find(foreign.text)
             if declared is None:
@@ -533,14 +534,12 @@ class UserTypes:
             dropped += declared.dropped
             refuses_null = False in (foreign.nullable, declared.type.nullable)
             return replace(declared.type, nullable=False if refuses_null else foreign.nullable)
-        parts = (
-            replace(part, type=self._spelled_out(part.type, dropped)) for part in foreign.parts
-        )
+        parts = (replace(part, type=self._expanded(part.type, dropped)) for part in foreign.parts)
         return replace(foreign, parts=tuple(parts))
 
 
 def _count(foreign: ForeignType) -> int:
-    """How many types a type is made of; no more are counted than it takes to refuse it."""
+    """Return the number of types in a type, counting only as far as the limit."""
     waiting, count = [foreign], 0
     while waiting and count <= MAX_PARTS:
         one = waiting.pop()
@@ -549,11 +548,11 @@ def _count(foreign: ForeignType) -> int:
     return count
 
 
-# --- grammar -------------------------------------------------------------------------------------
+# --- CREATE TYPE and CREATE DOMAIN ----------------------------------------------------------------
 
 
 def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
-    """``CREATE TYPE name AS ...`` after its first two words; whether its form is known."""
+    """Parse CREATE TYPE after these two words; return whether the form is supported."""
     name = path(cursor, engine)
     if not cursor.accept("AS"):
         return False
@@ -561,19 +560,19 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
         types.add(name, UserType(_enumeration(cursor)))
         return True
     if cursor.accept("("):
-        types.add(name, types.spelled_out(_fields(cursor, engine)))
+        types.add(name, types.expanded(_fields(cursor, engine)))
         return True
     if engine.name != "duckdb":
         return False
-    types.add(name, types.spelled_out(foreign_type(cursor, engine, lambda: None)))
+    types.add(name, types.expanded(foreign_type(cursor, engine, lambda: None)))
     return True
 
 
 def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
-    """``CREATE DOMAIN name [AS] type ...`` after its first two words."""
+    """Parse CREATE DOMAIN after these two words."""
     name = path(cursor, engine)
     cursor.accept("AS")
-    found = types.spelled_out(foreign_type(cursor, engine, lambda: None))
+    found = types.expanded(foreign_type(cursor, engine, lambda: None))
     start, nullable = cursor.token.start, found.type.nullable
     while cursor.key != ";" and cursor.token.kind != "end":
         if cursor.accept("NOT", "NULL"):
@@ -587,7 +586,7 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
 
 
 def _enumeration(cursor: Cursor) -> ForeignType:
-    """The values up to the closing parenthesis."""
+    """Parse the values up to the closing parenthesis."""
     values = []
     is_open = not cursor.accept(")")
     while is_open:
@@ -601,7 +600,7 @@ def _enumeration(cursor: Cursor) -> ForeignType:
 
 
 def _fields(cursor: Cursor, engine: Engine) -> ForeignType:
-    """The fields of a composite type up to the closing parenthesis."""
+    """Parse the fields of a composite type up to the closing parenthesis."""
     parts = []
     is_open = not cursor.accept(")")
     while is_open:

@@ -1,4 +1,4 @@
-"""What a script declares of a table, made into a schema; every mistake is told at once."""
+"""Build schemas from table definitions of other engines, with all errors at once."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ def build_schema(
     expression: Callable[[Span], str],
     type_text: Callable[[str], ForeignType],
 ) -> tuple[Schema, tuple[Loss, ...]]:
-    """The schema and what got lost on the way.
+    """Build the schema of a table, and its losses.
 
-    `expression` gives Flink's SQL for a part of the text, `type_text` reads a type that we wrote.
+    `expression` returns Flink's SQL for a span of the script; `type_text` parses a type that
+    `write_type` wrote.
 
     Raises:
-        SchemaCoreError: the first column that cannot be read, with all others behind it.
+        SchemaCoreError: for the first column that cannot be read, with the errors of all others.
     """
     losses: Losses = []
     gathering = Gathering()
@@ -74,15 +75,15 @@ def _column(
     losses: Losses,
     type_text: Callable[[str], ForeignType],
 ) -> UnresolvedPhysicalColumn:
-    """The column as a stored one, with the exact type where its comment notes one."""
+    """Return the column as a physical one, with the exact type if its comment contains one."""
     found: Losses = []
     engine, place = written.engine, (column.name,)
-    declared = types.spelled_out(column.type)
+    declared = types.expanded(column.type)
     foreign = declared.type
     if column.nullable is not None:
         foreign = replace(foreign, nullable=column.nullable)
     if column.expression is not None and foreign == ForeignType(""):
-        type_: DataType = NullType()  # the expression will tell
+        type_: DataType = NullType()  # the type of the expression is used
     else:
         type_ = read_part(foreign, "column", engine, place, found)
     type_, comment = _exact_type(type_, column, engine, type_text)
@@ -100,7 +101,7 @@ def _exact_type(
     engine: Engine,
     type_text: Callable[[str], ForeignType],
 ) -> tuple[DataType, str | None]:
-    """The type that the comment notes, while it still fits the one beside it; the plain comment."""
+    """Return the exact type in the comment, if it matches, and the original comment."""
     comment, exact = split_exact_type(column.comment)
     if exact is None:
         return type_, column.comment
@@ -114,7 +115,7 @@ def _exact_type(
     return exact, comment
 
 
-# --- generated columns ---------------------------------------------------------------------------
+# --- generated columns ----------------------------------------------------------------------------
 
 
 def _generated(
@@ -124,11 +125,12 @@ def _generated(
     losses: Losses,
     text: Callable[[], str],
 ) -> UnresolvedColumn:
-    """The column as a computed one, or the stored one where Flink would not compute the same."""
+    """Return a computed column, or a physical one if Flink would compute another value."""
     try:
         if scope is None:
             raise UnsupportedError(
-                "Flink computes nothing beside these types", code="computed-column-not-supported"
+                "computed columns are not supported with the types of this table",
+                code="computed-column-not-supported",
             )
         return UnresolvedComputedColumn(
             column.name, SqlExpression(_cast_to_declared(text(), plain, scope)), plain.comment
@@ -136,16 +138,16 @@ def _generated(
     except SchemaCoreError as error:
         if isinstance(plain.data_type, NullType):
             raise
-        reason = f"an ordinary column: {error.problem}"
+        reason = f"a physical column: {error.problem}"
         losses.append(loss_of((column.name,), "member", "a generated column", reason))
         return plain
 
 
 def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
-    """The expression, with a cast where the declared type is another one.
+    """Return the expression, with a cast if the declared type differs.
 
     Raises:
-        SchemaError: for an expression that Flink refuses beside these columns.
+        SchemaError: for an expression that is invalid with these columns.
     """
     declared = plain.data_type
     found = infer(scope, parse_expression(text)).type
@@ -157,7 +159,7 @@ def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnS
 
 
 def _scope(columns: list[UnresolvedPhysicalColumn], written: TableDefinition) -> ColumnScope | None:
-    """What expressions may name: the stored columns, where Flink's SQL knows all their types."""
+    """Return the scope of the physical columns; None if Flink's SQL lacks one of their types."""
     stored = {
         one.name: one.data_type
         for one, declared in zip(columns, written.columns, strict=True)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TableDefinition:
-    """A table as a script declares it, in one statement or several."""
+    """A table as a script declares it, in one or several statements."""
 
     engine: Engine
     path: tuple[str, ...]
@@ -52,7 +52,7 @@ class TableDefinition:
     _by_folded: dict[str, ColumnDefinition] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnDefinition | None:
-        """The column of that name, in any case where the engine does not tell case."""
+        """Return the column of that name; case is ignored if the engine ignores it."""
         if self._by_name is None:
             self._by_name = {one.name: one for one in reversed(self.columns)}
             self._by_folded = {one.name.casefold(): one for one in reversed(self.columns)}
@@ -60,7 +60,7 @@ class TableDefinition:
         return self._by_name.get(name) or folded
 
     def renamed(self, one: ColumnDefinition, name: str) -> None:
-        """Give a column another name."""
+        """Rename a column."""
         old, one.name = one.name, name
         self.key = tuple(name if part == old else part for part in self.key)
         if self._by_name is not None and self._by_name.get(old) is one:
@@ -70,7 +70,7 @@ class TableDefinition:
             self._by_folded[name.casefold()] = one
 
     def changed(self) -> None:
-        """Forget the index of the columns after one was added or dropped."""
+        """Discard the index of the columns after one was added or dropped."""
         self._by_name = None
 
 
@@ -78,17 +78,16 @@ class TableDefinition:
 Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
-# --- CREATE TABLE --------------------------------------------------------------------------------
+# --- CREATE TABLE ---------------------------------------------------------------------------------
 
 
 def create_table(
     cursor: Cursor, engine: Engine, start: Token, find: Find
 ) -> TableDefinition | None:
-    """A table, after CREATE TABLE; None for a partition of another table, which ``OF`` names.
+    """Parse a table, after CREATE TABLE; None for a partition of another table.
 
     Raises:
-        UnsupportedError: with code `missing-columns` for a table that takes its columns from
-            elsewhere.
+        UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
     cursor.accept("IF", "NOT", "EXISTS")
     found = TableDefinition(engine, path(cursor, engine), start.span)
@@ -112,16 +111,16 @@ def create_table(
 
 def _no_columns(cursor: Cursor) -> UnsupportedError:
     return UnsupportedError(
-        "the table takes its columns from elsewhere",
+        "the statement does not list the columns of the table",
         code="missing-columns",
-        hint="ask the engine for the full statement: SHOW CREATE TABLE",
+        hint="use the output of SHOW CREATE TABLE",
         span=cursor.token.span,
         text=cursor.text,
     )
 
 
 def _tail(cursor: Cursor, found: TableDefinition, find: Find) -> None:
-    """What follows the columns: more columns, the key in ClickHouse, a comment, options."""
+    """Parse what follows the columns: more columns, ClickHouse's key, a comment, options."""
     start = cursor.token.start
     while cursor.token.kind != "end" and cursor.key != ";":
         read = TAILS.get(cursor.key)
@@ -163,18 +162,18 @@ def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
 
 
 def _tail_comment(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
-    """``COMMENT 'text'``, ``COMMENT = 'text'``."""
+    """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
     cursor.advance()
     cursor.accept("=")
     if cursor.token.kind != "string":
         return False
     found.comment = string_value(cursor)
-    cursor.accept(",")  # MySQL divides options so, too
+    cursor.accept(",")  # MySQL separates options with commas
     return True
 
 
 def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
-    """``OPTIONS(description='text')`` of BigQuery, where it is the only option."""
+    """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
     if found.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
         return False
     comment = string_value(cursor)
@@ -201,7 +200,7 @@ def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
 
 
 def _columns_of(cursor: Cursor, found: TableDefinition, find: Find) -> list[ColumnDefinition]:
-    """Copies of the columns of another table of the script.
+    """Return copies of the columns of another table of the script.
 
     Raises:
         UnsupportedError: with code `missing-columns` for a table that the script does not declare.
@@ -210,16 +209,16 @@ def _columns_of(cursor: Cursor, found: TableDefinition, find: Find) -> list[Colu
     other = find(path(cursor, found.engine))
     if other is None:
         raise UnsupportedError(
-            "the table takes columns of a table that the script does not declare",
+            "the table takes columns of a table that is not in the script",
             code="missing-columns",
-            hint="ask the engine for the full statement: SHOW CREATE TABLE",
+            hint="use the output of SHOW CREATE TABLE",
             span=place.span,
             text=cursor.text,
         )
     return [replace(one, is_key=False, dropped=list(one.dropped)) for one in other.columns]
 
 
-#: First word of a part of the tail -> what reads it; it gives False where something else is meant.
+#: First word of a clause after the columns -> its parser, which returns False for another clause.
 TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "PRIMARY":     _tail_key,
     "PARTITIONED": _partitions,
@@ -230,9 +229,9 @@ TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
 TABLE_COMMENTS = frozenset({"COMMENT", "OPTIONS"})
 
 
-# --- elements of the column list -----------------------------------------------------------------
+# --- elements of the column list ------------------------------------------------------------------
 
-#: Words that begin a constraint and, with what follows, cannot begin a column.
+#: Words that start a constraint and, with what follows, cannot start a column.
 CONSTRAINTS = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE", "LIKE"})
 OWN_CONSTRAINTS = {
     "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL"}),
@@ -245,7 +244,7 @@ def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
 
 
 def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
-    """A column, the primary key, or a constraint that only leaves a remark."""
+    """Parse a column, the primary key, or another constraint, which is dropped."""
     if not _begins_constraint(cursor, found.engine):
         found.columns.append(column(cursor, found.engine))
         return
@@ -266,7 +265,7 @@ def _element(cursor: Cursor, found: TableDefinition, find: Find) -> None:
 
 
 def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """``(a, b DESC)``; ClickHouse allows one name without parentheses."""
+    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses."""
     if not cursor.accept("("):
         return (identifier(cursor, engine),)
     names = []
@@ -278,7 +277,7 @@ def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
         cursor.expect(",")
 
 
-# --- ALTER TABLE ---------------------------------------------------------------------------------
+# --- ALTER TABLE ----------------------------------------------------------------------------------
 
 
 def alter_table(cursor: Cursor, found: TableDefinition) -> None:
@@ -300,7 +299,7 @@ def _accept_column_word(cursor: Cursor) -> None:
 
 
 def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
-    """The column named next.
+    """Parse the name of an existing column.
 
     Raises:
         ParseError: with code `unknown-column`.
@@ -309,7 +308,7 @@ def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
     name = identifier(cursor, found.engine)
     if (known := found.column(name)) is None:
         raise cursor.fail(
-            f"{name!r} is not a column of the table", code="unknown-column", span=token.span
+            f"the table has no column {name!r}", code="unknown-column", span=token.span
         )
     return known
 
@@ -346,7 +345,7 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _place(cursor: Cursor, found: TableDefinition, added: ColumnDefinition, default: int) -> None:
-    """Insert a column as FIRST or AFTER specifies, else at a default position."""
+    """Insert a column at the position of FIRST or AFTER, else at a default position."""
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
@@ -378,7 +377,7 @@ def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _modify(cursor: Cursor, found: TableDefinition) -> bool:
-    """``MODIFY a bigint NOT NULL``, ``CHANGE a b bigint``: the column is declared anew."""
+    """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``: the column is redefined."""
     is_change = cursor.advance().key == "CHANGE"
     if not is_change and cursor.key == "(":
         return False
@@ -433,11 +432,11 @@ def _rename(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _comment(cursor: Cursor, found: TableDefinition) -> bool:
-    """``COMMENT = 'text'`` of MySQL."""
+    """Parse MySQL's ``COMMENT = 'string'``."""
     return _tail_comment(cursor, found, lambda path: None)
 
 
-#: First word of an action -> what reads it; it gives False where something else is meant.
+#: First word of an action -> its parser, which returns False for another action.
 ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "ADD":     _add,
     "ALTER":   _alter_column,
@@ -448,7 +447,7 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "COMMENT": _comment,
 }  # fmt: skip
 
-#: Words after ADD, DROP and RENAME that begin something else than a column.
+#: Words after ADD, DROP and RENAME that do not start a column.
 NOT_COLUMNS = frozenset({
     "PARTITION", "PARTITIONS", "KEY", "INDEX", "GENERATED", "ROW", "SEARCH", "TAG", "ROLLUP",
     "CONSTRAINT", "STATISTICS", "PERIOD", "SYSTEM", "CLUSTERING", "MASKING", "AS",
@@ -457,7 +456,7 @@ NOT_COLUMNS = frozenset({
 
 @dataclass(slots=True)
 class ScriptDefinitions:
-    """What a script declares; `dropped` are the statements without a table of the script."""
+    """The definitions of a script; `dropped` are statements that belong to none of its tables."""
 
     engine: Engine
     tables: list[TableDefinition] = field(default_factory=list)
@@ -475,7 +474,7 @@ class ScriptDefinitions:
         self._by_name.setdefault(table.path[-1], []).append(table)
 
     def find(self, name: tuple[str, ...]) -> TableDefinition | None:
-        """The table at a path, of which either side may leave the first names out."""
+        """Return the table at a path; leading names may be omitted on either side."""
         for table in reversed(self._by_name.get(name[-1], ())):
             length = min(len(table.path), len(name))
             if table.path[-length:] == name[-length:]:
@@ -483,7 +482,7 @@ class ScriptDefinitions:
         return None
 
 
-#: What may stand between CREATE and TABLE.
+#: Words that may occur between CREATE and TABLE.
 MODIFIERS = frozenset(
     {
         "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
@@ -491,7 +490,7 @@ MODIFIERS = frozenset(
     }
 )  # fmt: skip
 
-#: First words of statements that declare nothing: settings, transactions, rows.
+#: First words of statements without definitions: settings, transactions, rows.
 IGNORED_STATEMENTS = frozenset(
     {
         "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK", "DROP", "LOCK", "UNLOCK", "SELECT",
@@ -502,19 +501,20 @@ IGNORED_STATEMENTS = frozenset(
 
 
 def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
-    """All tables of a script; comments, keys and changes may come in statements of their own.
+    """Parse all tables of a script, with comments, keys and changes in separate statements.
 
     Raises:
-        ParseError: for a text outside the grammar, or with code `missing-create-table`.
-        UnsupportedError: with code `missing-columns` for a table that takes its columns from
-            elsewhere.
+        ParseError: for a string outside the grammar, or with code `missing-create-table`.
+        UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
     found = ScriptDefinitions(engine)
     while cursor.token.kind != "end":
         if not cursor.accept(";"):
             _statement(cursor, found)
     if not found.tables:
-        raise cursor.fail("there is no CREATE TABLE", code="missing-create-table", span=Span(0, 1))
+        raise cursor.fail(
+            "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
+        )
     return found
 
 
@@ -538,7 +538,7 @@ def _statement(cursor: Cursor, found: ScriptDefinitions) -> None:
 def _create(
     cursor: Cursor, found: ScriptDefinitions, start: Token
 ) -> tuple[TableDefinition | None, bool]:
-    """What follows CREATE: the table that it belongs to, and whether all of it was understood."""
+    """Parse what follows CREATE; return the table concerned, and whether all of it was parsed."""
     engine = found.engine
     while cursor.key in MODIFIERS:
         cursor.advance()
@@ -563,7 +563,7 @@ def _create(
 
 
 def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
-    """``COMMENT ON TABLE t IS 'text'``, ``COMMENT ON COLUMN t.c IS 'text'``."""
+    """Parse ``COMMENT ON TABLE t IS 'string'`` or ``COMMENT ON COLUMN t.c IS 'string'``."""
     if cursor.accept("TABLE"):
         table = found.find(path(cursor, found.engine))
         if table is None or not cursor.accept("IS"):
@@ -578,7 +578,7 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefiniti
         return None, False
     if (commented := table.column(name)) is None:
         raise cursor.fail(
-            f"a comment on {name!r}, which is not a column of the table", code="unknown-column"
+            f"COMMENT ON COLUMN: the table has no column {name!r}", code="unknown-column"
         )
     cursor.expect("IS")
     commented.comment = None if cursor.accept("NULL") else string_value(cursor)
@@ -586,7 +586,7 @@ def _comment_on(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefiniti
 
 
 def _alter(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | None, bool]:
-    """``ALTER TABLE ONLY t ...``; a table that the script does not declare is ignored."""
+    """Parse ALTER TABLE; a table that the script does not declare is ignored."""
     cursor.accept("IF", "EXISTS")
     cursor.accept("ONLY")
     table = found.find(path(cursor, found.engine))
@@ -601,10 +601,10 @@ def _alter(cursor: Cursor, found: ScriptDefinitions) -> tuple[TableDefinition | 
 
 
 def without_data(text: str, engine: str) -> str:
-    r"""Return the text with everything blanked that is not SQL; line breaks stay.
+    r"""Return the script with everything that is not SQL replaced by blanks; line breaks are kept.
 
     Raises:
-        ParseError: with code `syntax` for data of a COPY that does not end.
+        ParseError: with code `syntax` for COPY data that is not terminated.
 
     >>> without_data("COPY t FROM stdin;\n1\tit's\n\\.\nSELECT 1;", "postgres").split("\n")
     ['COPY t FROM stdin;', '      ', '  ', 'SELECT 1;']
@@ -622,9 +622,9 @@ def without_data(text: str, engine: str) -> str:
 _LETTERS = re.compile(r"[^\r\n]")
 
 
-# --- PostgreSQL ----------------------------------------------------------------------------------
+# --- dumps of PostgreSQL --------------------------------------------------------------------------
 
-#: Where something begins that is not plain code, or a statement ends.
+#: The start of a token that is not plain code, or the end of a statement.
 _SPECIAL = re.compile(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
 _AFTER_E = re.compile(r"(?<![\w$])[eE]\Z")
 _ESCAPED = re.compile(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
@@ -634,10 +634,10 @@ _LAST_LINE = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
 _CODE = re.compile(r"\S")
 
 
-def _not_for_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
+def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
     """Find the data of COPY and the commands of psql.
 
-    `escapes`: a backslash escapes in every literal, not only in those that begin with E.
+    `escapes`: a backslash is an escape in every literal, not only in those with the prefix E.
     """
     position = 0
     begin: int | None = None  # of the statement
@@ -665,12 +665,12 @@ def _end_of_line(text: str, start: int) -> int:
 
 
 def _data(text: str, begin: int, start: int) -> Span:
-    """The lines after a COPY, with the one that ends them."""
+    """Return the lines after a COPY, including the terminating line."""
     last = _LAST_LINE.search(text, start)
     if last is None:
         raise ParseError(
-            "the data of COPY does not end",
-            hint="the data ends with a line that holds only \\.; check that the dump is complete",
+            "unterminated COPY data",
+            hint="check that the dump is complete; its data ends with the line \\.",
             span=Span(begin, start),
             text=text,
         )
@@ -678,7 +678,7 @@ def _data(text: str, begin: int, start: int) -> Span:
 
 
 def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
-    """The end of a literal, a quoted name or a comment; of the text where it is not closed."""
+    """Return the end of a literal, quoted name or comment; of the script if unterminated."""
     start = found.end()
     match word:
         case "--":
@@ -694,7 +694,7 @@ def _end_of(text: str, word: str, found: re.Match[str], escapes: bool) -> int:
 
 
 def _end_of_comment(text: str, start: int) -> int:
-    """The end of a comment, which may hold comments."""
+    """Return the end of a comment, which may be nested."""
     depth = 1
     for found in _COMMENT.finditer(text, start):
         depth += 1 if found.group() == "/*" else -1
@@ -703,13 +703,13 @@ def _end_of_comment(text: str, start: int) -> int:
     return len(text)
 
 
-# --- MySQL ---------------------------------------------------------------------------------------
+# --- dumps of MySQL -------------------------------------------------------------------------------
 
 _DELIMITER = re.compile(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
-def _not_for_mysql(text: str) -> Iterator[Span]:
-    """Find the text from a DELIMITER statement to the one that restores the semicolon."""
+def _non_sql_in_mysql(text: str) -> Iterator[Span]:
+    """Find the sections between a DELIMITER statement and the one that restores the semicolon."""
     start: int | None = None
     for found in _DELIMITER.finditer(text):
         if found[1] != ";":
@@ -721,9 +721,9 @@ def _not_for_mysql(text: str) -> Iterator[Span]:
         yield Span(start, len(text))
 
 
-#: Engine -> what finds the spans that are not SQL in its dumps.
+#: Engine -> the function that finds the spans of a dump that are not SQL.
 FINDERS: dict[str, Callable[[str], Iterator[Span]]] = {
-    "postgres": _not_for_postgres,
-    "redshift": partial(_not_for_postgres, escapes=True),
-    "mysql":    _not_for_mysql,
+    "postgres": _non_sql_in_postgres,
+    "redshift": partial(_non_sql_in_postgres, escapes=True),
+    "mysql":    _non_sql_in_mysql,
 }  # fmt: skip

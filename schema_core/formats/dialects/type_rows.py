@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """One type of an engine beside one of Flink's.
+    """A type of an engine and the corresponding type of Flink.
 
-    `loss` is the word of the `LossKind` for what does not come along.
-
-    `foreign` may hold several spellings, divided by ``|``: the first is written. `most` bounds
-    the numbers; ``whole`` is the digits before the point.
+    `foreign` may contain several spellings, separated by ``|``; the first one is written. `loss`
+    is the name of the `LossKind` of what is not preserved. `most` are the maximum values of the
+    placeholders; ``whole`` is the number of digits before the decimal point.
     """
 
     foreign: str
@@ -33,62 +32,62 @@ class TypeRow:
 
 
 def both(foreign: str, flink: str, **most: int) -> TypeRow:
-    """A row that is exact in both directions."""
+    """Return a row that is exact in both directions."""
     return TypeRow(foreign, flink, most=most)
 
 
 def read(foreign: str, flink: str, loss: str | None = None, **most: int) -> TypeRow:
-    """A row for reading alone."""
+    """Return a row that is only read."""
     return TypeRow(foreign, flink, loss, writes=False, most=most)
 
 
 def write(foreign: str, flink: str, loss: str | None = None, **most: int) -> TypeRow:
-    """A row for writing alone."""
+    """Return a row that is only written."""
     return TypeRow(foreign, flink, loss, reads=False, most=most)
 
 
 def same(*names: str) -> tuple[TypeRow, ...]:
-    """Types that the engine calls as Flink does; other spellings behind ``|``."""
+    """Return rows for types with the same name as Flink's; further spellings follow ``|``."""
     return tuple(both(name.lower(), name.partition(" | ")[0]) for name in names)
 
 
 def as_text(foreign: str, *names: str) -> tuple[TypeRow, ...]:
-    """Types whose values are read as the text that the engine shows for them."""
+    """Return rows for types whose values are read as their string form."""
     return tuple(read(name, foreign, "type") for name in names)
 
 
 def documents(foreign: str) -> tuple[TypeRow, ...]:
-    """Types without a twin but arrays, kept in one type that holds documents."""
+    """Return rows for nested types, except arrays, that are written as one document type."""
     patterns = ("MAP<{any}>", "ROW<{any}>", "VARIANT")
     return tuple(write(foreign, pattern, "layout") for pattern in patterns)
 
 
 def collections(foreign: str) -> tuple[TypeRow, ...]:
-    """Arrays and other types without a twin, kept in one type that holds documents."""
+    """Return rows for arrays and other nested types that are written as one document type."""
     return (write(foreign, "ARRAY<{any}>", "layout"), *documents(foreign))
 
 
 def opaque(foreign: str) -> tuple[TypeRow, ...]:
-    """Types whose values are bytes to everybody else."""
+    """Return rows for types that only Flink has, whose values are written as binary strings."""
     return tuple(write(foreign, pattern, "layout") for pattern in ("RAW({any})", "BITMAP"))
 
 
 def strings(plain: str, loss: str = "length") -> tuple[TypeRow, ...]:
-    """Bounded strings in a type without a bound."""
+    """Return rows for character strings with a length, written without it."""
     return tuple(write(plain, pattern, loss) for pattern in ("CHAR({n})", "VARCHAR({n})"))
 
 
 def byte_strings(plain: str) -> tuple[TypeRow, ...]:
-    """Bounded strings of bytes in a type without a bound."""
+    """Return rows for binary strings with a length, written without it."""
     return tuple(write(plain, pattern, "length") for pattern in ("BINARY({n})", "VARBINARY({n})"))
 
 
 def written_text(foreign: str, *patterns: str) -> tuple[TypeRow, ...]:
-    """Types that the engine does not have, written as text."""
+    """Return rows for types that the engine does not have, written as strings."""
     return tuple(write(foreign, pattern, "type") for pattern in patterns)
 
 
-#: The fields of intervals, as engines with all of them have them.
+#: The interval fields of engines that have all of them.
 YEAR_MONTH = ("YEAR", "MONTH", "YEAR TO MONTH")
 DAY_TIME = (
     "DAY", "DAY TO HOUR", "DAY TO MINUTE", "DAY TO SECOND", "HOUR", "HOUR TO MINUTE",
@@ -97,7 +96,7 @@ DAY_TIME = (
 
 
 def intervals(*resolutions: str) -> tuple[TypeRow, ...]:
-    """Intervals of these fields, without digits: they are as wide as Flink's widest."""
+    """Return rows for intervals of these fields; their precision is Flink's maximum."""
     return tuple(row for one in resolutions for row in _interval(one))
 
 
@@ -116,13 +115,13 @@ def _interval(resolution: str) -> Iterator[TypeRow]:
 
 
 def year_month(foreign: str) -> tuple[TypeRow, ...]:
-    """All intervals of years and months in one type."""
+    """Return rows for all year-month intervals, written as one type."""
     patterns = ("INTERVAL YEAR{any}", "INTERVAL MONTH")
     return tuple(write(foreign, pattern, "precision") for pattern in patterns)
 
 
 def day_time(foreign: str, digits: int = 6) -> tuple[TypeRow, ...]:
-    """All intervals of days and times in one type with so many digits of a second."""
+    """Return rows for day-time intervals, written as one type with `digits` fractional digits."""
     return (
         write(foreign, "INTERVAL {any}SECOND({p})", "precision", p=digits),
         write(foreign, "INTERVAL {any}SECOND({p})", "digits"),
@@ -290,7 +289,7 @@ MYSQL: tuple[TypeRow, ...] = (
     *collections("json"),
 )  # fmt: skip
 
-#: SQLite, "Datatypes In SQLite": a declared type is a name that says how values are converted.
+#: SQLite, "Datatypes In SQLite": the name of a declared type determines the conversion.
 SQLITE: tuple[TypeRow, ...] = (
     *same("BOOLEAN | bool", "TINYINT", "SMALLINT | int2", "INT | int4 | mediumint"),
     *same("FLOAT", "DATE"),
@@ -377,7 +376,7 @@ DUCKDB: tuple[TypeRow, ...] = (
 )  # fmt: skip
 
 
-#: What Spark, Databricks and Hive share.
+#: Rows that Spark, Databricks and Hive share.
 HADOOP: tuple[TypeRow, ...] = (
     *same("BOOLEAN", "TINYINT | byte", "SMALLINT | short", "BIGINT | long", "DATE"),
     both("int | integer",                "INT"),
@@ -475,7 +474,7 @@ TRINO: tuple[TypeRow, ...] = (
 )  # fmt: skip
 
 
-#: Snowflake, "Data types": whole numbers are NUMBERs.
+#: Snowflake, "Data types": integers are NUMBERs.
 SNOWFLAKE: tuple[TypeRow, ...] = (
     both("boolean",                  "BOOLEAN"),
     both("number({p}, {s}) | decimal({p}, {s}) | numeric({p}, {s}) | dec({p}, {s})",
@@ -512,7 +511,7 @@ SNOWFLAKE: tuple[TypeRow, ...] = (
     read("timestamp_ltz | timestampltz | timestamp with local time zone", "TIMESTAMP_LTZ(9)"),
     both("timestamp_tz({p}) | timestamptz({p})", "TIMESTAMP({p}) WITH TIME ZONE"),
     read("timestamp_tz | timestamptz | timestamp with time zone", "TIMESTAMP(9) WITH TIME ZONE"),
-    # The account decides what this is; these are the defaults.
+    # The meaning is a setting of the account; these are the defaults.
     read("timestamp({p})",           "TIMESTAMP({p})"),
     read("timestamp",                "TIMESTAMP(9)"),
     both("variant",                  "VARIANT"),
@@ -566,7 +565,7 @@ BIGQUERY: tuple[TypeRow, ...] = (
     write("json",                    "VARIANT",            "layout"),
 )  # fmt: skip
 
-#: ClickHouse, "Data types": an instant shows the clock of its column's zone.
+#: ClickHouse, "Data types": an instant is displayed in the time zone of its column.
 CLICKHOUSE: tuple[TypeRow, ...] = (
     both("Bool | boolean",           "BOOLEAN"),
     both("Int8 | tinyint | int1",    "TINYINT"),

@@ -1,4 +1,4 @@
-"""Types of an engine as Flink's and back, by its rows; what does not come along is a `Loss`."""
+"""Convert types of an engine to Flink's and back by its rows; report losses."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ Losses: TypeAlias = list[Loss]
 class ForeignType:
     """A type of another engine as it was written.
 
-    `text` is its name and arguments in one spelling (``decimal(10, 2)``); a type made of others
-    has its bare name there and the others in `parts`. `nullable` is None where nothing was said.
+    `text` is the type with its arguments in a normalized form (``decimal(10, 2)``). For a composite
+    type it is the name, and `parts` are the component types. `nullable` is None if the nullability
+    was not specified.
     """
 
     text: str
@@ -53,7 +54,7 @@ class ForeignType:
 
 @dataclass(frozen=True, slots=True)
 class ForeignChild:
-    """A type inside another one; a field has a name."""
+    """A component of a composite type; fields have a name."""
 
     type: ForeignType
     name: str | None = None
@@ -63,23 +64,23 @@ class ForeignChild:
         return str(self.type) if self.name is None else f"{self.name} {self.type}"
 
 
-#: The word of a kind of loss, as rows have it -> the kind.
+#: The name of a kind of loss, as in rows -> the kind.
 KINDS = {kind.word: kind for kind in LossKind}
 
 
 def loss_of(path: tuple[str, ...], word: str, source: str, target: str) -> Loss:
-    """A loss of the kind with this word; a note may still make it reversible."""
+    """Return a loss of the kind with this name; exact-type metadata may make it reversible."""
     return Loss(path, KINDS[word], source, target, reversible=False)
 
 
-# --- patterns ------------------------------------------------------------------------------------
+# --- patterns -------------------------------------------------------------------------------------
 
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
 @lru_cache(maxsize=4096)
 def _pattern(text: str) -> re.Pattern[str]:
-    """The pattern as an expression: numbers where the holes are."""
+    """Convert a pattern with placeholders to a regular expression."""
     parts = _HOLE.split(text)
     holes = [
         ".*" if name == "any" else rf"(?P<{name}>[0-9]{{1,{MAX_DIGITS}}})" for name in parts[1::2]
@@ -91,14 +92,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _canonical(flink: str) -> str:
-    """The pattern of one of Flink's types in the exact spelling."""
+    """Return the pattern of a Flink type in its canonical form."""
     if "{" not in flink:
         return str(parse_type(flink))
     return re.sub(r"^TIMESTAMP_LTZ(\(.*\))$", r"TIMESTAMP\1 WITH LOCAL TIME ZONE", flink)
 
 
 def _fits(row: TypeRow, values: dict[str, int]) -> bool:
-    """Whether all numbers are within the bounds of the row."""
+    """Return whether all numbers are within the bounds of the row."""
     digits = {**values, "whole": values.get("p", 0) - values.get("s", 0)}
     return all(digits[name] <= most for name, most in row.most.items() if name in digits)
 
@@ -107,12 +108,12 @@ def _numbers(match: re.Match[str]) -> dict[str, int]:
     return {name: int(value) for name, value in match.groupdict().items()}
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 @cached()
 def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
-    """The type that the first fitting row gives, and the kind of its loss."""
+    """Return the type of the first matching row, and the kind of its loss."""
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | ") if row.reads else ():
             match = _pattern(spelling).fullmatch(text)
@@ -120,7 +121,7 @@ def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
                 continue
             try:
                 return parse_type(row.flink.format(**values)), row.loss
-            except SchemaError:  # a number that Flink does not allow: a later row may be wider
+            except SchemaError:  # Flink does not allow the number; a later row may be wider
                 continue
     return None
 
@@ -128,10 +129,10 @@ def _read_plain(text: str, engine: str) -> tuple[DataType, str | None] | None:
 def read_type(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
-    """Flink's type beside the foreign one; nullable where the foreign text says nothing.
+    """Return Flink's type for a foreign one; nullable unless specified otherwise.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` where no row fits.
+        UnsupportedError: with code `type-not-in-flink` if no row matches.
     """
     shape = COMPOSITE.get(foreign.text) if foreign.parts else None
     if shape is not None:
@@ -140,9 +141,9 @@ def read_type(
     found = _read_plain(str(foreign), engine.name)
     if found is None:
         raise UnsupportedError(
-            f"no Flink type stands for {engine.name}'s {foreign}",
+            f"Flink has no type for {engine.name}'s {foreign}",
             code="type-not-in-flink",
-            hint="leave the column out, or write a type that is near",
+            hint="omit the column or use another type",
         )
     type_, loss = found
     if loss is not None:
@@ -151,14 +152,14 @@ def read_type(
 
 
 def _is_never_null(type_: DataType, engine: Engine) -> bool:
-    """Whether the engine has no NULL for values of this type."""
+    """Return whether the engine does not allow NULL for this type."""
     return isinstance(type_, ArrayType) and not engine.null_arrays
 
 
 def read_part(
     foreign: ForeignType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
-    """The type at a place inside another one, or of a column, with its nullability."""
+    """Return the type of a column or of a component of another type, with its nullability."""
     type_ = read_type(foreign, engine, path, losses)
     if isinstance(type_, NullType | VariantType) and engine.wraps_nullable:
         return type_
@@ -216,12 +217,13 @@ def _read_wrapped(
 def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
     if len(foreign.parts) != count or any(one.name is not None for one in foreign.parts):
         raise SchemaError(
-            f"{foreign.text} takes {count} types: {foreign}", code="invalid-type-parameter"
+            f"{foreign.text} requires {count} component types, got {foreign}",
+            code="invalid-type-parameter",
         )
     return foreign.parts
 
 
-#: Name of a type that is made of others -> how it is read.
+#: Name of a composite type -> the function that reads it.
 COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], DataType]] = {
     "array":          _read_array,
     "list":           _read_array,
@@ -235,16 +237,16 @@ COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], Da
     "lowcardinality": _read_wrapped,
 }  # fmt: skip
 
-#: Those whose parts are fields.
+#: Composite types whose components are fields.
 STRUCTS = frozenset({"struct", "row", "tuple", "object", "nested"})
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @cached()
 def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
-    """What the first fitting row writes for Flink's exact text, and the kind of its loss."""
+    """Return the type of the first row that matches Flink's type, and the kind of its loss."""
     for row in ENGINES[engine].rows:
         match = _pattern(_canonical(row.flink)).fullmatch(text) if row.writes else None
         if match is not None and _fits(row, values := _numbers(match)):
@@ -253,11 +255,10 @@ def _write_plain(text: str, engine: str) -> tuple[str, str | None] | None:
 
 
 def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
-    """The engine's text of a type, without its nullability.
+    """Return the engine's type for a type, without its nullability.
 
     Raises:
-        UnsupportedError: with code `type-not-in-dialect` where the engine has nothing that holds
-            it.
+        UnsupportedError: with code `type-not-in-dialect` if the engine cannot store the values.
     """
     found = _write_plain(str(type_.nullable()), engine.name)
     if found is not None:
@@ -274,21 +275,21 @@ def write_type(type_: DataType, engine: Engine, path: tuple[str, ...], losses: L
             losses.append(loss_of(path, "type", type_.as_summary_string(), text))
             return text
     raise UnsupportedError(
-        f"no type of {engine.name} holds {type_.as_summary_string()}", code="type-not-in-dialect"
+        f"{engine.name} has no type for {type_.as_summary_string()}", code="type-not-in-dialect"
     )
 
 
 def _write_nested(
     type_: DataType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> str | None:
-    """The text of a collection, where the engine has such ones."""
+    """Return the engine's collection type, or None if it does not have one."""
 
     def part(child: DataType, position: str) -> str:
         return write_part(child, position, engine, (*path, position), losses)
 
     match type_:
         case ArrayType(element_type=element) if engine.array is not None:
-            inner = part(element, "element")  # maps and multisets may be written as arrays, too
+            inner = part(element, "element")  # maps and multisets may be written as arrays
             if inner.startswith(engine.array.partition("{")[0]) and not engine.arrays_of_arrays:
                 return None
             if engine.flattens_arrays and isinstance(element, ArrayType):
@@ -314,13 +315,13 @@ def _write_field(one: RowField, engine: Engine, path: tuple[str, ...], losses: L
     if engine.field_comment is None:
         losses.append(loss_of(place, "member", f"the comment {one.description!r}", ""))
         return text
-    return text + engine.field_comment.format(text=engine.quote_text(one.description))
+    return text + engine.field_comment.format(text=engine.quote_string(one.description))
 
 
 def write_part(
     type_: DataType, position: str, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> str:
-    """The text of a type at a place inside another one, or of a column, with its nullability."""
+    """Return the type of a column or of a component of another type, with its nullability."""
     text = write_type(type_, engine, path, losses)
 
     def less(kind: str) -> str:
@@ -330,7 +331,7 @@ def write_part(
     if position in engine.never_null:
         return less("null-keys") if type_.is_nullable else text
     if engine.wraps_nullable:
-        if text == "Dynamic":  # it holds NULL itself
+        if text == "Dynamic":  # it includes NULL
             return text if type_.is_nullable else less("nullability")
         if not type_.is_nullable:
             return text
@@ -344,14 +345,14 @@ def write_part(
 
 
 def write_name(name: str, engine: Engine, path: tuple[str, ...], losses: Losses) -> str:
-    """The name, quoted; an engine that unquoted_case names makes another one of it."""
+    """Return the quoted name; report a loss if the engine changes its case."""
     if (kept := engine.folded(name)) != name:
         losses.append(loss_of(path, "member", f"the name {name!r}", repr(kept)))
     return engine.quote_name(kept)
 
 
 def require_distinct(names: list[str], engine: Engine) -> None:
-    """Refuse names that are one to the engine.
+    """Raise an error for names that are equal to the engine.
 
     Raises:
         UnsupportedError: with code `name-collision`.
@@ -361,18 +362,19 @@ def require_distinct(names: list[str], engine: Engine) -> None:
         key = engine.folded(name) if engine.case_sensitive else name.casefold()
         if key in seen:
             raise UnsupportedError(
-                f"{seen[key]!r} and {name!r} are one name in {engine.name}", code="name-collision"
+                f"{seen[key]!r} and {name!r} are the same name in {engine.name}",
+                code="name-collision",
             )
         seen[key] = name
 
 
 def _entries(type_: MapType) -> ArrayType:
-    """A map as the list of its entries, for engines without maps."""
+    """Return a map as an array of its entries, for engines without maps."""
     fields = [RowField("key", type_.key_type), RowField("value", type_.value_type)]
     return ArrayType(RowType(fields, nullable=False), type_.is_nullable)
 
 
-#: Types -> more general ones that hold the same values; tried where the engine has no twin.
+#: Types -> more general types for the same values, used if the engine does not have the type.
 FALLBACKS: dict[type[DataType], Callable[[Any], DataType]] = {
     MultisetType:   lambda one: MapType(one.element_type, IntType(nullable=False)),
     StructuredType: lambda one: RowType(one.fields),

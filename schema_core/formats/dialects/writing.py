@@ -1,7 +1,7 @@
-"""A schema as the CREATE TABLE of an engine, with all that does not come along as losses.
+"""Write schemas as CREATE TABLE statements of other engines, with all losses.
 
-Every name and every text in it passes `Engine.quote_name` and `Engine.quote_text`. Under the policy
-`note` the exact type of a column stands in its comment, where the engine keeps comments.
+All names and strings are quoted by `Engine.quote_name` and `Engine.quote_string`. With the policy
+`note` the comment of a column contains its exact type, if the engine supports comments.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from schema_core.formats.dialects.engines import Engine
     from schema_core.sql.syntax import Expression
 
-#: Where the note in a comment may begin: the exact type, up to the bracket at the end.
+#: The start of an exact type in a comment; it ends with the bracket at the end.
 EXACT_TYPE_START = re.compile(r"(?:\A| )\[flink: ")
 
-#: Places in one comment where a note is looked for.
+#: The maximum number of positions in a comment that are checked for an exact type.
 MAX_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DdlStatements:
-    """The statements of a table, and what they do not say."""
+    """The statements that create a table, and the losses."""
 
     text: str
     losses: tuple[Loss, ...]
@@ -58,22 +58,22 @@ class DdlStatements:
 
 @dataclass(frozen=True, slots=True)
 class ColumnDdl:
-    """The line of a column and its comment, for engines that take it in another statement."""
+    """The definition of a column, and its comment if that is a separate statement."""
 
     line: str
     name: str
     comment: str | None
-    type_: str = ""  # of one that is stored
+    type_: str = ""  # empty for generated columns
 
 
 def write_schema(
     schema: ResolvedSchema, engine: Engine, path: tuple[str, ...], *, notes: bool
 ) -> DdlStatements:
-    """The statements that make a table of these columns.
+    """Return the statements that create a table with these columns.
 
     Raises:
-        UnsupportedError: for a column whose type or name the engine cannot have, or with code
-            `missing-columns` where no column is left.
+        UnsupportedError: for a column whose type or name the engine does not support, or with code
+            `missing-columns` if no column remains.
     """
     losses: Losses = []
     columns = [
@@ -97,7 +97,7 @@ def write_schema(
 def _column(
     column: AnyColumn, schema: ResolvedSchema, engine: Engine, losses: Losses, *, notes: bool
 ) -> ColumnDdl | None:
-    """The column as a line, or None for one that is left out."""
+    """Return the definition of a column, or None if it is omitted."""
     with at(f"column {column.name!r}"):
         place = (column.name,)
         match column:
@@ -108,7 +108,7 @@ def _column(
                 return None
             case MetadataColumn():
                 shown = column.as_summary_string()
-                losses.append(loss_of(place, "member", shown, "an ordinary column"))
+                losses.append(loss_of(place, "member", shown, "a physical column"))
             case ComputedColumn():
                 return _generated(column, schema, engine, losses)
             case _:
@@ -119,8 +119,8 @@ def _column(
         if _looks_like_exact_type(comment) or (
             notes and len(losses) > before and _supports_comments(engine)
         ):
-            note = f"[flink: {column.data_type}]"
-            comment = note if comment is None else f"{comment} {note}"
+            exact = f"[flink: {column.data_type}]"
+            comment = exact if comment is None else f"{comment} {exact}"
             losses[before:] = [replace(one, reversible=True) for one in losses[before:]]
         name = write_name(column.name, engine, place, losses)
         line = _with_comment(f"{name} {type_}", column.name, comment, engine, losses)
@@ -128,7 +128,7 @@ def _column(
 
 
 def split_exact_type(comment: str | None) -> tuple[str | None, DataType | None]:
-    """The comment as it was before a note was put behind it, and the type of the note.
+    """Split a comment into the original comment and the exact type at its end.
 
     >>> split_exact_type("the key [flink: CHAR(3)]")
     ('the key', CharType(3))
@@ -142,7 +142,7 @@ def split_exact_type(comment: str | None) -> tuple[str | None, DataType | None]:
 
 
 def _looks_like_exact_type(comment: str | None) -> bool:
-    """Whether a comment would itself be taken for a note, were there none behind it."""
+    """Return whether the original comment itself could be taken for an exact type."""
     return comment is not None and EXACT_TYPE_START.search(comment) is not None
 
 
@@ -163,17 +163,17 @@ def _with_comment(
     if engine.comment is None:
         losses.append(loss_of((name,), "member", f"the comment {comment!r}", ""))
         return ColumnDdl(line, name, None)
-    text = engine.comment.format(text=engine.quote_text(comment))
+    text = engine.comment.format(text=engine.quote_string(comment))
     return ColumnDdl(line + text, name, None)
 
 
-# --- generated columns ---------------------------------------------------------------------------
+# --- generated columns ----------------------------------------------------------------------------
 
 
 def _generated(
     column: ComputedColumn, schema: ResolvedSchema, engine: Engine, losses: Losses
 ) -> ColumnDdl | None:
-    """The column with its expression; left out where the engine cannot compute the same."""
+    """Return the definition with its expression; None if the engine would compute another value."""
     kept: Losses = []
     try:
         text = _expression(column, schema, engine)
@@ -189,10 +189,11 @@ def _generated(
 
 
 def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) -> str:
-    """The expression, over columns that are in the table."""
+    """Return the expression, if all of its columns are in the table."""
     if engine.generated is None:
         raise UnsupportedError(
-            f"{engine.name} has no generated columns", code="computed-column-not-supported"
+            f"{engine.name} does not support generated columns",
+            code="computed-column-not-supported",
         )
     written = column.expression.written
     tree = parse_expression(written.text) if written.syntax is None else written.syntax
@@ -206,7 +207,7 @@ def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) 
 
 
 def names(expression: Expression) -> Iterator[str]:
-    """The first parts of all names in an expression."""
+    """Yield the first parts of all names in an expression."""
     waiting: list[object] = [expression]
     while waiting:
         match waiting.pop():
@@ -216,18 +217,18 @@ def names(expression: Expression) -> Iterator[str]:
                 waiting += arguments
 
 
-# --- what stands beside the columns --------------------------------------------------------------
+# --- keys, comments and other members -------------------------------------------------------------
 
 
 def default_key_name(columns: tuple[str, ...]) -> str:
-    """The name that Flink gives to a key without one."""
+    """Return the name that Flink gives to an unnamed key."""
     return "_".join(("PK", *columns))
 
 
 def _has_key(
     schema: ResolvedSchema, columns: list[ColumnDdl], engine: Engine, losses: Losses
 ) -> bool:
-    """Whether there is a key, and the engine can have it on columns of these types."""
+    """Return whether there is a key that the engine supports on columns of these types."""
     key = schema.primary_key
     if key is None:
         return False
@@ -239,7 +240,7 @@ def _has_key(
 
 
 def _key(schema: ResolvedSchema, engine: Engine, losses: Losses) -> str | None:
-    """The line of the primary key."""
+    """Return the clause of the primary key."""
     key = schema.primary_key
     if key is None or engine.key_tail:
         named = key is not None and key.name != default_key_name(key.columns)
@@ -269,7 +270,7 @@ def _tail(schema: ResolvedSchema, engine: Engine, *, keyed: bool) -> str:
 
 
 def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
-    """What no engine has a place for."""
+    """Yield the members of a schema that engines do not have."""
     for watermark in schema.watermark_specs:
         yield loss_of(("watermark",), "member", str(watermark), "")
     for index in schema.indexes:
@@ -279,9 +280,9 @@ def _unsupported_members(schema: ResolvedSchema) -> Iterator[Loss]:
 
 
 def _statements(columns: list[ColumnDdl], engine: Engine, table: str) -> Iterator[str]:
-    """Comments that are statements of their own."""
+    """Yield comments that are separate statements."""
     for one in columns:
         if one.comment is not None:
             column = engine.quote_name(engine.folded(one.name))
-            comment = engine.quote_text(one.comment)
+            comment = engine.quote_string(one.comment)
             yield f";\nCOMMENT ON COLUMN {table}.{column} IS {comment}"

@@ -67,11 +67,11 @@ FEATURES = (
     Feature("metadata columns",     r"schema\.\d+\.(metadata|virtual)",           "1.12"),
     Feature("comments of columns",  r"schema\.\d+\.comment",                      "1.18"),
     Feature("materialized tables",  r"logical-refresh-mode",                      "1.20"),
-    Feature("materialized tables with one query",      r"definition-query",                          "1.20", "2.2"),
+    Feature("one stored query",     r"definition-query",                          "1.20", "2.2"),
     Feature("models",               r"(input|output)-schema\.\d+\.name",          "2.0"),
     Feature("indexes",              r"schema\.index\.\d+\.(name|columns)",        "2.1"),
     Feature("distribution",         r"distribution\.kind",                        "2.2"),
-    Feature("materialized tables with two queries",    r"(original|expanded)-query",                 "2.3"),
+    Feature("two stored queries",   r"(original|expanded)-query",                 "2.3"),
     Feature("immutable columns",    r"schema\.immutable\.(name|columns)",         "2.3"),
 )  # fmt: skip
 
@@ -500,7 +500,7 @@ def add_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
 
 
 def split_query(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
-    """Convert the one query of a materialized table before 2.3 to an original and an expanded one."""
+    """Convert the single query of materialized tables before 2.3 to original and expanded."""
     query = properties.get("definition-query")
     if query is None or "logical-refresh-mode" not in properties:
         return properties, []

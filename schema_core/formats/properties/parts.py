@@ -95,11 +95,12 @@ def split_parts(moved: Mapping[str, str], most: int) -> Properties:
         return {}
     text = json.dumps(moved, sort_keys=True, separators=(",", ":"))
     step = most - HEADER_LENGTH
-    texts = [text[start : start + step] for start in range(0, len(text), step)]
+    chunks = [text[start : start + step] for start in range(0, len(text), step)]
     parts = {
-        f"{PART}{number}": f"{part_checksum(number, one)} {one}" for number, one in enumerate(texts)
+        f"{PART}{number}": f"{part_checksum(number, one)} {one}"
+        for number, one in enumerate(chunks)
     }
-    return {COUNT: str(len(texts)), CHECKSUM: sha256(text), **parts}
+    return {COUNT: str(len(chunks)), CHECKSUM: sha256(text), **parts}
 
 
 def part_checksum(number: int, text: str) -> str:

@@ -145,11 +145,11 @@ def decode_names(row: PropertyReader) -> tuple[str, list[str]] | None:
 def encode_columns(schema: ResolvedSchema, prefix: str) -> Properties:
     """Encode only the columns of a schema, which is all that the map of a model stores."""
     found: Properties = {}
-    texts: dict[int, str] = {}  # by identity, since hashing nested types is slow
+    type_strings: dict[int, str] = {}  # by identity, since hashing nested types is slow
     for number, column in enumerate(schema.columns):
         row, type_ = f"{prefix}.{number}.", column.data_type
-        if (text := texts.get(id(type_))) is None:
-            text = texts[id(type_)] = type_string(type_)
+        if (text := type_strings.get(id(type_))) is None:
+            text = type_strings[id(type_)] = type_string(type_)
         found[row + "name"] = column.name
         found[row + "data-type"] = text
         if not isinstance(column, PhysicalColumn):
@@ -371,7 +371,7 @@ def ignored_keys(
         SchemaError: as `decode_table`.
 
     >>> print(*ignored_keys({"schema.registry": "http://r"}))
-    a key without meaning here is dropped
+    this key has no meaning and is dropped
       in schema.registry
     """
     reader = sidecar.open_reader(properties)

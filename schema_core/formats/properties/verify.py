@@ -257,15 +257,9 @@ def verify(
 
     Codes: those of `parts.malformed_parts`; `missing-key`, `invalid-key-value`,
     `invalid-key-number`, `duplicate-key`, `unknown-key`; `option-kept` for an option that Flink
-    does not read; `noncanonical-value` for a value that Flink would write differently; `stale-type`
-    for a computed column whose type is different today; and those of a schema that `resolver`
-    refuses.
-
-    Codes: those of `parts.damage`; `missing-key`, `invalid-key-value`, `invalid-key-number`,
-        `duplicate-key`,
-    `unknown-key`; `option-kept` for an option that Flink does not read; `noncanonical-value` for a
-    value that means something but that nobody writes; `stale-type` for a computed column that gives
-    another type today; and those of a schema that `resolver` refuses.
+    does not read; `noncanonical-value` for a value that Flink would write differently;
+    `stale-type` for a computed column whose type is different today; and those of a schema that
+    `resolver` refuses.
 
     >>> for one in verify({"schema.0.name": "a", "schema.2.name": "c", "schema.0.typ": "INT"}):
     ...     print(one.code, *one.path)
@@ -443,7 +437,7 @@ def resolution_errors(
 
 
 def keys_by_location(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the location names that a resolver reports, with the keys they stand for."""
+    """Return the locations that a resolver reports -> the keys of the map."""
     places = {
         f"column {properties[f'schema.{number}.name']!r}": f"schema.{number}"
         for number in numbers_of(properties, "schema")
