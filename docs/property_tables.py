@@ -18,13 +18,13 @@ OWN = {
     ): "metadata columns with an explicit key that equals their name",
     sidecar.sidecar_key(
         sidecar.WATERMARKS, "input-schema"
-    ): "watermarks of a model's schema (also the keys above, and `output-schema`)",
+    ): "watermarks of a model's schema (with the keys above, and for `output-schema`)",
     sidecar.sidecar_key(sidecar.OPTIONS): "options with reserved keys, or that Flink removes",
     sidecar.sidecar_key(sidecar.COMMENT): "an empty comment",
     sidecar.sidecar_key(sidecar.HANDLER): "an empty refresh handler",
     parts.COUNT: "number of parts",
     parts.CHECKSUM: "SHA-256 of the joined parts",
-    f"{parts.PART}0": "CRC-32 of number and content, a blank, the content (JSON of keys and values)",
+    f"{parts.PART}0": "CRC-32 of number and content, a blank, the content (JSON)",
 }
 
 #: Attribute of a store -> heading.
