@@ -279,7 +279,8 @@ class Cursor:
 
     def missing(self, key: str) -> ParseError:
         """The error that something else stands where a token with this key was expected."""
-        return self.fail(f"expected {key}, found {self.found}")
+        shown = key if key[:1].isalpha() else repr(key)
+        return self.fail(f"expected {shown}, found {self.found}")
 
     def span_from(self, start: int) -> Span:
         """From the offset `start` to the end of the last token that was stepped over."""

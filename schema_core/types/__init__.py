@@ -1,4 +1,4 @@
-"""What a value is: Flink's types as frozen values, their text, and the rules between them."""
+"""Flink's data types as frozen values, their strings, casts and common types."""
 
 from schema_core.types.atomic import (
     BigIntType,

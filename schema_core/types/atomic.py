@@ -1,4 +1,4 @@
-"""Booleans, numbers, character and binary strings, and the types that have no parameters."""
+"""Booleans, numbers, character and binary strings, and the types without parameters."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class NumericType(AtomicType):
 
 
 class IntegralType(NumericType):
-    """A whole number of fixed size."""
+    """An integer of fixed size."""
 
     __slots__ = ()
 
 
 class FractionalType(NumericType):
-    """A number with a fraction, exact or not."""
+    """A number with a fraction, exact or approximate."""
 
     __slots__ = ()
 
 
 class BooleanType(AtomicType):
-    """TRUE, FALSE and, where nullable, unknown."""
+    """TRUE, FALSE and, if nullable, UNKNOWN."""
 
     __slots__ = ()
     keyword = "BOOLEAN"
@@ -36,7 +36,7 @@ class BooleanType(AtomicType):
 
 
 class TinyIntType(IntegralType):
-    """A signed number of 1 byte."""
+    """A signed integer of 1 byte."""
 
     __slots__ = ()
     keyword = "TINYINT"
@@ -44,7 +44,7 @@ class TinyIntType(IntegralType):
 
 
 class SmallIntType(IntegralType):
-    """A signed number of 2 bytes."""
+    """A signed integer of 2 bytes."""
 
     __slots__ = ()
     keyword = "SMALLINT"
@@ -52,7 +52,7 @@ class SmallIntType(IntegralType):
 
 
 class IntType(IntegralType):
-    """A signed number of 4 bytes."""
+    """A signed integer of 4 bytes."""
 
     __slots__ = ()
     keyword = "INT"
@@ -60,7 +60,7 @@ class IntType(IntegralType):
 
 
 class BigIntType(IntegralType):
-    """A signed number of 8 bytes."""
+    """A signed integer of 8 bytes."""
 
     __slots__ = ()
     keyword = "BIGINT"
@@ -68,7 +68,7 @@ class BigIntType(IntegralType):
 
 
 class FloatType(FractionalType):
-    """An IEEE number of 4 bytes."""
+    """An IEEE 754 floating point number of 4 bytes."""
 
     __slots__ = ()
     keyword = "FLOAT"
@@ -76,7 +76,7 @@ class FloatType(FractionalType):
 
 
 class DoubleType(FractionalType):
-    """An IEEE number of 8 bytes."""
+    """An IEEE 754 floating point number of 8 bytes."""
 
     __slots__ = ()
     keyword = "DOUBLE"
@@ -109,7 +109,7 @@ class DecimalType(FractionalType):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LengthType(AtomicType):
-    """A string of characters or bytes, of at most or exactly `length` of them."""
+    """A string of at most, or exactly, `length` characters or bytes."""
 
     limits = {"length": range(1, MAX_LENGTH + 1)}
 
@@ -120,20 +120,20 @@ class LengthType(AtomicType):
 
     @classmethod
     def empty(cls, nullable: bool = False) -> LengthType:
-        """The type of an empty literal. It has length 0, which no text of a type can say."""
+        """Return the type of an empty literal, of length 0, which type strings cannot express."""
         type_ = object.__new__(cls)
         object.__setattr__(type_, "length", 0)
         object.__setattr__(type_, "is_nullable", nullable)
         return type_
 
     def with_length(self, length: int) -> LengthType:
-        """The same kind of string with another length, 0 included; nullability stays."""
+        """Return the type with another length, which may be 0; nullability is kept."""
         if length == 0:
             return self.empty(self.is_nullable)
         return type(self)(length, self.is_nullable)
 
     def unserializable(self) -> str | None:
-        """A string of length 0 cannot be written as a type."""
+        """Refuse length 0, which the grammar does not allow."""
         return None if self.length else f"{self.body()} has no text that can be read back"
 
 
@@ -150,7 +150,7 @@ class CharType(LengthType):
 
 
 class VarCharType(LengthType):
-    """At most `length` characters (code points); the longest is called STRING.
+    """At most `length` characters (code points); the longest type is STRING.
 
     >>> VarCharType(MAX_LENGTH).as_summary_string()
     'STRING'
@@ -161,7 +161,7 @@ class VarCharType(LengthType):
     root = TypeRoot.VARCHAR
 
     def summary_body(self) -> str:
-        """STRING for the longest one."""
+        """STRING for the maximum length."""
         return "STRING" if self.length == MAX_LENGTH else self.body()
 
 
@@ -174,14 +174,14 @@ class BinaryType(LengthType):
 
 
 class VarBinaryType(LengthType):
-    """At most `length` bytes; the longest is called BYTES."""
+    """At most `length` bytes; the longest type is BYTES."""
 
     __slots__ = ()
     keyword = "VARBINARY"
     root = TypeRoot.VARBINARY
 
     def summary_body(self) -> str:
-        """BYTES for the longest one."""
+        """BYTES for the maximum length."""
         return "BYTES" if self.length == MAX_LENGTH else self.body()
 
 
@@ -202,26 +202,26 @@ class NullType(AtomicType):
         self._fill(nullable=True)
 
     def with_nullability(self, nullable: bool) -> NullType:
-        """Itself; a NULL that is NOT NULL is refused."""
+        """Return the type itself; NOT NULL is refused."""
         if not nullable:
             raise SchemaError("the type NULL cannot be NOT NULL", code="invalid-type-parameter")
         return self
 
 
 class SymbolType(AtomicType):
-    """The type of a keyword argument, such as the unit in ``FLOOR(ts TO DAY)``; it has no text."""
+    """The type of a keyword argument, such as the unit in ``FLOOR(ts TO DAY)``."""
 
     __slots__ = ()
     keyword = "SYMBOL"
     root = TypeRoot.SYMBOL
 
     def unserializable(self) -> str | None:
-        """No grammar has a word for it."""
+        """Refuse it: the grammar of types has no SYMBOL."""
         return "SYMBOL has no text that can be read back"
 
 
 class DescriptorType(AtomicType):
-    """The type of ``DESCRIPTOR(a, b)``: names of columns, handed to a table function."""
+    """The type of ``DESCRIPTOR(a, b)``, the names of columns passed to a table function."""
 
     __slots__ = ()
     keyword = "DESCRIPTOR"
@@ -229,7 +229,7 @@ class DescriptorType(AtomicType):
 
 
 class VariantType(AtomicType):
-    """A value that carries its own type, such as parsed JSON."""
+    """A value with a dynamic type, such as parsed JSON."""
 
     __slots__ = ()
     keyword = "VARIANT"
@@ -237,7 +237,7 @@ class VariantType(AtomicType):
 
 
 class BitmapType(AtomicType):
-    """A set of 32-bit numbers, compressed."""
+    """A compressed set of 32-bit integers."""
 
     __slots__ = ()
     keyword = "BITMAP"

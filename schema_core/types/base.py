@@ -1,7 +1,7 @@
-"""What all types have in common: nullability, equality, printing, children.
+"""The base of all data types: nullability, equality, printing, children.
 
-A type is a frozen value, equal when spelled equally. `str` is its exact text, which `parse_type`
-reads back; the summary is the shorter text that messages and schema listings show.
+A type is a frozen value; types with equal strings are equal. `str` is its exact string, which
+`parse_type` parses; the summary is the shorter string that messages and schema listings show.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MAX_LENGTH = 2_147_483_647
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class DataType:
-    """A type of Flink's type system. Nullable unless said otherwise.
+    """A type of Flink's type system, nullable by default.
 
-    `keyword` starts the text, `root` is what the type is, `limits` are the allowed values of its
+    `keyword` begins the string, `root` classifies the type, `limits` are the ranges of its
     parameters, in the order in which they are written.
     """
 
@@ -39,7 +39,7 @@ class DataType:
         self._fill(nullable)
 
     def _fill(self, nullable: bool, **values: object) -> None:
-        """Set the fields of a new value and check them: what every constructor ends with."""
+        """Set and validate the fields of a new value; every constructor ends with this call."""
         if not hasattr(self, "keyword"):
             kind = type(self).__name__
             raise SchemaError(f"{kind} is a kind of types, no type", code="not-a-type")
@@ -56,22 +56,22 @@ class DataType:
         self._measure()
 
     def _measure(self) -> None:
-        """What types with children do last: count their levels."""
+        """Measure depth and size, in types with children."""
 
     @property
     def depth(self) -> int:
-        """The levels of types within types: 1 for a type without children."""
+        """The nesting depth: 1 for a type without children."""
         return 1
 
     @property
     def node_count(self) -> int:
-        """How many types this one is made of, itself included."""
+        """The number of types in the tree, this one included."""
         return 1
 
     # --- nullability ---------------------------------------------------------------------------
 
     def with_nullability(self, nullable: bool) -> Self:
-        """This type, nullable or NOT NULL at its top level."""
+        """Return the type with this nullability at its top level."""
         if _require_bool(nullable) is self.is_nullable:
             return self
         twin = object.__new__(type(self))
@@ -81,22 +81,22 @@ class DataType:
         return twin
 
     def not_null(self) -> Self:
-        """This type, NOT NULL."""
+        """Return the type as NOT NULL."""
         return self.with_nullability(False)
 
     def nullable(self) -> Self:
-        """This type, nullable."""
+        """Return the type as nullable."""
         return self.with_nullability(True)
 
     def bridged_to(self, conversion_cls: object) -> Self:
-        """This type: which Java class holds its values is a hint for the JVM alone."""
+        """Return the type itself: the Java class of its values only matters on the JVM."""
         del conversion_cls
         return self
 
     # --- values --------------------------------------------------------------------------------
 
     def accepts(self, value: object) -> bool:
-        """Whether a Python value is one of this type, as it is; `reject_reason` says why not.
+        """Return whether a Python value has this type without conversion; see `reject_reason`.
 
         >>> from schema_core.types import DataTypes as T
         >>> T.TINYINT().accepts(127), T.TINYINT().accepts(128), T.TINYINT().accepts("1")
@@ -109,7 +109,7 @@ class DataType:
     # --- structure -----------------------------------------------------------------------------
 
     def children(self) -> tuple[DataType, ...]:
-        """The types this one is made of, in order: elements, keys and values, fields."""
+        """The child types in order: elements, keys and values, fields."""
         return ()
 
     def rebuild(self, children: tuple[DataType, ...]) -> Self:
@@ -135,16 +135,16 @@ class DataType:
         return self
 
     def walk(self) -> Iterator[DataType]:
-        """This type and everything below it, from the top."""
+        """Yield this type and all its descendants, in pre-order."""
         yield self
         for child in self.children():
             yield from child.walk()
 
     def is_(self, *kinds: TypeRoot | TypeFamily) -> bool:
-        """Whether the root is one of these, or belongs to one of these families.
+        """Return whether the root is one of these, or belongs to one of these families.
 
         Raises:
-            SchemaError: with code `wrong-argument` for something that cannot be either.
+            SchemaError: with code `wrong-argument` for any other value.
         """
         try:
             return not KINDS[self.root].isdisjoint(kinds)
@@ -153,29 +153,29 @@ class DataType:
                 f"expected type roots and families, got {show(kinds)}", code="wrong-argument"
             ) from None
 
-    # --- text ----------------------------------------------------------------------------------
+    # --- strings -------------------------------------------------------------------------------
 
     def parameters(self) -> tuple[int, ...]:
-        """The numbers in parentheses."""
+        """The parameters in parentheses."""
         return tuple(getattr(self, name) for name in self.limits)
 
     def body(self) -> str:
-        """The exact text before ``NOT NULL``: the keyword and its parameters."""
+        """The exact string without ``NOT NULL``: the keyword and its parameters."""
         if not self.limits:
             return self.keyword
         values = [str(getattr(self, name)) for name in self.limits]
         return f"{self.keyword}({', '.join(values)})"
 
     def summary_body(self) -> str:
-        """The short text before ``NOT NULL``."""
+        """The summary without ``NOT NULL``."""
         return self.body()
 
     def unserializable(self) -> str | None:
-        """Why this type alone, without its children, has no text that can be read back."""
+        """Why the type itself, apart from its children, cannot be serialized; None if it can."""
         return None
 
     def misplaced(self) -> str | None:
-        """Why this type alone, without its children, cannot be that of a column."""
+        """Why no column can have the type itself, apart from its children; None if one can."""
         return None
 
     def __str__(self) -> str:
@@ -188,11 +188,11 @@ class DataType:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def as_serializable_string(self) -> str:
-        """The exact text, for a catalog: long forms, every name quoted.
+        """Return the exact string for a catalog: long forms, every name quoted.
 
         Raises:
-            UnsupportedError: with code `type-not-serializable` for a type without such a text
-                (zero-length strings, symbols, unresolved user-defined types), at any depth.
+            UnsupportedError: with code `type-not-serializable` for a type without such a
+                string (zero-length strings, symbols, unresolved user-defined types), at any depth.
         """
         for part in self.walk():
             if reason := part.unserializable():
@@ -200,12 +200,12 @@ class DataType:
         return str(self)
 
     def as_summary_string(self) -> str:
-        """The short text that people read: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
+        """Return the summary for display: STRING, BYTES, TIMESTAMP_LTZ, comments as '...'."""
         return self.summary_body() if self.is_nullable else f"{self.summary_body()} NOT NULL"
 
     @classmethod
     def type_name(cls) -> str:
-        """PyFlink's name of the kind of type: ``VARCHAR`` for `VarCharType`."""
+        """Return PyFlink's name of the class: ``VARCHAR`` for `VarCharType`."""
         return cls.__name__.removesuffix("Type").upper()
 
 
@@ -233,7 +233,7 @@ class AtomicType(DataType):
 
 
 def node_count(type_: DataType, *_: object) -> int:
-    """Return the weight of a type in a cache: how many types it is made of, itself included.
+    """Return the weight of a type in a cache: the number of types in its tree.
 
     >>> from schema_core.types import parse_type
     >>> node_count(parse_type("ROW<a INT, b ARRAY<INT>>"))

@@ -1,7 +1,7 @@
-"""What casts into what: `why_not` decides, everything else is a projection of it.
+"""Casts between data types: `why_not` returns the obstacle, the other functions project it.
 
-No length, precision or scale is ever compared here: ``CHAR(3)`` casts implicitly into ``CHAR(2)``.
-What needs no cast at all is the stricter question of `supports_avoiding_cast`.
+Lengths, precisions and scales are not compared: ``CHAR(3)`` casts implicitly to ``CHAR(2)``.
+`supports_avoiding_cast` is stricter: it returns whether a value can be used without any cast.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Sources(NamedTuple):
-    """The roots that a root takes by itself, and those that it takes only by ``CAST``."""
+    """The source roots of implicit casts, and those of additional explicit casts."""
 
     implicit: Roots
     explicit: Roots
 
 
 class CastMode(Enum):
-    """Who asks for the cast: the rules by themselves, or someone who wrote ``CAST``."""
+    """Whether a cast is implicit, or explicit by ``CAST``."""
 
     IMPLICIT = "IMPLICIT"
     EXPLICIT = "EXPLICIT"
@@ -64,15 +64,15 @@ INSTANTS: Roots = CLOCK | {R.TIMESTAMP_WITH_LOCAL_TIME_ZONE}
 MONTHS: Roots = frozenset({R.INTERVAL_YEAR_MONTH})
 MILLISECONDS: Roots = frozenset({R.INTERVAL_DAY_TIME})
 RAW: Roots = frozenset({R.RAW})
-#: Whatever has a text.
+#: Roots whose values have a string representation.
 PRINTABLE = MEMBERS[F.PREDEFINED] | MEMBERS[F.CONSTRUCTED] | RAW | {R.STRUCTURED_TYPE, R.BITMAP}
-#: What becomes a number on request.
+#: Roots that cast explicitly to a number.
 COUNTED = CHARACTERS | BOOLEAN | NUMBERS | INSTANTS
 
-#: Target root -> what casts into it by itself, and what on request (Flink's LogicalTypeCasts).
-#: NULL casts into everything; rows, collections and user-defined types go by their children.
+#: Target root -> the roots that cast to it implicitly and explicitly (Flink's LogicalTypeCasts).
+#: NULL casts to every type; rows, collections and user-defined types are compared by children.
 CASTS: dict[TypeRoot, Sources] = {
-    # into                                     by itself             on request
+    # target                                   implicit              explicit
     R.CHAR:                            Sources(CHAR,                 PRINTABLE),
     R.VARCHAR:                         Sources(CHARACTERS,           PRINTABLE),
     R.BOOLEAN:                         Sources(BOOLEAN,              CHARACTERS | INTEGERS),
@@ -107,14 +107,14 @@ CASTS: dict[TypeRoot, Sources] = {
     R.BITMAP:                          Sources(NONE,                 NONE),
 }  # fmt: skip
 
-#: Roots whose values consist of the values of their children.
+#: Roots of types with children.
 COMPOSED = MEMBERS[F.CONSTRUCTED] | {R.STRUCTURED_TYPE}
 RECORDS = frozenset({R.ROW, R.STRUCTURED_TYPE})
 
 
 @dataclass(frozen=True, slots=True)
 class CastError:
-    """Why a type does not cast into another: the two that do not fit, and the way down to them.
+    """Why a type does not cast to another: the two types that differ, and the path to them.
 
     >>> from schema_core.types import parse_type
     >>> found = why_not(parse_type("ROW<a ARRAY<INT>>"), parse_type("ROW<b ARRAY<DATE>>"))
@@ -130,7 +130,7 @@ class CastError:
     path: tuple[str, ...] = ()
 
     def under(self, step: str) -> CastError:
-        """The same, seen from one level above."""
+        """Return the error with a step prepended to its path."""
         return replace(self, path=(step, *self.path))
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class CastError:
 
 
 def can_cast(source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT) -> bool:
-    """Whether the source casts into the target, by itself or when ``CAST`` asks for it.
+    """Return whether the source casts to the target, implicitly or by ``CAST``.
 
     >>> from schema_core.types import DataTypes as T
     >>> can_cast(T.STRING(), T.INT()), can_cast(T.STRING(), T.INT(), CastMode.EXPLICIT)
@@ -150,7 +150,7 @@ def can_cast(source: DataType, target: DataType, mode: CastMode = CastMode.IMPLI
 
 
 def supports_implicit_cast(source: DataType, target: DataType) -> bool:
-    """Whether a value of the source may stand where the target is asked for.
+    """Return whether the source casts to the target implicitly.
 
     >>> from schema_core.types import DataTypes as T
     >>> supports_implicit_cast(T.INT(), T.BIGINT()), supports_implicit_cast(T.BIGINT(), T.INT())
@@ -160,7 +160,7 @@ def supports_implicit_cast(source: DataType, target: DataType) -> bool:
 
 
 def supports_explicit_cast(source: DataType, target: DataType) -> bool:
-    """Whether ``CAST`` turns the source into the target; nullability does not matter to it.
+    """Return whether ``CAST`` converts the source to the target, regardless of nullability.
 
     >>> from schema_core.types import DataTypes as T
     >>> supports_explicit_cast(T.STRING(), T.DATE()), supports_explicit_cast(T.DATE(), T.INT())
@@ -172,9 +172,9 @@ def supports_explicit_cast(source: DataType, target: DataType) -> bool:
 def why_not(
     source: DataType, target: DataType, mode: CastMode = CastMode.IMPLICIT
 ) -> CastError | None:
-    """What keeps the source from casting into the target, or None where nothing does.
+    """Return why the source does not cast to the target, or None if it does.
 
-    The order of the steps is that of Flink's LogicalTypeCasts.
+    The order of the checks is that of Flink's LogicalTypeCasts.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(why_not(T.MAP(T.STRING(), T.INT()), T.MAP(T.STRING(), T.INT(nullable=False))))
@@ -206,12 +206,12 @@ def why_not(
 
 
 def _sources(target: DataType, mode: CastMode) -> Roots:
-    """The roots that cast into the target."""
+    """Return the roots that cast to the target."""
     implicit, explicit = CASTS[target.root]
     if mode is CastMode.IMPLICIT:
         return implicit
     if isinstance(target, VarBinaryType) and target.length == MAX_LENGTH:
-        return implicit | explicit | {R.BITMAP}  # a bitmap has no bound that a shorter one keeps
+        return implicit | explicit | {R.BITMAP}  # a bitmap has no maximum length
     return implicit | explicit
 
 
@@ -225,7 +225,7 @@ def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
 
 
 def is_single_field(type_: DataType) -> bool:
-    """Whether the type is an interval of one field: ``INTERVAL DAY``, not ``DAY TO HOUR``."""
+    """Return whether it is an interval of one field: ``INTERVAL DAY``, not ``DAY TO HOUR``."""
     return (
         isinstance(type_, DayTimeIntervalType | YearMonthIntervalType)
         and " TO " not in type_.resolution.value
@@ -238,14 +238,14 @@ def is_single_field(type_: DataType) -> bool:
 def _composed(
     source: DataType, target: DataType, compare: Callable[[DataType, DataType], CastError | None]
 ) -> CastError | None:
-    """The first child that does not go along; names and comments of fields do not matter."""
+    """Compare children by position; names and comments of fields are ignored."""
     one, other = source.root, target.root
     if one is not other and not {one, other} <= RECORDS:
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):
         if source.path or target.path:
             return CastError(source, target, "is another registered type than")
-        # Flink looks at no attribute that only the target has.
+        # Flink ignores attributes that only the target has.
         count = min(len(target.fields), len(source.fields))
         return _children(source, target, source.children(), target.children()[:count], compare)
     return _children(source, target, source.children(), target.children(), compare)
@@ -267,7 +267,7 @@ def _children(
 
 
 def _steps(type_: DataType) -> Sequence[str]:
-    """What the children of a type are called in a path."""
+    """Return the path step of each child."""
     match type_:
         case RowType(fields=fields) | StructuredType(fields=fields):
             return [f"field {one.name!r}" for one in fields]
@@ -277,11 +277,11 @@ def _steps(type_: DataType) -> Sequence[str]:
             return ("element",) * len(type_.children())
 
 
-# --- without any cast ----------------------------------------------------------------------------
+# --- assignment without a cast -------------------------------------------------------------------
 
 
 def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
-    """Whether every value of the source is one of the target as it is, so that no cast is needed.
+    """Return whether every value of the source is a value of the target, so that no cast is needed.
 
     >>> from schema_core.types import DataTypes as T
     >>> supports_avoiding_cast(T.CHAR(3), T.VARCHAR(5)), supports_avoiding_cast(T.INT(), T.BIGINT())
@@ -292,7 +292,7 @@ def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
 
 
 def _difference(source: DataType, target: DataType) -> CastError | None:
-    """What a cast would have to change, or None."""
+    """Return the first difference that requires a cast, or None."""
     if source.is_nullable and not target.is_nullable:
         return CastError(source, target, "may be NULL, unlike")
     if source.nullable() == target.nullable() or _fits(source, target):
@@ -306,7 +306,7 @@ def _difference(source: DataType, target: DataType) -> CastError | None:
 
 
 def _fits(source: DataType, target: DataType) -> bool:
-    """Whether the target has the same kind of room, and at least as much of it."""
+    """Return whether the types differ only in a length or precision that the target extends."""
     match source, target:
         case CharType() | VarCharType(), VarCharType():
             return source.length <= target.length

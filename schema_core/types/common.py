@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
     from schema_core.types.base import DataType
 
-#: Digits of the widest decimal, and digits behind the point that a result keeps when too wide.
+#: Maximum precision, and the minimum scale that a result keeps if its precision exceeds it.
 MAX_PRECISION = 38
 KEPT_SCALE = 6
 
-#: Integer root -> digits of the decimal that holds all its values.
+#: Integer root -> the precision of the decimal that represents all its values.
 DIGITS = {
     TypeRoot.TINYINT: 3,
     TypeRoot.SMALLINT: 5,
@@ -54,7 +54,7 @@ DIGITS = {
 
 
 def as_decimal(type_: DataType) -> DecimalType:
-    """The NOT NULL decimal of the same values; takes decimals and integers, nothing else.
+    """Return the NOT NULL decimal that represents the values of a decimal or integer type.
 
     >>> from schema_core.types import IntType
     >>> print(as_decimal(IntType()))
@@ -66,7 +66,7 @@ def as_decimal(type_: DataType) -> DecimalType:
 
 
 def adjusted(precision: int, scale: int) -> DecimalType:
-    """The decimal of these digits; where they are too many, digits behind the point give way.
+    """Return the decimal of a precision and scale; the scale is reduced if they are too large.
 
     >>> print(adjusted(77, 20))
     DECIMAL(38, 6) NOT NULL
@@ -84,7 +84,7 @@ def _sum_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
 
 
 def _product_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
-    """One digit more than Calcite's rule: Flink keeps the rule of SQL Server."""
+    """Return one digit more than Calcite: Flink follows SQL Server."""
     return p1 + p2 + 1, s1 + s2
 
 
@@ -98,7 +98,7 @@ def _remainder_digits(p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
     return min(p1 - s1, p2 - s2) + scale, scale
 
 
-#: Operator -> digits of its result.
+#: Operator -> precision and scale of its result.
 FORMULAS: dict[str, Formula] = {
     "+": _sum_digits,
     "-": _sum_digits,
@@ -109,7 +109,7 @@ FORMULAS: dict[str, Formula] = {
 
 
 def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> DecimalType:
-    """What ``+ - * / %`` give.
+    """Return the type of the result of ``+ - * / %``.
 
     >>> print(decimal_result("/", DecimalType(10, 2), DecimalType(5, 3)))
     DECIMAL(19, 8) NOT NULL
@@ -118,17 +118,17 @@ def decimal_result(operator: str, left: DecimalType, right: DecimalType) -> Deci
 
 
 def decimal_sum(type_: DecimalType) -> DecimalType:
-    """What SUM gives: all the digits there are."""
+    """Return the type of SUM, of maximum precision."""
     return DecimalType(MAX_PRECISION, type_.scale, nullable=False)
 
 
 def decimal_average(type_: DecimalType) -> DecimalType:
-    """What AVG gives: the sum divided by a count of 20 digits."""
+    """Return the type of AVG: the sum divided by a count of 20 digits."""
     return decimal_result("/", decimal_sum(type_), DecimalType(20, 0))
 
 
 def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
-    """What ROUND and TRUNCATE to a known number of digits behind the point give.
+    """Return the type of ROUND and TRUNCATE to a constant number of decimal places.
 
     >>> print(decimal_round(DecimalType(10, 3), 1))
     DECIMAL(9, 1) NOT NULL
@@ -142,7 +142,7 @@ def decimal_round(type_: DecimalType, digits: int) -> DecimalType:
 
 
 def common_decimal(left: DecimalType, right: DecimalType) -> DecimalType:
-    """The decimal that holds both, as far as 38 digits go: digits before the point come first.
+    """Return the common decimal of two; if 38 digits do not suffice, the scale is reduced.
 
     >>> print(common_decimal(DecimalType(19, 0), DecimalType(38, 20)))
     DECIMAL(38, 19) NOT NULL
@@ -156,10 +156,10 @@ R, F = TypeRoot, TypeFamily
 
 
 def common_type(types: Sequence[DataType]) -> DataType | None:
-    """The type that all of these become where they meet, or None where there is none.
+    """Return the common type of several, or None if they have none.
 
-    It is nullable when one of them is. Flink's LogicalTypeMerging, of which ``COALESCE``, ``IF``
-    and all functions with arguments of one type are made.
+    It is nullable if one of them is. The rule is Flink's LogicalTypeMerging, which determines the
+    types of ``COALESCE``, ``IF`` and all functions whose arguments share one type.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(common_type([T.INT(nullable=False), T.DECIMAL(5, 2)]))
@@ -170,8 +170,8 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     True
 
     Raises:
-        SchemaError: with code `invalid-legacy-type` for a type of before Flink 1.9 beside another
-            one of its kind.
+        SchemaError: with code `invalid-legacy-type` for a legacy type together with another type of
+            the same family.
     """
     require_types(types)
     if not types:
@@ -185,7 +185,7 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
 
 
 def by_cast(types: Sequence[DataType]) -> DataType | None:
-    """The last type into which those before it cast."""
+    """Fold the types: the wider of two, where one casts implicitly to the other."""
     result = types[0]
     for type_ in types:
         if type_.root is R.NULL:
@@ -198,7 +198,7 @@ def by_cast(types: Sequence[DataType]) -> DataType | None:
 
 
 def _by_pattern(types: Sequence[DataType]) -> DataType | None:
-    """The type that the kinds of the types agree upon, from the first to the last."""
+    """Fold the types by family, from the first to the last."""
     if any(type_.root is R.RAW for type_ in types):
         return types[0] if all(type_ == types[0] for type_ in types) else None
     result: DataType | None = None
@@ -217,7 +217,7 @@ def _by_pattern(types: Sequence[DataType]) -> DataType | None:
 
 
 def _datetime(left: DataType, right: DataType) -> DataType | None:
-    """A date or timestamp beside what may be added to it: intervals and, but for TIME, numbers."""
+    """Return the datetime of a datetime and an interval or, except for TIME, an exact number."""
     for one, other in ((left, right), (right, left)):
         if one.is_(F.DATETIME) and other.is_(F.INTERVAL):
             return one
@@ -227,7 +227,7 @@ def _datetime(left: DataType, right: DataType) -> DataType | None:
 
 
 def _merge_children(types: Sequence[DataType]) -> DataType | None:
-    """The first type with the common types of the children; names are those of the first."""
+    """Return the first type with the common types of the children; it keeps its field names."""
     first, *others = types
     count = len(first.children())
     if any(type_.root is not first.root or len(type_.children()) != count for type_ in others):
@@ -237,11 +237,11 @@ def _merge_children(types: Sequence[DataType]) -> DataType | None:
     return first.rebuild(found) if len(found) == count else None
 
 
-# --- two types of one kind -----------------------------------------------------------------------
+# --- two types of one family ---------------------------------------------------------------------
 
 
 def merge(left: DataType, right: DataType) -> DataType | None:
-    """What two types of one kind have in common, or None for types of different kinds."""
+    """Return the common type of two types of one family, or None for different families."""
     for roots, of_kind in MERGES:
         if left.root in roots and right.root in roots:
             _require_parameters(left, right)
@@ -250,7 +250,7 @@ def merge(left: DataType, right: DataType) -> DataType | None:
 
 
 def _require_parameters(left: DataType, right: DataType) -> None:
-    """Refuse types of before Flink 1.9, which have no length or precision to compare."""
+    """Refuse legacy types, which have no length or precision to compare."""
     if not isinstance(left, LegacyType) and not isinstance(right, LegacyType):
         return
     if left != right or left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
@@ -258,7 +258,7 @@ def _require_parameters(left: DataType, right: DataType) -> None:
 
 
 def _strings(left: LengthType, right: LengthType) -> DataType:
-    """The longer length; of two fixed lengths that differ, a variable one."""
+    """Return the longer string type; fixed lengths that differ become variable."""
     length = max(left.length, right.length)
     if isinstance(left, VarCharType | VarBinaryType):
         return left.with_length(length)
@@ -269,7 +269,7 @@ def _strings(left: LengthType, right: LengthType) -> DataType:
 
 
 def _numbers(left: DataType, right: DataType) -> DataType:
-    """Exact numbers keep their digits; which approximate number wins depends on the order."""
+    """Return the numeric type; for approximate numbers it depends on the order."""
     match left.is_(F.EXACT_NUMERIC), right.is_(F.EXACT_NUMERIC):
         case True, True:
             return _exact(left, right)
@@ -293,7 +293,7 @@ def _time_types(left: TimeType, right: TimeType) -> DataType:
 
 
 def _timestamps(left: AnyTimestampType, right: AnyTimestampType) -> DataType:
-    """One with a zone wins over a local one, which wins over one without."""
+    """Prefer WITH TIME ZONE to WITH LOCAL TIME ZONE to a timestamp without time zone."""
     if left == right:
         return left  # with its time attribute
     kind: type[AnyTimestampType] = type(left)
@@ -323,7 +323,7 @@ FIELDS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def _span(left: str, right: str) -> str:
-    """From the coarsest to the finest field of two resolutions.
+    """Return the resolution from the coarsest to the finest field of two.
 
     >>> _span("DAY TO HOUR", "SECOND")
     'DAY TO SECOND'
@@ -333,7 +333,7 @@ def _span(left: str, right: str) -> str:
     return first if first == last else f"{first} TO {last}"
 
 
-#: Kind -> what two of that kind become. Kinds without a row have nothing in common but a cast.
+#: Family -> the rule for two types of it. Others only have a common type by implicit cast.
 MERGES: tuple[tuple[frozenset[TypeRoot], Merge], ...] = (
     (MEMBERS[F.CHARACTER_STRING],          _strings),
     (MEMBERS[F.BINARY_STRING],             _strings),
@@ -350,9 +350,9 @@ R, F = TypeRoot, TypeFamily
 
 
 def least_restrictive(types: Sequence[DataType]) -> DataType | None:
-    """The type that SQL gives to several expressions in one place, or None where it refuses.
+    """Return the common type of several expressions in SQL, or None if SQL refuses them.
 
-    It is nullable when one of them is.
+    It is nullable if one of them is. The rule is Calcite's.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(least_restrictive([T.FLOAT(), T.DOUBLE()]))
@@ -368,7 +368,7 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
         return None
     first = known[0]
     if isinstance(first, StructuredType) and types[0].root is R.NULL:
-        return None  # an untyped NULL comes to nothing before a structured type, only behind it
+        return None  # SQL accepts an untyped NULL only after a structured type, not before it
     if all(type_ == first for type_ in known):
         found: DataType | None = first
     elif not first.is_(F.CONSTRUCTED):
@@ -381,7 +381,7 @@ def least_restrictive(types: Sequence[DataType]) -> DataType | None:
 
 
 def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
-    """What the kinds agree upon from the first to the last, unless one is a date or a time."""
+    """Fold the types by family, unless one of them is a datetime."""
     result: DataType | None = None
     for type_, following in zip(types, (*types[1:], None), strict=True):
         if type_.root is R.NULL:
@@ -389,13 +389,13 @@ def _calcite_fold(types: Sequence[DataType]) -> DataType | None:
         result = type_ if result is None else _calcite_merge(result, type_)
         if result is None:
             return None
-        if following is not None and (moment := _calcite_datetime(result, type_, following)):
-            return moment
+        if following is not None and (found := _calcite_datetime(result, type_, following)):
+            return found
     return result
 
 
 def _calcite_datetime(result: DataType, type_: DataType, following: DataType) -> DataType | None:
-    """A date or time beside what may be added to it: it wins over all else at once."""
+    """Return the datetime of a datetime and an interval or number; it ends the fold."""
     if type_.is_(F.DATETIME) and following.is_(F.INTERVAL, F.INTEGER_NUMERIC):
         return type_
     if result.is_(F.INTERVAL, F.EXACT_NUMERIC) and following.is_(F.DATETIME):
@@ -404,9 +404,9 @@ def _calcite_datetime(result: DataType, type_: DataType, following: DataType) ->
 
 
 def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
-    """What two types of one kind become."""
+    """Return the common type of two types of one family in SQL."""
     if left.is_(F.APPROXIMATE_NUMERIC) and right.is_(F.APPROXIMATE_NUMERIC):
-        return left  # both have 15 digits in Flink's SQL, so the first wins
+        return left  # both have a precision of 15 in Flink's SQL, so the first wins
     if left.root is R.DECIMAL and right.is_(F.APPROXIMATE_NUMERIC):
         return DoubleType()
     if isinstance(left, AnyTimestampType) and isinstance(right, AnyTimestampType):
@@ -417,7 +417,7 @@ def _calcite_merge(left: DataType, right: DataType) -> DataType | None:
 
 
 def _calcite_children(types: Sequence[DataType]) -> DataType | None:
-    """The first type with what its children become: a structured type counts as a row."""
+    """Return the first type with the common types of the children; structured types are rows."""
     first = types[0]
     if not all(_alike(first, type_) for type_ in types):
         return None
@@ -434,7 +434,7 @@ def _alike(first: DataType, other: DataType) -> bool:
 
 
 def _as_sql(type_: DataType) -> DataType:
-    """Intervals lose their fields in SQL: months and milliseconds are all there is."""
+    """Reduce intervals to SQL's two types: INTERVAL MONTH and INTERVAL SECOND(3)."""
     match type_:
         case YearMonthIntervalType():
             return YearMonthIntervalType(YearMonthResolution.MONTH)

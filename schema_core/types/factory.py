@@ -1,4 +1,4 @@
-"""`DataTypes`: every type by PyFlink's name for it."""
+"""`DataTypes`: factory methods of all types, with PyFlink's names and parameters."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Written: TypeAlias = DataType | UnresolvedDataType
 
 
 class IntervalUnit(Enum):
-    """A field that an interval has."""
+    """A field of an interval."""
 
     SECOND = 0
     MINUTE = 1
@@ -60,13 +60,13 @@ class IntervalUnit(Enum):
     YEAR = 5
 
 
-#: The same: within the class below PyFlink's nested name hides it.
+#: Alias: in the class below, PyFlink's nested name hides the original.
 Unit: TypeAlias = IntervalUnit
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A field of an interval and its precision, which is -1 where the unit takes none.
+    """A field of an interval and its precision, which is -1 for units without one.
 
     >>> print(Resolution(Resolution.IntervalUnit.DAY, 3), Resolution(Resolution.IntervalUnit.MONTH))
     DAY(3) MONTH
@@ -81,7 +81,7 @@ class Resolution:
         unit: object = self.unit
         if not isinstance(unit, IntervalUnit) or type(self.precision) is not int:
             raise SchemaError(
-                f"there is no interval of {show(self.unit)} with {show(self.precision)} digits",
+                f"invalid interval field {show(self.unit)} with precision {show(self.precision)}",
                 code="invalid-type-parameter",
             )
 
@@ -90,10 +90,10 @@ class Resolution:
 
 
 class DataTypes:
-    """The types, by the names of PyFlink's class of the same name, with the same parameters.
+    """Factory methods of all types, with the names and parameters of PyFlink's class.
 
-    Every method takes ``nullable`` last (default True) and raises `SchemaError` with code
-    `invalid-type-parameter` for a parameter out of range.
+    ``nullable`` is the last parameter of each method (default True). Methods raise
+    `SchemaError` with code `invalid-type-parameter` for a parameter out of range.
 
     >>> print(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT(nullable=False)))]))
     ROW<`a` ARRAY<INT NOT NULL>>
@@ -197,7 +197,7 @@ class DataTypes:
     def DESCRIPTOR(nullable: bool = True) -> atomic.DescriptorType:
         return atomic.DescriptorType(nullable)
 
-    # --- nested types: one part that is not resolved yet leaves the whole unresolved -----------
+    # --- nested types: unresolved if a part is unresolved --------------------------------------
 
     @overload
     @staticmethod
@@ -282,7 +282,7 @@ class DataTypes:
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> UnresolvedDataType: ...
     @staticmethod
     def ROW(row_fields: Sequence[Part] = (), nullable: bool = True) -> RowType | UnresolvedDataType:
-        """A row of fields; plain types get the names ``f0``, ``f1``, ..."""
+        """Return a row of fields; types without a name are called ``f0``, ``f1``, ..."""
         parts = given(row_fields)
         if is_open(parts):
             return composed("ROW<", parts, lambda *found: RowType(named(found), nullable))
@@ -302,7 +302,7 @@ class DataTypes:
     def STRUCTURED(
         class_name: str, *fields: RowField | UnresolvedField, nullable: bool = True
     ) -> StructuredType | UnresolvedDataType:
-        """A class with attributes; the class need not exist."""
+        """Return the type of a class with attributes; the class need not exist."""
         if not is_open(fields):
             return StructuredType(class_name, require_fields(fields), nullable)
         return composed(
@@ -317,16 +317,15 @@ class DataTypes:
 
     @staticmethod
     def of(description: object) -> DataType:
-        """The type that a type string, a Python class or a type of another library stands for.
+        """Return the type of a type string, a Python class or a type of another library.
 
-        It is resolved at once: `unresolved` waits for a catalog. None is a value of it only where
-        the description says so.
+        Names of user-defined types are refused; use `unresolved` for those. The type is nullable
+        only if the description includes None.
 
         Raises:
-            ParseError: for a text outside the grammar.
-            UnsupportedError: with code `unknown-type` for a name that is no type of SQL.
-            SchemaError: with code `data-type-not-inferred` for a description that stands for no
-                type.
+            ParseError: for a string outside the grammar.
+            UnsupportedError: with code `unknown-type` for a name other than those of SQL types.
+            SchemaError: with code `data-type-not-inferred` for any other description.
 
         >>> print(DataTypes.of("decimal(10, 2)"), "|", DataTypes.of(list[str | None]))
         DECIMAL(10, 2) | ARRAY<VARCHAR(2147483647)> NOT NULL
@@ -339,12 +338,12 @@ class DataTypes:
 
     @staticmethod
     def unresolved(description: object) -> UnresolvedDataType:
-        """The same, looked at only when it is resolved: with its schema, beside catalogs.
+        """Return an unresolved type, whose description is parsed when its schema is resolved.
 
-        Names that are no types of SQL may be those of user-defined types.
+        It may contain the names of user-defined types of a catalog.
 
-        >>> DataTypes.unresolved("no type at all").as_summary_string()
-        '[no type at all]'
+        >>> DataTypes.unresolved("not a type").as_summary_string()
+        '[not a type]'
         """
         if isinstance(description, UnresolvedDataType):
             return description
@@ -385,10 +384,10 @@ class DataTypes:
     def INTERVAL(
         upper_resolution: Resolution, lower_resolution: Resolution | None = None
     ) -> DayTimeIntervalType | YearMonthIntervalType:
-        """An interval of one field, or from one field to a finer one.
+        """Return an interval of one field, or from one field to a finer one.
 
         Raises:
-            SchemaError: with code `invalid-type-parameter` for a pair that SQL has no interval for.
+            SchemaError: with code `invalid-type-parameter` for an invalid pair of fields.
 
         >>> print(DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0)))
         INTERVAL DAY(3) TO SECOND(0)
@@ -399,7 +398,7 @@ class DataTypes:
         for end in ends:
             if not isinstance(end, Resolution):
                 raise SchemaError(
-                    f"{show(end)} is no field of an interval",
+                    f"expected a field of an interval, got {show(end)}",
                     code="invalid-type-parameter",
                     hint="write DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))",
                 )
@@ -408,14 +407,14 @@ class DataTypes:
         if words in YEAR_MONTH:
             return YearMonthIntervalType(YearMonthResolution(words), given.get("YEAR", 2))
         if words not in DAY_TIME:
-            raise SchemaError(f"there is no interval {words}", code="invalid-type-parameter")
+            raise SchemaError(f"invalid interval {words}", code="invalid-type-parameter")
         return DayTimeIntervalType(
             DayTimeResolution(words), given.get("DAY", 2), given.get("SECOND", 6)
         )
 
 
 def named(parts: Iterable[object]) -> list[RowField]:
-    """Fields as they are, and plain types under the names ``f0``, ``f1``, ..."""
+    """Return fields; types without a name are called ``f0``, ``f1``, ..."""
     return [
         one if isinstance(one, RowField) else RowField(f"f{index}", require_type(one, "the field"))
         for index, one in enumerate(parts)
@@ -423,9 +422,9 @@ def named(parts: Iterable[object]) -> list[RowField]:
 
 
 def given(parts: object) -> tuple[Part, ...]:
-    """What stands between the brackets of a row; a clear refusal of what is no list."""
+    """Return the fields of a row, or refuse anything but a list."""
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SchemaError(
-            f"the fields are {show(parts)}, which is no list", code="not-a-field", hint=FIELD_HINT
+            f"expected a list of fields, got {show(parts)}", code="not-a-field", hint=FIELD_HINT
         )
     return tuple(parts)

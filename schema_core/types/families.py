@@ -1,4 +1,4 @@
-"""Roots and families: what kind of type a type is, as one table."""
+"""Type roots and type families, and the table of which root belongs to which family."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import Enum
 
 
 class TypeRoot(Enum):
-    """What a type is, without its parameters; in Flink's order, with Flink's names."""
+    """The class of a type without its parameters, in Flink's order and with Flink's names."""
 
-    __hash__ = object.__hash__  # each is there once; Enum's own hashes the name, in Python
+    __hash__ = object.__hash__  # members are singletons; Enum hashes the name in Python
 
     CHAR = "CHAR"
     VARCHAR = "VARCHAR"
@@ -45,7 +45,7 @@ class TypeRoot(Enum):
 
 
 class TypeFamily(Enum):
-    """A set of roots that rules speak of together; in Flink's order, with Flink's names."""
+    """A set of roots that rules treat alike, in Flink's order and with Flink's names."""
 
     __hash__ = object.__hash__
 
@@ -69,7 +69,7 @@ class TypeFamily(Enum):
 
 R, F = TypeRoot, TypeFamily
 
-#: Family -> the roots that belong to it.
+#: Family -> its roots.
 MEMBERS: dict[TypeFamily, frozenset[TypeRoot]] = {
     F.CHARACTER_STRING: frozenset({R.CHAR, R.VARCHAR}),
     F.BINARY_STRING: frozenset({R.BINARY, R.VARBINARY}),
@@ -116,7 +116,7 @@ MEMBERS: dict[TypeFamily, frozenset[TypeRoot]] = {
     F.PREDEFINED: frozenset(list(TypeRoot)[:19]),
 }
 
-#: Root -> itself and the families that it belongs to.
+#: Root -> the root and its families.
 KINDS: dict[TypeRoot, frozenset[TypeRoot | TypeFamily]] = {
     root: frozenset({root, *(family for family, roots in MEMBERS.items() if root in roots)})
     for root in TypeRoot
@@ -124,7 +124,7 @@ KINDS: dict[TypeRoot, frozenset[TypeRoot | TypeFamily]] = {
 
 
 def families(root: TypeRoot) -> frozenset[TypeFamily]:
-    """Every family that the root belongs to.
+    """Return every family of a root.
 
     >>> sorted(family.value for family in families(TypeRoot.DECIMAL))
     ['EXACT_NUMERIC', 'NUMERIC', 'PREDEFINED']

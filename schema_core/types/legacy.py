@@ -23,7 +23,8 @@ from schema_core.types.user_defined import LegacyType, RawType, is_class_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: URL-safe base64.
+#: The type information of a Java array of strings as Flink writes it: a serialized Java object in
+#: URL-safe Base64. It is compared and printed, never deserialized.
 STRING_ARRAY = (
     "rO0ABXNyADdvcmcuYXBhY2hlLmZsaW5rLmFwaS5jb21tb24udHlwZWluZm8uQmFzaWNBcnJheVR5cGVJbmZvAAAA"
     "AAAAAAECAAJMAAphcnJheUNsYXNzdAARTGphdmEvbGFuZy9DbGFzcztMAA1jb21wb25lbnRJbmZvdAA2TG9yZy9h"
@@ -45,7 +46,7 @@ STRING_ARRAY = (
 )
 
 
-#: Keyword -> the Java class of the values, and the type that they have had since.
+#: Keyword -> the Java class of its values, and the current type.
 ATOMIC: dict[str, tuple[str, DataType]] = {
     "VARCHAR":   ("java.lang.String",     atomic.VarCharType(MAX_LENGTH)),
     "BOOLEAN":   ("java.lang.Boolean",    atomic.BooleanType()),
@@ -61,26 +62,26 @@ ATOMIC: dict[str, tuple[str, DataType]] = {
     "TIMESTAMP": ("java.sql.Timestamp",   temporal.TimestampType(3)),
 }  # fmt: skip
 
-#: Other words for them.
+#: Synonyms of keywords.
 SYNONYMS: dict[str, str] = {
     "STRING": "VARCHAR", "BYTE": "TINYINT", "SHORT": "SMALLINT", "LONG": "BIGINT",
     "SQL_DATE": "DATE", "SQL_TIME": "TIME", "SQL_TIMESTAMP": "TIMESTAMP",
 }  # fmt: skip
 
-#: Keywords of what a primitive array may hold -> the letter of the array's class (JVMS 4.3.2).
+#: Element keyword of a primitive array -> the letter of the array's class (JVMS 4.3.2).
 PRIMITIVE: dict[str, str] = {
     "BOOLEAN": "Z", "TINYINT": "B", "SMALLINT": "S", "INT": "I", "BIGINT": "J", "FLOAT": "F",
     "DOUBLE": "D",
 }  # fmt: skip
 
-#: What is fixed when a serialized Java object is written down: magic and version (Java's object
-#: stream protocol, section 6.4.2).
+#: The first bytes of a serialized Java object: magic and version (Java's object stream protocol,
+#: section 6.4.2).
 STREAM = b"\xac\xed\x00\x05"
 
 TEXT, BYTE = ATOMIC["VARCHAR"][1], ATOMIC["TINYINT"][1]
 BYTES = atomic.VarBinaryType(MAX_LENGTH)
 
-#: What stands in the brackets of an array of strings, which has no keyword of its own.
+#: Class and serialized object of an array of strings, which has no keyword of its own.
 STRINGS = ("[Ljava.lang.String;", STRING_ARRAY)
 
 _TOKEN = re.compile(
@@ -100,9 +101,9 @@ _ARRAY_CLASS = re.compile(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """A type information: its keyword, what it is made of, and the Java class of its values.
+    """A parsed type information: its keyword, its arguments, and the Java class of its values.
 
-    `names` are the fields of a ROW, `texts` what stands in the brackets of ANY.
+    `names` are the field names of a ROW, `texts` the arguments of ANY.
     """
 
     keyword: str
@@ -119,19 +120,19 @@ class Information:
 
 
 def _name(name: str) -> str:
-    """A name as it is printed: in back-ticks only where it could not be read without.
+    """Return a name, quoted with back-ticks if necessary.
 
-    Flink forgets them around an empty name and one with a back-tick, and cannot read these back.
+    Flink does not quote empty names and names with a back-tick, and cannot parse these again.
     """
     return name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 
 def read_information(text: str) -> Information:
-    """The type information that a text describes.
+    """Parse a type information.
 
     Raises:
-        SchemaError: with code `invalid-legacy-type` for a text outside the grammar, and for a POJO,
-            whose fields only its class could tell.
+        SchemaError: with code `invalid-legacy-type` for a string outside the grammar, and for a
+            POJO, whose fields depend on its class.
 
     >>> print(read_information("ROW(STRING, OBJECT_ARRAY<LONG>)"))
     ROW<f0 VARCHAR, f1 OBJECT_ARRAY<BIGINT>>
@@ -156,12 +157,12 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _unquoted(word: str) -> str:
-    """The word without its back-ticks, which may stand anywhere in it."""
+    """Remove back-ticks, which may occur anywhere in a word."""
     return _QUOTED.sub(lambda quoted: quoted[1].replace("``", "`"), word)
 
 
 def _unexpected(cursor: Cursor) -> SchemaError:
-    found = repr(cursor.token.value) if cursor.token.value else "an end"
+    found = repr(cursor.token.value) if cursor.token.value else "the end"
     return SchemaError(
         f"unexpected {found} in type information {cursor.text}", code="invalid-legacy-type"
     )
@@ -204,12 +205,14 @@ def _multiset(cursor: Cursor) -> Information:
 def _primitive_array(cursor: Cursor) -> Information:
     element = _information(cursor)
     if element.keyword not in PRIMITIVE:
-        raise SchemaError(f"no primitive array holds {element}", code="invalid-legacy-type")
+        raise SchemaError(
+            f"{element} is not an element type of primitive arrays", code="invalid-legacy-type"
+        )
     return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
 
 
 def _object_array(cursor: Cursor) -> Information:
-    """Objects by their class; an array of strings was never written but as a serialized object."""
+    """Parse an object array; Flink writes an array of strings as a serialized object."""
     element = _information(cursor)
     inner = element.class_name
     class_name = f"[{inner}" if inner.startswith("[") else f"[L{inner};"
@@ -219,7 +222,7 @@ def _object_array(cursor: Cursor) -> Information:
 
 
 def _row(cursor: Cursor) -> Information:
-    """Fields with names, or types alone: two words in a row decide for the first field and all."""
+    """Parse fields with names, or types only: two adjacent words decide it for all fields."""
     named = cursor.token.kind == "word" and cursor.peek().kind == "word"
     names: list[str] = []
     types: list[Information] = []
@@ -230,35 +233,35 @@ def _row(cursor: Cursor) -> Information:
             break
         cursor.advance()
     if len(set(names)) < len(names):
-        raise SchemaError(f"a field name is used twice: {cursor.text}", code="invalid-legacy-type")
+        raise SchemaError(f"duplicate field name: {cursor.text}", code="invalid-legacy-type")
     return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
 
 
 def _any(cursor: Cursor) -> Information:
-    """A class, and perhaps a serialized Java object, of which the first bytes are looked at."""
+    """Parse a class and an optional serialized Java object, of which the header is validated."""
     class_name = _take(cursor, "word")
     if not _could_be_loaded(class_name):
         raise SchemaError(
-            f"{class_name!r} is no class with its package", code="invalid-legacy-type"
+            f"{class_name!r} is not a class name with a package", code="invalid-legacy-type"
         )
     if cursor.token.kind != "comma":
         return Information("ANY", class_name, texts=(class_name,))
     cursor.advance()
     text = _take(cursor, "word")
     if not _is_stream(text):
-        raise SchemaError("the text of a class is no serialized object", code="invalid-legacy-type")
+        raise SchemaError("invalid serialized object of a class", code="invalid-legacy-type")
     return Information("ANY", class_name, texts=(class_name, text))
 
 
 def _could_be_loaded(name: str) -> bool:
-    """Whether the name is that of a class in a package, or of an array."""
+    """Return whether a name is that of a class in a package, or of an array."""
     if array := _ARRAY_CLASS.fullmatch(name):
         name = array[1] or "java.lang.Object"
     return "." in name and is_class_name(name)
 
 
 def _is_stream(text: str) -> bool:
-    """Whether the text, base64 with or without padding, begins as a serialized object does."""
+    """Return whether a string, in Base64, begins like a serialized Java object."""
     padding = "" if "=" in text else "=" * (-len(text) % 4)
     try:
         content = base64.b64decode(text + padding, altchars=b"-_", validate=True)
@@ -267,7 +270,7 @@ def _is_stream(text: str) -> bool:
     return content.startswith(STREAM) and len(content) > len(STREAM) + 1
 
 
-#: Keyword -> how to read what stands in its brackets. POJO has no row: its class would be needed.
+#: Keyword -> parser of its arguments. POJO is missing: it would require the class.
 COMPOSED: dict[str, Callable[[Cursor], Information]] = {
     "ROW":             _row,
     "MAP":             _map,
@@ -278,9 +281,9 @@ COMPOSED: dict[str, Callable[[Cursor], Information]] = {
 }  # fmt: skip
 
 
-# --- what SQL makes of it ------------------------------------------------------------------------
+# --- conversion to SQL types ---------------------------------------------------------------------
 
-#: Root that a legacy type names -> the type of such a column in SQL, whatever its information.
+#: Root of a legacy type -> the SQL type of the column, regardless of its type information.
 OF_ROOT: dict[TypeRoot, DataType] = {
     TypeRoot.BOOLEAN:             atomic.BooleanType(),
     TypeRoot.TINYINT:             atomic.TinyIntType(),
@@ -300,7 +303,7 @@ OF_ROOT: dict[TypeRoot, DataType] = {
 
 
 def legacy_in_sql(type_: LegacyType) -> DataType | None:
-    """What SQL makes of a column of this type, or None where it knows no such column.
+    """Return the SQL type of a column of a legacy type, or None if SQL does not support it.
 
     >>> print(legacy_in_sql(LegacyType(TypeRoot.DECIMAL, "DECIMAL")))
     DECIMAL(38, 18)
@@ -316,7 +319,7 @@ def legacy_in_sql(type_: LegacyType) -> DataType | None:
 
 
 def since(information: Information) -> DataType:
-    """The type that such values have had since Flink 1.9.
+    """Return the type that replaces a type information since Flink 1.9.
 
     >>> found = since(read_information("MAP<STRING, PRIMITIVE_ARRAY<INT>>"))
     >>> found.as_summary_string()

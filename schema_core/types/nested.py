@@ -14,42 +14,42 @@ from schema_core.types.families import TypeRoot
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Parts of one type, itself and fields within fields included.
+#: Maximum number of types in one type, nested fields included.
 MAX_PARTS = 20_000
 
 FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 
 
 def require_type(value: object, place: str) -> DataType:
-    """The value if it is a type; a clear refusal if it is anything else."""
+    """Return a data type, or refuse any other value."""
     if not isinstance(value, DataType):
-        raise SchemaError(f"{place} is {show(value)}, which is no data type", code="not-a-type")
+        raise SchemaError(f"{place} must be a data type, got {show(value)}", code="not-a-type")
     return value
 
 
 def require_types(value: object) -> None:
-    """A clear refusal of what is no list of types."""
+    """Refuse anything but a sequence of data types."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise SchemaError(f"{show(value)} is no list of data types", code="not-a-type")
+        raise SchemaError(f"expected a list of data types, got {show(value)}", code="not-a-type")
     for one in value:
         require_type(one, "one of the types")
 
 
 def require_text(value: object, place: str) -> str:
-    """The value if it is a text; a clear refusal if it is anything else."""
+    """Return a string, or refuse any other value."""
     if not isinstance(value, str):
-        raise SchemaError(f"{place} is {show(value)}, which is no text", code="not-a-string")
+        raise SchemaError(f"{place} must be a string, got {show(value)}", code="not-a-string")
     return value
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ComposedType(DataType):
-    """A type made of others, of at most `MAX_DEPTH` levels: whatever walks down a type can recurse.
+    """A type with children, of at most `MAX_DEPTH` levels, so that recursion over types is safe.
 
-    It has at most `MAX_PARTS` parts. Shared parts count each time: they are walked each time.
+    It has at most `MAX_PARTS` parts; parts that occur several times are counted each time.
 
     Raises:
-        SchemaError: with code `too-deep` or `too-wide`, whenever a type of more is made.
+        SchemaError: with code `too-deep` or `too-wide`.
     """
 
     depth: int = field(init=False, compare=False, repr=False)
@@ -73,11 +73,11 @@ class ComposedType(DataType):
 
 
 def too_deep() -> SchemaError:
-    """The refusal of a type of too many levels."""
+    """Return the error for a type of too many levels."""
     return SchemaError(
         f"nested more than {MAX_DEPTH} levels deep",
         code="too-deep",
-        hint="name a part of it in a column of its own",
+        hint="move a part of it into a column of its own",
     )
 
 
@@ -91,25 +91,25 @@ class ElementType(ComposedType):
         self._fill(nullable, element_type=require_type(element_type, "the element"))
 
     def children(self) -> tuple[DataType, ...]:
-        """The element."""
+        """The element type."""
         return (self.element_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """The same collection of other elements."""
+        """Return the collection with another element type."""
         (element,) = children
         return type(self)(element, self.is_nullable)
 
     def body(self) -> str:
-        """The element in angle brackets."""
+        """The element type in angle brackets."""
         return f"{self.keyword}<{self.element_type}>"
 
     def summary_body(self) -> str:
-        """The element's summary in angle brackets."""
+        """The summary of the element type in angle brackets."""
         return f"{self.keyword}<{self.element_type.as_summary_string()}>"
 
 
 class ArrayType(ElementType):
-    """Elements in order."""
+    """An ordered collection."""
 
     __slots__ = ()
     keyword = "ARRAY"
@@ -117,7 +117,7 @@ class ArrayType(ElementType):
 
 
 class MultisetType(ElementType):
-    """Elements without order, each with a count."""
+    """An unordered collection of elements with their counts."""
 
     __slots__ = ()
     keyword = "MULTISET"
@@ -126,7 +126,7 @@ class MultisetType(ElementType):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class MapType(ComposedType):
-    """Values by key; both may be of any type."""
+    """A map; keys and values may have any type."""
 
     keyword = "MAP"
     root = TypeRoot.MAP
@@ -142,20 +142,20 @@ class MapType(ComposedType):
         )
 
     def children(self) -> tuple[DataType, ...]:
-        """The key, then the value."""
+        """The key type and the value type."""
         return (self.key_type, self.value_type)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """A map of other keys and values."""
+        """Return a map with other key and value types."""
         key, value = children
         return type(self)(key, value, self.is_nullable)
 
     def body(self) -> str:
-        """Key and value in angle brackets."""
+        """Key type and value type in angle brackets."""
         return f"MAP<{self.key_type}, {self.value_type}>"
 
     def summary_body(self) -> str:
-        """Their summaries in angle brackets."""
+        """The summaries of both in angle brackets."""
         key, value = self.key_type.as_summary_string(), self.value_type.as_summary_string()
         return f"MAP<{key}, {value}>"
 
@@ -177,23 +177,25 @@ class RowField:
         return f"{quote_identifier(self.name)} {self.data_type}{note}"
 
     def as_summary_string(self) -> str:
-        """The short text; a comment is shown as '...'."""
+        """Return the summary; a comment is abbreviated as '...'."""
         note = "" if self.description is None else " '...'"
         return f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}{note}"
 
     def with_type(self, data_type: DataType) -> RowField:
-        """The same field of another type."""
+        """Return the field with another type."""
         return RowField(self.name, data_type, self.description)
 
 
 def require_fields(given: object) -> tuple[RowField, ...]:
-    """The fields if they are fields, of texts and types; a clear refusal if they are not."""
+    """Return the validated fields, or refuse any other value."""
     if not isinstance(given, Iterable):
-        raise SchemaError(f"the fields are {show(given)}, which is no list", code="not-a-field")
+        raise SchemaError(f"expected a list of fields, got {show(given)}", code="not-a-field")
     fields = tuple(given)
     for one in fields:
         if not isinstance(one, RowField):
-            raise SchemaError(f"{show(one)} is no field", code="not-a-field", hint=FIELD_HINT)
+            raise SchemaError(
+                f"expected a field, got {show(one)}", code="not-a-field", hint=FIELD_HINT
+            )
         require_text(one.name, "the name of a field")
         require_type(one.data_type, f"field {one.name!r}")
         if one.description is not None:
@@ -203,7 +205,7 @@ def require_fields(given: object) -> tuple[RowField, ...]:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RowType(ComposedType):
-    """Named fields in order; names are case-sensitive and unique.
+    """A row of named fields; names are case-sensitive and unique.
 
     >>> print(RowType([RowField("a", RowType())]))
     ROW<`a` ROW<>>
@@ -220,12 +222,10 @@ class RowType(ComposedType):
         for one in self.fields:
             if is_blank(one.name):
                 raise SchemaError(
-                    "a field name needs a visible character", code="invalid-field-name"
+                    "the name of a field must not be blank", code="invalid-field-name"
                 )
             if one.name in seen:
-                raise SchemaError(
-                    f"the field name {one.name!r} is used twice", code="invalid-field-name"
-                )
+                raise SchemaError(f"duplicate field name {one.name!r}", code="invalid-field-name")
             seen.add(one.name)
 
     def children(self) -> tuple[DataType, ...]:
@@ -233,7 +233,7 @@ class RowType(ComposedType):
         return tuple(one.data_type for one in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """The same field names over other types."""
+        """Return a row with the same field names and other types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)([one.with_type(type_) for one, type_ in pairs], self.is_nullable)
 
@@ -246,7 +246,7 @@ class RowType(ComposedType):
         return f"ROW<{', '.join(one.as_summary_string() for one in self.fields)}>"
 
     def _repr_html_(self) -> str:
-        """The fields as a notebook shows them, everything escaped."""
+        """Return the fields as an escaped HTML table for notebooks."""
         from schema_core.markup import code, table, text
 
         rows = [
@@ -255,23 +255,23 @@ class RowType(ComposedType):
         ]
         return table(("field", "type", "comment"), rows, self.keyword)
 
-    # --- PyFlink's face ------------------------------------------------------------------------
+    # --- PyFlink's methods ---------------------------------------------------------------------
 
     def add(self, field: str | RowField, data_type: DataType | None = None) -> RowType:
-        """A row with one more field at the end.
+        """Return a row with an additional field at the end.
 
-        PyFlink adds in place; types are values here, so use what is returned.
+        Unlike in PyFlink the row itself does not change, since types are immutable.
         """
         if isinstance(field, str):
             field = RowField(field, require_type(data_type, f"field {field!r}"))
         return RowType((*self.fields, field), self.is_nullable)
 
     def field_names(self) -> list[str]:
-        """The names, in order."""
+        """Return the names of the fields."""
         return [one.name for one in self.fields]
 
     def field_types(self) -> list[DataType]:
-        """The types, in order."""
+        """Return the types of the fields."""
         return [one.data_type for one in self.fields]
 
     def __iter__(self) -> Iterator[RowField]:
@@ -281,7 +281,7 @@ class RowType(ComposedType):
         return len(self.fields)
 
     def __bool__(self) -> bool:
-        return True  # a row without fields is a type like any other
+        return True  # a row without fields is a valid type
 
     @overload
     def __getitem__(self, key: str | int) -> RowField: ...

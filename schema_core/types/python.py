@@ -1,7 +1,7 @@
 """Data types of Python classes, type hints, values and types of other libraries.
 
 None is a value of a type only if the description includes it: ``int`` is BIGINT NOT NULL, and
-``int | None`` is BIGINT. A class stands for all its values: a `datetime.time` has microseconds,
+``int | None`` is BIGINT. A class covers all its values: a `datetime.time` has microseconds,
 hence TIME(6).
 """
 
@@ -49,8 +49,8 @@ from schema_core.types.temporal import (
 from schema_core.types.user_defined import StructuredType
 from schema_core.types.values import named_values, reject_reason
 
-#: Python class -> the type of its values. PyFlink infers the same for the values themselves, but
-#: that it has no row for `bytes` and `timedelta`, and loses the fraction of a `time`.
+#: Python class -> the type of its values. PyFlink infers the same types from values, except that
+#: it does not support `bytes` and `timedelta`, and drops the fraction of a `time`.
 CLASSES: dict[Any, DataType] = {
     bool:             BooleanType(),
     int:              BigIntType(),
@@ -65,18 +65,17 @@ CLASSES: dict[Any, DataType] = {
     dt.timedelta:     DayTimeIntervalType(DayTime.SECOND),
 }  # fmt: skip
 
-#: Entry points that read the types of another library; the name is that of its top package.
+#: Entry points that convert types of other libraries, named by the top-level package.
 READERS = "schema_core.type_readers"
-#: A method by which a value says its own type.
+#: Method of an object that returns its data type.
 PROTOCOL = "__schema_core_type__"
 
 
 def type_of(description: object) -> DataType:
-    """The type that a class, a typing construct or a type of another library stands for.
+    """Return the data type of a class, a type hint or a type of another library.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for a description that stands for none,
-            `too-deep`.
+        SchemaError: with code `data-type-not-inferred` for any other object, or `too-deep`.
 
     >>> print(type_of(list[int | None]))
     ARRAY<BIGINT> NOT NULL
@@ -85,8 +84,8 @@ def type_of(description: object) -> DataType:
     >>> type_of(object)
     Traceback (most recent call last):
         ...
-    schema_core.errors.SchemaError: <class 'object'> stands for no data type
-      hint: say which one with Annotated[..., DataTypes....]
+    schema_core.errors.SchemaError: <class 'object'> has no data type
+      hint: specify one with Annotated[..., DataTypes....]
     """
     try:
         return _of(description)
@@ -109,23 +108,23 @@ def _of(description: object) -> DataType:
 
 
 def _of_value(description: object) -> DataType:
-    """What an object says of itself, or what another library says of it."""
+    """Return the type of an object by its own method, or by the converter of its library."""
     if isinstance(description, typing.NewType):
         return _of(description.__supertype__)
     if hasattr(description, "__value__"):  # type X = ... of Python 3.12
         return _of(description.__value__)
     if not isinstance(description, type) and hasattr(description, PROTOCOL):
         return _of(getattr(description, PROTOCOL)())
-    from importlib.metadata import entry_points  # it takes longer to import than all of the types
+    from importlib.metadata import entry_points  # slow to import
 
     package = type(description).__module__.partition(".")[0]
     for entry in entry_points(group=READERS, name=package):
         read: Callable[[object], DataType] = entry.load()
         return read(description)
     raise SchemaError(
-        f"{show(description)} stands for no data type",
+        f"{show(description)} has no data type",
         code="data-type-not-inferred",
-        hint="say which one with Annotated[..., DataTypes....]",
+        hint="specify one with Annotated[..., DataTypes....]",
     )
 
 
@@ -137,7 +136,7 @@ def _array(*elements: Any) -> DataType:
 
 
 def _tuple(*elements: Any) -> DataType:
-    """``tuple[int, ...]`` is an array, any other tuple a row of f0, f1, ..."""
+    """Return an array for ``tuple[int, ...]``, else a row of f0, f1, ..."""
     if len(elements) == 2 and elements[1] is Ellipsis:
         return _array(elements[0])
     return _row({f"f{index}": one for index, one in enumerate(elements)})
@@ -152,18 +151,18 @@ def _multiset(element: Any) -> DataType:
 
 
 def _union(*members: Any) -> DataType:
-    """One member beside None."""
+    """Return the type of the only member other than None."""
     others = [one for one in members if one is not types.NoneType]
     if len(others) != 1:
         raise SchemaError(
-            f"a value is of one type, not of {members}", code="data-type-not-inferred"
+            f"a union of several types has no data type: {members}", code="data-type-not-inferred"
         )
     found = _of(others[0])
     return found.nullable() if len(others) < len(members) else found
 
 
 def _annotated(bare: Any, *notes: Any) -> DataType:
-    """A type among the notes counts, as it is; without one the bare description does."""
+    """Return the data type among the annotations, else that of the annotated type."""
     for note in notes:
         if isinstance(note, DataType):
             return note
@@ -174,7 +173,7 @@ def _literal(*values: Any) -> DataType:
     return _union(*{type(value): None for value in values})
 
 
-#: Origin of a construct -> the type, from its arguments.
+#: Origin of a type hint -> converter of its arguments.
 ORIGINS: dict[Any, Callable[..., DataType]] = {
     list:                  _array,
     Sequence:              _array,
@@ -195,7 +194,7 @@ ORIGINS: dict[Any, Callable[..., DataType]] = {
 
 
 def _of_class(kind: type) -> DataType | None:
-    """A dataclass is a structured type; named tuples and typed dictionaries are rows."""
+    """Return a structured type for a dataclass, a row for a named tuple or typed dictionary."""
     if is_dataclass(kind):
         names = [one.name for one in fields(kind)]
         return StructuredType(class_name(kind), _fields(kind, names), nullable=False)
@@ -208,12 +207,12 @@ def _of_class(kind: type) -> DataType | None:
     return None
 
 
-#: The classes whose fields are being read, from the outermost.
+#: The classes whose fields are being converted, outermost first.
 _READING: ContextVar[tuple[type, ...]] = ContextVar("_READING", default=())
 
 
 def _fields(kind: type, names: Sequence[str]) -> list[RowField]:
-    """The annotated fields; a class that has itself among them has no end, and no type."""
+    """Return the annotated fields; a recursive class is refused."""
     outer = _READING.get()
     if kind in outer:
         raise SchemaError(f"{kind.__qualname__} contains itself", code="data-type-not-inferred")
@@ -242,7 +241,7 @@ def _row(hints: Mapping[str, Any]) -> DataType:
 
 
 def class_name(kind: type) -> str:
-    """The name of a class as Java spells one: the module, then classes within classes by ``$``.
+    """Return the Java-style name of a class: its module, and nested classes separated by ``$``.
 
     >>> class_name(collections.OrderedDict)
     'collections.OrderedDict'
@@ -251,8 +250,8 @@ def class_name(kind: type) -> str:
     return f"{kind.__module__}.{nested.replace('.', '$')}"
 
 
-#: Letter of a Python array -> the smallest type that holds all its numbers. Sizes are those of the
-#: platforms that Flink runs on; unsigned numbers need one bit more.
+#: Type code of a Python array -> the smallest type of its values. Sizes are those of the platforms
+#: that Flink supports; unsigned integers need an additional bit.
 LETTERS: dict[str, DataType] = {
     "b": atomic.TinyIntType(nullable=False),
     "B": atomic.SmallIntType(nullable=False),
@@ -268,13 +267,13 @@ LETTERS: dict[str, DataType] = {
 
 
 def infer_type(value: object) -> DataType:
-    """The type of a value: nullable, as rows that come later may have None in its place.
+    """Infer the data type of a value, which is nullable since later rows may contain None.
 
-    Values without names make rows of ``_1``, ``_2``, ...; what has fields makes rows of these.
+    Tuples become rows of ``_1``, ``_2``, ...; objects with fields become rows of these.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for a value of no type, or for elements of
-            several.
+        SchemaError: with code `data-type-not-inferred` for an unsupported value, or for elements
+            of different types.
 
     >>> print(infer_type({"a": [1, None]}))
     MAP<VARCHAR(2147483647) NOT NULL, ARRAY<BIGINT>>
@@ -284,7 +283,7 @@ def infer_type(value: object) -> DataType:
     found = _infer(value)
     if reason := reject_reason(found, value):
         raise SchemaError(
-            f"{show(value)} is of no data type: {reason}", code="data-type-not-inferred"
+            f"cannot infer a data type for {show(value)}: {reason}", code="data-type-not-inferred"
         )
     return found
 
@@ -294,8 +293,8 @@ def _infer(value: object, depth: int = 1) -> DataType:
         raise too_deep()
     if value is None:
         return atomic.NullType()
-    if isinstance(told := getattr(value, "__UDT__", None), DataType):
-        return told
+    if isinstance(declared := getattr(value, "__UDT__", None), DataType):
+        return declared
     match value:
         case _ if type(value) in CLASSES:
             return CLASSES[type(value)]
@@ -321,7 +320,9 @@ def _infer_row(value: object, depth: int) -> DataType:
     elif (named := named_values(value)) is not None:
         pairs = named.items()
     else:
-        raise SchemaError(f"{show(value)} is of no data type", code="data-type-not-inferred")
+        raise SchemaError(
+            f"cannot infer a data type for {show(value)}", code="data-type-not-inferred"
+        )
     return RowType([_infer_field(name, one, depth + 1) for name, one in pairs])
 
 
@@ -331,7 +332,7 @@ def _infer_field(name: str, value: object, depth: int) -> RowField:
 
 
 def _infer_common(what: str, values: Iterable[object], depth: int) -> DataType:
-    """The one type of all of these; None is of any type."""
+    """Return the type of all values; None has every type."""
     common: DataType = atomic.NullType()
     for value in values:
         with at(what):
@@ -340,7 +341,7 @@ def _infer_common(what: str, values: Iterable[object], depth: int) -> DataType:
 
 
 def _merge_nulls(left: DataType, right: DataType) -> DataType:
-    """Two types that differ in nothing but what NULL stands for."""
+    """Merge two types that are equal except for NULL types in one of them."""
     if left == atomic.NullType() or left == right:
         return right
     if right == atomic.NullType():
@@ -350,6 +351,6 @@ def _merge_nulls(left: DataType, right: DataType) -> DataType:
     if alike and left == right.rebuild(ours):
         return left.rebuild(tuple(map(_merge_nulls, ours, theirs)))
     raise SchemaError(
-        f"values of {left.as_summary_string()} and {right.as_summary_string()} side by side",
+        f"the values mix {left.as_summary_string()} and {right.as_summary_string()}",
         code="data-type-not-inferred",
     )

@@ -1,4 +1,4 @@
-"""`Row`: a row as PyFlink hands it to Python code, with the kind of change that it stands for."""
+"""PyFlink's `Row`: values by position or name, and the kind of change in a changelog."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schema_core.text import show
 
 
 class RowKind(Enum):
-    """What a row of a changelog does."""
+    """The kind of change of a row in a changelog."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -22,7 +22,7 @@ class RowKind(Enum):
         return SIGNS[self]
 
 
-#: How changelogs show the kinds.
+#: Kind -> its short form in changelogs.
 SIGNS = {
     RowKind.INSERT: "+I",
     RowKind.UPDATE_BEFORE: "-U",
@@ -32,10 +32,10 @@ SIGNS = {
 
 
 class Row:
-    """Values by position, and by name where it was made with names.
+    """A row of values, accessible by position, and by name if it has names.
 
-    The method names are PyFlink's. A row of names can be called to make rows; values, names and
-    kind may be set.
+    The method names are PyFlink's. A row of names is a factory of rows when called; values, names
+    and kind are mutable.
 
     >>> row = Row(name="Alice", age=11)
     >>> row["name"], row.age, row[0], "age" in row.as_dict()
@@ -47,7 +47,7 @@ class Row:
 
     __slots__ = ("_kind", "_names", "_values", "is_named")
 
-    #: Whether its values belong to fields by name, wherever these stand.
+    #: Whether values are assigned to fields by name, regardless of their order.
     is_named: bool
     _values: list[Any]
     _names: list[str] | None
@@ -56,7 +56,7 @@ class Row:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
             raise SchemaError(
-                "a row has values or named values, not both", code="invalid-row-values"
+                "a row has positional or named values, not both", code="invalid-row-values"
             )
         self._fill(args or kwargs.values(), tuple(kwargs) or None, is_named=bool(kwargs))
 
@@ -78,7 +78,7 @@ class Row:
 
     @staticmethod
     def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
-        """A row of a kind of change.
+        """Return a row with a kind of change.
 
         >>> str(Row.of_kind(RowKind.DELETE, 1).get_row_kind())
         '-D'
@@ -88,7 +88,7 @@ class Row:
         return row
 
     def __call__(self, *args: Any) -> Row:
-        """A row of these values whose names are the values of this one.
+        """Return a row of these values; their names are the values of this row.
 
         Raises:
             SchemaError: with code `invalid-row-values` for more values than names.
@@ -110,7 +110,7 @@ class Row:
         object.__setattr__(self, "_kind", row_kind)
 
     def set_field_names(self, field_names: Sequence[str]) -> None:
-        """Name the values by their positions.
+        """Set the names of the values by position.
 
         Raises:
             SchemaError: with code `wrong-argument` for something that is not a list of strings.
@@ -118,16 +118,16 @@ class Row:
         object.__setattr__(self, "_names", _field_names(field_names))
 
     def get_fields_by_names(self, names: Sequence[str]) -> list[Any]:
-        """The values of these names, in their order.
+        """Return the values of these names, in this order.
 
         Raises:
-            SchemaError: with code `unknown-row-field` for a name that the row lacks,
+            SchemaError: with code `unknown-row-field` for an unknown name,
                 `wrong-argument` for something that is not a list of strings.
         """
         return [self[name] for name in _field_names(names)]
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """The values by name; `recursive` does the same to rows within, in lists and maps too.
+        """Return the values by name; `recursive` also converts nested rows.
 
         Raises:
             SchemaError: with code `unknown-row-field` for a row without names.
@@ -216,7 +216,7 @@ def _as_dict(value: Any) -> Any:
 
 
 def _field_names(names: object) -> list[str]:
-    """A list of strings."""
+    """Return a list of strings, or refuse any other value."""
     if isinstance(names, Iterable) and not isinstance(names, str):
         found = list(names)
         if all(isinstance(name, str) for name in found):

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     Reader: TypeAlias = Callable[[Cursor], DataType]
 
-#: Flink's word -> the words that other engines have for the same.
+#: Flink's keyword -> the keywords of other engines for the same type.
 WORDS = {
     "BOOLEAN":       "BOOL BIT LOGICAL",
     "TINYINT":       "BYTE INT1",
@@ -72,24 +72,24 @@ WORDS = {
 }  # fmt: skip
 FOREIGN = {word: ours for ours, words in WORDS.items() for word in words.split()}
 
-#: A word that no grammar of types has -> what to write instead.
+#: Keyword that is not part of the grammar of types -> a hint.
 SLIPS = {
-    "UNSIGNED": "all numbers are signed: take the next larger type",
-    "COMMENT": "the comment of a field stands behind its type, without a word: `a` INT 'text'",
-    "DEFAULT": "columns have no defaults",
-    "NULLABLE": "a type is nullable unless NOT NULL stands behind it",
-    "OPTIONAL": "a type is nullable unless NOT NULL stands behind it",
+    "UNSIGNED": "all numbers are signed: use the next larger type",
+    "COMMENT": "the comment of a field follows its type without a keyword: `a` INT 'comment'",
+    "DEFAULT": "Flink does not support default values",
+    "NULLABLE": "types are nullable unless followed by NOT NULL",
+    "OPTIONAL": "types are nullable unless followed by NOT NULL",
     "REQUIRED": "write NOT NULL",
     "TIMEZONE": "write TIME ZONE",
     "VARYING": "write VARCHAR(n) or VARBINARY(n)",
-    "MAX": "the longest ones are STRING and BYTES",
-    "PRIMARY": "a key belongs to the schema, not to the type",
+    "MAX": "write STRING or BYTES",
+    "PRIMARY": "declare the key in the schema, not in the type",
 }
 CLOSING = {"(": ")", "<": ">"}
 
 
 def foreign(word: str) -> str | None:
-    """Flink's word for a word of another engine.
+    """Return a hint with Flink's equivalent of another engine's type.
 
     >>> foreign("datetime"), foreign("int[]"), foreign("whatever")
     ("Flink's type for it is TIMESTAMP(p)", "Flink's type for it is ARRAY<INT>", None)
@@ -100,7 +100,7 @@ def foreign(word: str) -> str | None:
 
 
 def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> str | None:
-    """What to write instead of the token at an offset, which could not be read."""
+    """Return a hint for the unexpected token at an offset."""
     index = next((i for i, token in enumerate(tokens) if token.stop > start), len(tokens) - 1)
     found, before = tokens[index], tokens[max(index - 1, 0)]
     if found.kind == "end":
@@ -108,31 +108,31 @@ def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> st
     if found.key in CLOSING and index:
         return foreign(before.value) or _brackets(found.key, before.key)
     if found.kind == "number" and before.key in keywords:
-        return f"numbers stand in parentheses: {before.key}({found.value})"
+        return f"write the number in parentheses: {before.key}({found.value})"
     if found.key == "." and before.kind == "number":
-        return "a comma divides the numbers: DECIMAL(10, 2)"
+        return "separate the numbers by a comma: DECIMAL(10, 2)"
     if found.kind == "string":
-        return "types and numbers are written without quotes"
+        return "write types and numbers without quotes"
     if found.kind != "word" or found.key:
         return SLIPS.get(before.value.upper())
     if found.value.startswith("-"):
-        return "a length or precision is not negative"
+        return "lengths and precisions cannot be negative"
     word = found.value.upper()
     meant = close_matches(word, sorted(keywords), 0.7, count=1)
     return SLIPS.get(word) or foreign(word) or (f"did you mean {meant[0]!r}?" if meant else None)
 
 
 def _brackets(found: str, keyword: str) -> str | None:
-    """The brackets that the type has, or that it has none."""
+    """Return a hint for the wrong kind of brackets."""
     if found == "(" and keyword in ("ARRAY", "MULTISET", "MAP", "STRUCTURED"):
-        return f"its parts stand in angle brackets: {keyword}<...>"
+        return f"write its parts in angle brackets: {keyword}<...>"
     if found == "<" and keyword in ("RAW", "LEGACY"):
-        return f"its parts stand in parentheses: {keyword}(...)"
-    return f"{keyword} takes no parameters" if found == "(" and keyword else None
+        return f"write its parts in parentheses: {keyword}(...)"
+    return f"{keyword} does not take parameters" if found == "(" and keyword else None
 
 
 def _unclosed(tokens: Sequence[Token]) -> str | None:
-    """Which bracket is still open at the end."""
+    """Return a hint for an unclosed bracket."""
     open_: list[Token] = []
     for token in tokens:
         if token.key in CLOSING:
@@ -145,7 +145,7 @@ def _unclosed(tokens: Sequence[Token]) -> str | None:
     return f"the {last.key!r} at character {last.start + 1} is not closed"
 
 
-#: Words that cannot be a name unless quoted.
+#: Reserved words, which must be quoted to be a name.
 KEYWORDS = frozenset(
     {
         "CHAR", "VARCHAR", "STRING", "BOOLEAN", "BINARY", "VARBINARY", "BYTES", "DECIMAL",
@@ -157,7 +157,7 @@ KEYWORDS = frozenset(
     }
 )  # fmt: skip
 
-#: Types that are spelled by a keyword and the numbers of their limits.
+#: Types that consist of a keyword and numeric parameters.
 PLAIN: tuple[type[DataType], ...] = (
     atomic.CharType, atomic.VarCharType, atomic.BooleanType, atomic.BinaryType,
     atomic.VarBinaryType, atomic.DecimalType, atomic.TinyIntType, atomic.SmallIntType,
@@ -185,7 +185,7 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """The tokens of a type string; a literal that is not closed ends with the text, as in Flink."""
+    """Tokenize a type string; an unclosed literal extends to the end, as in Flink."""
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
         value, (start, stop) = match[kind], match.span(kind)
@@ -207,14 +207,14 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def parse_type(text: str) -> DataType:
-    """The type that the text spells.
+    """Parse a type string.
 
-    A name that is no type of SQL becomes an `UnresolvedType`, for a catalog to look up.
+    Names other than those of SQL types become an `UnresolvedType`, which a catalog resolves.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place; nesting deeper than `MAX_DEPTH`,
-            texts of more than 1,000,000 characters and numbers of more than 1,000 digits are
-            refused before they are read.
+        ParseError: for a string outside the grammar, with its position; for nesting deeper than
+            `MAX_DEPTH`, strings of more than 1,000,000 characters and numbers of more than 1,000
+            digits.
 
     >>> parse_type("row<a decimal(3, 1) not null, b timestamp_ltz(3)>")
     RowType((RowField(name='a', data_type=DecimalType(3, 1, nullable=False), description=None), \
@@ -228,14 +228,14 @@ RowField(name='b', data_type=LocalZonedTimestampType(3), description=None)))
     """
     try:
         return parse(text)
-    except TypeError:  # which no text has ever been the reason of
+    except TypeError:  # cannot be caused by string input
         require_text(text, "the type string")
         raise
 
 
 @cached()
 def parse(text: str) -> DataType:
-    """As `parse_type`; what was read lately is not read again."""
+    """Parse a type string; results are cached."""
     check_size(require_text(text, "the type string"))
     cursor = Cursor(text, list(tokens(text)))
     try:
@@ -250,7 +250,7 @@ def parse(text: str) -> DataType:
 
 
 def _type(cursor: Cursor) -> DataType:
-    """A type with its nullability and at most one ARRAY or MULTISET behind it."""
+    """Parse a type, its nullability and at most one ARRAY or MULTISET suffix."""
     cursor.descend()
     type_ = _nullability(cursor, _base(cursor))
     if (collection := POSTFIX.get(cursor.key)) is not None:
@@ -260,7 +260,7 @@ def _type(cursor: Cursor) -> DataType:
     return type_
 
 
-#: What may stand behind the type of its elements.
+#: Collections that may follow their element type.
 POSTFIX: dict[str, type[ArrayType | MultisetType]] = {"ARRAY": ArrayType, "MULTISET": MultisetType}
 
 
@@ -286,7 +286,7 @@ def _base(cursor: Cursor) -> DataType:
 
 
 def _built(cursor: Cursor, start: int, build: Callable[[], DataType]) -> DataType:
-    """What `build` makes; a parameter out of range is shown at the text it came from."""
+    """Call `build`, and add the position to its errors."""
     try:
         return build()
     except ParseError:
@@ -308,7 +308,7 @@ def _user_defined(cursor: Cursor) -> DataType:
 def _name(cursor: Cursor) -> str:
     token = cursor.token
     if token.kind not in ("word", "name") or token.key:
-        hint = "quote a reserved word with back-ticks" if token.key in KEYWORDS else None
+        hint = "quote reserved words with back-ticks" if token.key in KEYWORDS else None
         raise cursor.fail(f"expected a name, found {token.display}", hint=hint)
     return cursor.advance().value
 
@@ -325,12 +325,12 @@ def _number(cursor: Cursor) -> int:
 
 def _string(cursor: Cursor) -> str:
     if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a text in single quotes, found {cursor.token.display}")
+        raise cursor.fail(f"expected a string in single quotes, found {cursor.token.display}")
     return cursor.advance().value
 
 
 def _numbers(cursor: Cursor, most: int) -> list[int]:
-    """Up to `most` numbers in parentheses, or none at all."""
+    """Parse up to `most` numbers in optional parentheses."""
     if not cursor.accept("("):
         return []
     values = [_number(cursor)]
@@ -341,13 +341,13 @@ def _numbers(cursor: Cursor, most: int) -> list[int]:
 
 
 def _precision(cursor: Cursor, default: int) -> int:
-    """The one number in parentheses, or the default."""
+    """Parse one number in optional parentheses."""
     values = _numbers(cursor, 1)
     return values[0] if values else default
 
 
 def _plain(kind: Callable[..., DataType], most: int, cursor: Cursor) -> DataType:
-    """A keyword with at most so many numbers in parentheses."""
+    """Parse the parameters of a type that consists of a keyword and numbers."""
     return kind(*_numbers(cursor, most)) if most else kind()
 
 
@@ -410,7 +410,7 @@ def _map(cursor: Cursor) -> DataType:
 
 
 def _fields(cursor: Cursor, closing: str) -> Iterator[RowField]:
-    """``name type 'comment'``, separated by commas, up to the closing bracket."""
+    """Parse ``name type 'comment'``, separated by commas, up to the closing bracket."""
     if cursor.accept(closing):
         return
     while True:
@@ -449,9 +449,9 @@ def _two_strings(cursor: Cursor) -> tuple[str, str]:
 
 
 def _raw(cursor: Cursor) -> DataType:
-    """A RAW type, whose snapshot must be base64 and start with the length and name of a class.
+    """Parse a RAW type, whose snapshot in Base64 must begin with the length and name of a class.
 
-    That is what Java's ``writeUTF`` puts first into a serializer's snapshot; it is never run.
+    Java's ``writeUTF`` writes both at the start of a serializer snapshot, which is never run.
     """
     name, snapshot = _two_strings(cursor)
     try:
@@ -460,20 +460,18 @@ def _raw(cursor: Cursor) -> DataType:
         content = b""
     length = int.from_bytes(content[:2])
     if not 0 < length <= len(content) - 2:
-        raise SchemaError(
-            "the text of a RAW type is no serializer snapshot", code="invalid-raw-snapshot"
-        )
+        raise SchemaError("invalid serializer snapshot of a RAW type", code="invalid-raw-snapshot")
     return RawType(name, snapshot)
 
 
 def _legacy(cursor: Cursor) -> DataType:
     root, information = _two_strings(cursor)
     if root not in TypeRoot.__members__:
-        raise SchemaError(f"LEGACY names no type root {root!r}", code="invalid-legacy-type")
+        raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
     return LegacyType(TypeRoot[root], str(read_information(information)))
 
 
-#: Keyword -> how to read what follows it. Printed keywords first, then synonyms.
+#: Keyword -> parser of its parameters. Printed keywords first, then synonyms.
 GRAMMAR: dict[str, Reader] = {
     **{kind.keyword: partial(_plain, kind, len(kind.limits)) for kind in PLAIN},
     "DOUBLE":     _double,

@@ -13,7 +13,7 @@ from schema_core.types.families import TypeRoot
 
 
 class TimestampKind(Enum):
-    """Whether a timestamp is a time attribute; types that differ in it alone are equal."""
+    """Whether a timestamp is a time attribute, which equality of types ignores."""
 
     REGULAR = "REGULAR"
     ROWTIME = "ROWTIME"
@@ -66,13 +66,13 @@ class AnyTimestampType(AtomicType):
             )
 
     def with_kind(self, kind: TimestampKind) -> Self:
-        """This type as a time attribute of the kind, or as a plain timestamp."""
+        """Return the type as a time attribute of the kind, or as a regular timestamp."""
         if kind is self.kind:
             return self
         return type(self)(self.precision, self.is_nullable, kind=kind)
 
     def as_summary_string(self) -> str:
-        """The short text, with ``*ROWTIME*`` or ``*PROCTIME*`` behind a time attribute."""
+        """The summary, followed by ``*ROWTIME*`` or ``*PROCTIME*`` for a time attribute."""
         text = self.summary_body() if self.is_nullable else f"{self.summary_body()} NOT NULL"
         return text if self.kind is TimestampKind.REGULAR else f"{text} *{self.kind.value}*"
 
@@ -86,7 +86,7 @@ class AnyTimestampType(AtomicType):
 
 
 class TimestampType(AnyTimestampType):
-    """A wall-clock reading, without a zone.
+    """A date and time of day without a time zone.
 
     >>> TimestampType(3, nullable=False, kind=TimestampKind.ROWTIME).as_summary_string()
     'TIMESTAMP(3) NOT NULL *ROWTIME*'
@@ -99,7 +99,7 @@ class TimestampType(AnyTimestampType):
 
 
 class ZonedTimestampType(AnyTimestampType):
-    """A wall-clock reading with the zone it was read in."""
+    """A date and time of day with a time zone."""
 
     __slots__ = ()
     keyword = "TIMESTAMP"
@@ -107,12 +107,12 @@ class ZonedTimestampType(AnyTimestampType):
     kinds = frozenset({TimestampKind.REGULAR, TimestampKind.ROWTIME})
 
     def body(self) -> str:
-        """The zone stands behind the precision."""
+        """The time zone follows the precision."""
         return f"TIMESTAMP({self.precision}) WITH TIME ZONE"
 
 
 class LocalZonedTimestampType(AnyTimestampType):
-    """An instant, shown in the zone of the session.
+    """An instant, displayed in the time zone of the session.
 
     >>> print(LocalZonedTimestampType(3))
     TIMESTAMP(3) WITH LOCAL TIME ZONE
@@ -123,11 +123,11 @@ class LocalZonedTimestampType(AnyTimestampType):
     root = TypeRoot.TIMESTAMP_WITH_LOCAL_TIME_ZONE
 
     def body(self) -> str:
-        """The exact text is the long one."""
+        """The long form."""
         return f"TIMESTAMP({self.precision}) WITH LOCAL TIME ZONE"
 
     def summary_body(self) -> str:
-        """The summary is the short one."""
+        """The short form."""
         return f"TIMESTAMP_LTZ({self.precision})"
 
 
@@ -154,7 +154,7 @@ class DayTimeResolution(Enum):
     SECOND = "SECOND"
 
 
-#: The same two: within the classes below PyFlink's nested names hide them.
+#: Aliases: in the classes below, PyFlink's nested names hide the originals.
 YearMonth: TypeAlias = YearMonthResolution
 DayTime: TypeAlias = DayTimeResolution
 
@@ -163,14 +163,16 @@ Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
 
 
 def _require(kind: type[Fields], value: Fields) -> Fields:
-    """The value if it names fields of this kind of interval; a clear refusal if it does not."""
+    """Return the resolution of an interval, or refuse any other value."""
     if not isinstance(value, kind):
-        raise SchemaError(f"there is no interval {show(value)}", code="invalid-type-parameter")
+        raise SchemaError(
+            f"invalid interval resolution {show(value)}", code="invalid-type-parameter"
+        )
     return value
 
 
 def _interval(resolution: str, leading: int | None, fraction: int | None) -> str:
-    """``DAY TO SECOND`` with its precisions: the leading one after the first word."""
+    """Return ``INTERVAL DAY(p) TO SECOND(f)`` with its precisions."""
     first, *rest = resolution.split(" ", 1)
     text = first if leading is None else f"{first}({leading})"
     text = " ".join((text, *rest))
@@ -203,10 +205,12 @@ class YearMonthIntervalType(AtomicType):
         resolution = _require(YearMonth, resolution)
         self._fill(nullable, resolution=resolution, precision=precision)
         if resolution is YearMonth.MONTH and precision != self.DEFAULT_PRECISION:
-            raise SchemaError("INTERVAL MONTH takes no precision", code="invalid-type-parameter")
+            raise SchemaError(
+                "INTERVAL MONTH does not take a precision", code="invalid-type-parameter"
+            )
 
     def body(self) -> str:
-        """The precision belongs to the years."""
+        """The precision applies to YEAR."""
         has_years = self.resolution is not YearMonth.MONTH
         return _interval(self.resolution.value, self.precision if has_years else None, None)
 
@@ -245,12 +249,12 @@ class DayTimeIntervalType(AtomicType):
         )
         if not self.has_days and day_precision != self.DEFAULT_DAY_PRECISION:
             raise SchemaError(
-                f"INTERVAL {resolution.value} takes no precision of days",
+                f"INTERVAL {resolution.value} does not take a precision of days",
                 code="invalid-type-parameter",
             )
         if not self.has_seconds and fractional_precision != self.DEFAULT_FRACTIONAL_PRECISION:
             raise SchemaError(
-                f"INTERVAL {resolution.value} takes no precision of seconds",
+                f"INTERVAL {resolution.value} does not take a precision of seconds",
                 code="invalid-type-parameter",
             )
 
@@ -265,7 +269,7 @@ class DayTimeIntervalType(AtomicType):
         return self.resolution.value.endswith("SECOND")
 
     def body(self) -> str:
-        """Days carry the first precision, seconds the last."""
+        """The first precision applies to DAY, the second to SECOND."""
         days = self.day_precision if self.has_days else None
         return _interval(
             self.resolution.value, days, self.fractional_precision if self.has_seconds else None

@@ -1,7 +1,7 @@
-"""A data type that is described but not looked at yet: FLIP-164 resolves it with its schema.
+"""Unresolved data types: descriptions that are resolved together with their schema (FLIP-164).
 
-Nothing is checked before `resolve`: not the grammar of a text, not the names in it. Until then it
-shows its description in brackets, as Flink does.
+A description is not validated before `resolve`: neither the grammar of a string nor the names in
+it. Until then it is printed in brackets, as in Flink.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from schema_core.types.nested import RowField, require_type, too_deep
 from schema_core.types.syntax import GRAMMAR, foreign
 from schema_core.types.user_defined import UnresolvedType
 
-#: Finds a user-defined type by its name, in a catalog.
+#: Returns a user-defined type of a catalog by its name.
 LookUp: TypeAlias = "Callable[[UnresolvedType], DataType]"
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnresolvedDataType:
-    """What a type will be made of. Like Flink's, it equals nothing but itself.
+    """The description of a type. Like Flink's, it is equal only to itself.
 
     >>> from schema_core.types import DataTypes as T
     >>> written = T.ARRAY(T.unresolved("ROW<a INT>").not_null())
@@ -42,24 +42,24 @@ class UnresolvedDataType:
             raise too_deep()
 
     def resolve(self, types: LookUp | None = None) -> DataType:
-        """The type; `types` finds the user-defined types that it names.
+        """Return the type; `types` looks up the user-defined types that it names.
 
         Raises:
-            ParseError: for a text outside the grammar.
-            UnsupportedError: with code `unknown-type` for a name that nobody knows.
+            ParseError: for a string outside the grammar.
+            UnsupportedError: with code `unknown-type` for an unknown name.
         """
         return self.build(types)
 
     def not_null(self) -> UnresolvedDataType:
-        """The same, NOT NULL; what it shows stays."""
+        """Return the type as NOT NULL, with the same description."""
         return self._then(lambda type_: type_.not_null())
 
     def nullable(self) -> UnresolvedDataType:
-        """The same, nullable; what it shows stays."""
+        """Return the type as nullable, with the same description."""
         return self._then(lambda type_: type_.nullable())
 
     def bridged_to(self, conversion_cls: object) -> UnresolvedDataType:
-        """The same: which Java class holds the values is a hint for the JVM alone."""
+        """Return the type itself: the Java class of its values only matters on the JVM."""
         del conversion_cls
         return self
 
@@ -69,7 +69,7 @@ class UnresolvedDataType:
         )
 
     def as_summary_string(self) -> str:
-        """The description in brackets."""
+        """Return the description in brackets."""
         return f"[{self.description}]"
 
     def __str__(self) -> str:
@@ -81,31 +81,31 @@ class UnresolvedDataType:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedField:
-    """A field of a row whose type is not resolved yet."""
+    """A field of a row with an unresolved type."""
 
     name: str
     data_type: UnresolvedDataType
     description: str | None = None
 
     def resolve(self, types: LookUp | None = None) -> RowField:
-        """The field with its type."""
+        """Return the field with its resolved type."""
         return RowField(self.name, self.data_type.resolve(types), self.description)
 
     def as_summary_string(self) -> str:
-        """Name and description of the type."""
+        """Return the name and the description of the type."""
         return f"`{self.name}` {self.data_type}"
 
 
-#: What factories of nested types take: types and fields, resolved or not.
+#: Arguments of the factories of nested types: types and fields, resolved or not.
 Part: TypeAlias = "DataType | RowField | UnresolvedDataType | UnresolvedField"
 
 
 def require_resolved(type_: DataType) -> DataType:
-    """The type, if a column may be of it: no name in it is left to be looked up.
+    """Return the type if it is resolved and a column can have it.
 
     Raises:
-        UnsupportedError: with code `unknown-type` for the first such name, `type-not-in-schema` for
-            a type that stands for the state of a function or for objects of Python.
+        UnsupportedError: with code `unknown-type` for the first unresolved name,
+            `type-not-in-schema` for the state of a function or for Python objects.
     """
     for part in require_type(type_, "the type").walk():
         if reason := part.misplaced():
@@ -116,13 +116,13 @@ def require_resolved(type_: DataType) -> DataType:
             raise UnsupportedError(
                 f"unknown type {part.body()}",
                 code="unknown-type",
-                hint=meant or "a name that is no type of SQL must be registered in a catalog",
+                hint=meant or "register user-defined types in a catalog first",
             )
     return type_
 
 
 def look_up(type_: DataType, types: LookUp | None) -> DataType:
-    """The type with every name of a user-defined type in it, at any depth, looked up."""
+    """Return the type with all names of user-defined types in it resolved, at any depth."""
     if types is None:
         return type_
     if isinstance(type_, UnresolvedType):
@@ -133,16 +133,16 @@ def look_up(type_: DataType, types: LookUp | None) -> DataType:
 
 
 def described(description: str, read: Callable[[], DataType]) -> UnresolvedDataType:
-    """What `read` will give, its names looked up then."""
+    """Return the unresolved type that `read` parses when it is resolved."""
     return UnresolvedDataType(description, lambda types: require_resolved(look_up(read(), types)))
 
 
 def composed(
     opening: str, parts: Sequence[Part], build: Callable[..., DataType]
 ) -> UnresolvedDataType:
-    """A type made of parts of which some are not resolved yet; `build` takes them when they are.
+    """Return the unresolved type that `build` makes of its parts once they are resolved.
 
-    The description is `opening`, the parts, and an angle bracket.
+    The description consists of `opening`, the parts, and an angle bracket.
     """
     depth = 1 + max(map(_depth, parts))
     if depth > MAX_DEPTH:
@@ -155,7 +155,7 @@ def composed(
 
 
 def _depth(part: Part) -> int:
-    """The levels of a part; a clear refusal of what is neither a type nor a field."""
+    """Return the depth of a type or field, or refuse any other value."""
     match part:
         case RowField() | UnresolvedField():
             return part.data_type.depth
@@ -166,12 +166,12 @@ def _depth(part: Part) -> int:
 
 
 def resolved(part: Part, types: LookUp | None) -> DataType | RowField:
-    """The part as it is, or resolved now."""
+    """Return the part, resolved."""
     if isinstance(part, UnresolvedDataType | UnresolvedField):
         return part.resolve(types)
     return part
 
 
 def is_open(parts: Sequence[object]) -> bool:
-    """Whether any of the parts is not resolved yet."""
+    """Return whether any of the parts is unresolved."""
     return any(isinstance(part, UnresolvedDataType | UnresolvedField) for part in parts)

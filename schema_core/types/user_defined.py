@@ -26,7 +26,7 @@ from schema_core.types.nested import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Words that are no names in Java (JLS 3.9), nor parts of the name of a class.
+#: Reserved words of Java (JLS 3.9), which cannot be part of a class name.
 JAVA_WORDS = frozenset(
     {
         "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",
@@ -38,26 +38,28 @@ JAVA_WORDS = frozenset(
     }
 )  # fmt: skip
 
-#: Unicode categories that begin a name in Java, and those that go on with it (JLS 3.8).
+#: Unicode categories of the first and of further characters of a Java identifier (JLS 3.8).
 STARTS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 PARTS = STARTS | {"Nd", "Mn", "Mc", "Cf"}
 
 
 def is_class_name(text: str) -> bool:
-    """Whether the text can name a Java class: names with dots between them."""
+    """Return whether a string is the name of a Java class: identifiers separated by dots."""
     return all(_is_java_name(part) for part in text.split("."))
 
 
 def require_class_name(value: object) -> None:
-    """Refuse what cannot name a Java class."""
+    """Refuse anything but the name of a Java class."""
     if not is_class_name(require_text(value, "the class name")):
-        raise SchemaError(f"{show(value)} is no class name", code="invalid-class-name")
+        raise SchemaError(
+            f"expected the name of a Java class, got {show(value)}", code="invalid-class-name"
+        )
 
 
 def require_path(value: object) -> tuple[str, ...]:
-    """The value if it is a tuple of texts; a clear refusal if it is anything else."""
+    """Return a tuple of strings, or refuse any other value."""
     if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
-        raise SchemaError(f"{show(value)} is no tuple of names", code="not-a-string")
+        raise SchemaError(f"expected a tuple of names, got {show(value)}", code="not-a-string")
     return value
 
 
@@ -68,13 +70,13 @@ def _is_java_name(text: str) -> bool:
 
 
 def _is_ignorable(character: str) -> bool:
-    """Control characters but white space are part of a name in Java, and say nothing."""
+    """Return whether Java ignores a control character within an identifier."""
     return category(character) == "Cc" and not is_blank(character)
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class StructuredType(ComposedType):
-    """A class with attributes, named by a class name or by its path in a catalog.
+    """A class with attributes, identified by a class name or by its path in a catalog.
 
     >>> print(StructuredType("com.acme.User", [RowField("id", StructuredType("x.Y"))]))
     STRUCTURED<'com.acme.User', `id` STRUCTURED<'x.Y', >>
@@ -116,7 +118,7 @@ class StructuredType(ComposedType):
         return tuple(one.data_type for one in self.fields)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """The same attributes of other types."""
+        """Return the type with the same attributes and other attribute types."""
         pairs = zip(self.fields, children, strict=True)
         return type(self)(
             self.class_name,
@@ -127,14 +129,14 @@ class StructuredType(ComposedType):
         )
 
     def body(self) -> str:
-        """The path when it has one, else class name and attributes."""
+        """The path if it has one, else the class name and the attributes."""
         if self.path:
             return ".".join(map(quote_identifier, self.path))
         name = quote_string(self.class_name or "")
         return f"STRUCTURED<{name}, {', '.join(map(str, self.fields))}>"
 
     def summary_body(self) -> str:
-        """The same with the attributes' summaries."""
+        """The same with the summaries of the attributes."""
         if self.path:
             return self.body()
         fields = ", ".join(one.as_summary_string() for one in self.fields)
@@ -143,7 +145,7 @@ class StructuredType(ComposedType):
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class DistinctType(ComposedType):
-    """Another type under a name of its own; it is nullable when its source is."""
+    """A named type over a source type, whose nullability it has."""
 
     keyword = "DISTINCT"
     root = TypeRoot.DISTINCT_TYPE
@@ -164,29 +166,29 @@ class DistinctType(ComposedType):
         )
 
     def with_nullability(self, nullable: bool) -> DistinctType:
-        """The source decides, so it is the source that changes."""
+        """Return the type over its source with this nullability."""
         source = self.source_type.with_nullability(nullable)
         return DistinctType(self.path, source, description=self.description)
 
     def children(self) -> tuple[DataType, ...]:
-        """The source."""
+        """The source type."""
         return (self.source_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> DistinctType:
-        """The same name over another source."""
+        """Return the type with another source type."""
         (source,) = children
         return DistinctType(self.path, source, description=self.description)
 
     def body(self) -> str:
-        """Its path."""
+        """The quoted path."""
         return ".".join(map(quote_identifier, self.path))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RawType(DataType):
-    """Bytes that only a Java class with its serializer understands; both are kept as text.
+    """Bytes that only the serializer of a Java class can decode; both are stored as strings.
 
-    A `snapshot` of None stands for the serializer that Flink would choose when a job starts.
+    A `snapshot` of None means the serializer that Flink chooses when a job starts.
     """
 
     keyword = "RAW"
@@ -203,25 +205,25 @@ class RawType(DataType):
             require_text(snapshot, "the snapshot of the serializer")
 
     def body(self) -> str:
-        """Class name and snapshot as strings."""
+        """Class name and serializer snapshot as string literals."""
         snapshot = "?" if self.snapshot is None else quote_string(self.snapshot)
         return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
     def summary_body(self) -> str:
-        """The snapshot is shortened."""
+        """The same with the snapshot abbreviated."""
         snapshot = "?" if self.snapshot is None else "'...'"
         return f"RAW({quote_string(self.class_name)}, {snapshot})"
 
     def unserializable(self) -> str | None:
-        """Without its serializer nobody could read the values."""
+        """Refuse a type without a serializer snapshot, whose values cannot be decoded."""
         return None if self.snapshot is not None else f"{self.body()} has no serializer yet"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class LegacyType(DataType):
-    """A type of before Flink 1.9, kept as the text of its type information; it is always nullable.
+    """A type from before Flink 1.9, stored as its type information; it is always nullable.
 
-    Its root is the one that it names: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
+    Its root is a parameter: ``LEGACY('DECIMAL', 'DECIMAL')`` is a decimal without
     precision and scale.
     """
 
@@ -232,22 +234,22 @@ class LegacyType(DataType):
 
     def __init__(self, root: TypeRoot, information: str) -> None:
         if not isinstance(root, TypeRoot):
-            raise SchemaError(f"{show(root)} is no type root", code="invalid-legacy-type")
+            raise SchemaError(f"expected a type root, got {show(root)}", code="invalid-legacy-type")
         information = require_text(information, "the information")
         self._fill(nullable=True, root=root, information=information)
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Itself: Flink forgets a NOT NULL here."""
+        """Return the type itself: Flink ignores NOT NULL here."""
         return self
 
     def body(self) -> str:
-        """Root and information as strings."""
+        """Root and type information as string literals."""
         return f"LEGACY({quote_string(self.root.value)}, {quote_string(self.information)})"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class UnresolvedType(DataType):
-    """The name of a user-defined type that nobody has looked up yet."""
+    """The unresolved name of a user-defined type."""
 
     keyword = "UNRESOLVED"
     root = TypeRoot.UNRESOLVED
@@ -258,22 +260,22 @@ class UnresolvedType(DataType):
         self._fill(nullable, path=require_path(path))
 
     def body(self) -> str:
-        """Its path."""
+        """The quoted path."""
         return ".".join(map(quote_identifier, self.path))
 
     def unserializable(self) -> str | None:
-        """A name that may mean anything is nothing to keep."""
+        """Refuse an unresolved name, whose meaning depends on the catalog."""
         return f"the user-defined type {self.body()} is not resolved"
 
 
 class PythonType(DataType):
-    """A type that Flink has no root for."""
+    """A type that has no root in Flink."""
 
     __slots__ = ()
     root = TypeRoot.UNRESOLVED
 
     def unserializable(self) -> str | None:
-        """What is not in a schema has no text there."""
+        """Refuse it, since no column can have it."""
         return self.misplaced()
 
 
@@ -296,26 +298,26 @@ class ListViewType(PythonType, ComposedType):
         self._fill(nullable=False, element_type=require_type(element_type, "the element"))
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Itself: a view is there or is not declared."""
+        """Return the type itself, which is never nullable."""
         return self
 
     def children(self) -> tuple[DataType, ...]:
-        """The element."""
+        """The element type."""
         return (self.element_type,)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """A view of other elements."""
+        """Return the view with another element type."""
         return type(self)(*children)
 
     def body(self) -> str:
-        """The element in angle brackets."""
+        """The element type in angle brackets."""
         return f"LIST_VIEW<{self.element_type}>"
 
     def __str__(self) -> str:
         return self.body()
 
     def misplaced(self) -> str | None:
-        """Where it belongs instead."""
+        """Refuse it: it describes the state of an aggregate function."""
         return f"{self.body()} is for the state of an aggregate function"
 
 
@@ -336,33 +338,33 @@ class MapViewType(PythonType, ComposedType):
         )
 
     def with_nullability(self, nullable: bool) -> Self:
-        """Itself: a view is there or is not declared."""
+        """Return the type itself, which is never nullable."""
         return self
 
     def children(self) -> tuple[DataType, ...]:
-        """The key, then the value."""
+        """The key type and the value type."""
         return (self.key_type, self.value_type)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
-        """A view of other keys and values."""
+        """Return the view with other key and value types."""
         return type(self)(*children)
 
     def body(self) -> str:
-        """Key and value in angle brackets."""
+        """Key type and value type in angle brackets."""
         return f"MAP_VIEW<{self.key_type}, {self.value_type}>"
 
     def __str__(self) -> str:
         return self.body()
 
     def misplaced(self) -> str | None:
-        """Where it belongs instead."""
+        """Refuse it: it describes the state of an aggregate function."""
         return f"{self.body()} is for the state of an aggregate function"
 
 
 class UserDefinedType(PythonType):
-    """The type of objects of a Python class, to be subclassed: what they are stored as, and how.
+    """Base class of types for Python objects, which define their storage type and serialization.
 
-    A class says by an attribute ``__UDT__`` that its objects are of such a type.
+    The attribute ``__UDT__`` of a class is the type of its objects.
 
     >>> from schema_core.types import DataTypes as T
     >>> class PointType(UserDefinedType):
@@ -386,37 +388,37 @@ class UserDefinedType(PythonType):
 
     @classmethod
     def type_name(cls) -> str:
-        """The name of the class in small letters."""
+        """Return the name of the class in lower case."""
         return cls.__name__.lower()
 
     @classmethod
     def sql_type(cls) -> DataType:
-        """The type of what `serialize` gives."""
+        """Return the type of the values that `serialize` returns."""
         raise _missing(cls, "sql_type")
 
     @classmethod
     def module(cls) -> str:
-        """The Python module that the type is declared in."""
+        """Return the Python module that declares the type."""
         return cls.__module__
 
     def serialize(self, obj: Any) -> Any:
-        """The object as a value of `sql_type`."""
+        """Convert an object to a value of `sql_type`."""
         raise _missing(type(self), "serialize")
 
     def deserialize(self, datum: Any) -> Any:
-        """The object back from a value of `sql_type`."""
+        """Convert a value of `sql_type` back to an object."""
         raise _missing(type(self), "deserialize")
 
     def body(self) -> str:
-        """The class that declares it."""
+        """The class that declares the type."""
         return f"PYTHON({self.module()}.{type(self).__qualname__})"
 
     def misplaced(self) -> str | None:
-        """What to declare instead."""
-        return f"the objects of {self.body()} are of Python alone; declare what they are stored as"
+        """Refuse it: a column must have the storage type."""
+        return f"{self.body()} exists only in Python; declare its storage type"
 
 
 def _missing(kind: type, method: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{kind.__name__} does not say its {method}", code="incomplete-user-defined-type"
+        f"{kind.__name__} does not implement {method}", code="incomplete-user-defined-type"
     )

@@ -36,7 +36,7 @@ from schema_core.types.user_defined import DistinctType, StructuredType, UserDef
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a value is none of a type, and the way down to the part that is to blame.
+    """Why a value does not have a type, and the path to the part that does not.
 
     >>> from schema_core.types import parse_type
     >>> found = reject_reason(parse_type("ROW<a ARRAY<TINYINT>>"), {"a": [1, 200]})
@@ -50,7 +50,7 @@ class Rejection:
     path: tuple[str, ...] = ()
 
     def under(self, step: str) -> Rejection:
-        """The same, seen from one level above."""
+        """Return the rejection with a step prepended to its path."""
         return replace(self, path=(step, *self.path))
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ Check: TypeAlias = Callable[[Any, Any], "Rejection | None"]
 
 
 def accepts(type_: DataType, value: object) -> bool:
-    """Whether the value is one of the type, as it is.
+    """Return whether a value has a type without conversion.
 
     >>> from schema_core.types import DataTypes as T
     >>> accepts(T.DECIMAL(3, 1), Decimal("12.5")), accepts(T.DECIMAL(3, 1), Decimal("12.55"))
@@ -71,35 +71,41 @@ def accepts(type_: DataType, value: object) -> bool:
 
 
 def reject_reason(type_: DataType, value: object) -> Rejection | None:
-    """Why the value is none of the type, or None where it is one.
+    """Return why a value does not have a type, or None if it does.
 
     >>> from schema_core.types import DataTypes as T
     >>> print(reject_reason(T.INT(nullable=False), None))
-    INT NOT NULL takes no None
+    INT NOT NULL does not accept None
     >>> print(reject_reason(T.INT(), True))
-    INT takes int, not bool
+    INT requires int, got bool
     """
     require_type(type_, "the type")
     if value is None:
-        return None if type_.is_nullable else _refusal(type_, "no None")
+        return None if type_.is_nullable else _unaccepted(type_, None)
     if isinstance(type_, UserDefinedType):
         return _user_defined(type_, value)
     classes, check = TAKES.get(type(type_), NOTHING)
     if type(value) not in classes and object not in classes:
-        names = " or ".join(one.__name__ for one in classes) or "no value of Python"
-        return _refusal(type_, f"{names}, not {type(value).__name__}")
+        names = " or ".join(one.__name__ for one in classes)
+        return _wrong_class(type_, names, value) if names else _unaccepted(type_, value)
     return check(type_, value)
 
 
-def _refusal(type_: DataType, wanted: str) -> Rejection:
-    return Rejection(f"{type_.as_summary_string()} takes {wanted}")
+def _wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
+    found = type(value).__name__
+    return Rejection(f"{type_.as_summary_string()} requires {expected}, got {found}")
+
+
+def _unaccepted(type_: DataType, value: object) -> Rejection:
+    name = "None" if value is None else type(value).__name__
+    return Rejection(f"{type_.as_summary_string()} does not accept {name}")
 
 
 # --- without children ----------------------------------------------------------------------------
 
 
 def _whole(type_: DataType, value: object) -> Rejection | None:
-    """Every value of the right class is one."""
+    """Accept every value of the class."""
     return None
 
 
@@ -113,26 +119,26 @@ def _between(low: int, high: int) -> Check:
 
 
 def _bytes_wide(size: int) -> Check:
-    """A signed number of so many bytes."""
+    """Check the range of a signed integer of some bytes."""
     return _between(-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
 
 
 def _exactly_as_long(type_: atomic.LengthType, value: str | bytes) -> Rejection | None:
     if len(value) == type_.length:
         return None
-    return Rejection(f"{len(value)} long, which {type_.as_summary_string()} is not")
+    return Rejection(f"length {len(value)} differs from {type_.as_summary_string()}")
 
 
 def _at_most_as_long(type_: atomic.LengthType, value: str | bytes) -> Rejection | None:
     if len(value) <= type_.length:
         return None
-    return Rejection(f"{len(value)} long, which is more than {type_.as_summary_string()} holds")
+    return Rejection(f"length {len(value)} exceeds {type_.as_summary_string()}")
 
 
 def _digits(type_: atomic.DecimalType, value: Decimal) -> Rejection | None:
-    """Neither digits before the point nor behind it may be lost."""
+    """Check that no digit of a decimal is lost."""
     if not value.is_finite():
-        return Rejection(f"{value} is no number of digits")
+        return Rejection(f"{value} is not a finite number")
     if not value or abs(value.adjusted()) < DIGITS:
         unscaled = Fraction(value) * 10**type_.scale
         if unscaled.denominator == 1 and abs(unscaled) < 10**type_.precision:
@@ -144,7 +150,7 @@ def _digits(type_: atomic.DecimalType, value: Decimal) -> Rejection | None:
 
 
 def _first(found: Iterable[tuple[str, DataType, object]]) -> Rejection | None:
-    """The first part that is no value of its type."""
+    """Return the rejection of the first part that does not have its type."""
     for step, type_, value in found:
         if reason := reject_reason(type_, value):
             return reason.under(step)
@@ -170,14 +176,14 @@ def _counts(type_: MultisetType, value: Mapping[object, object]) -> Rejection | 
 
 
 def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
-    """Values by position, or by name where the value has names; a name it lacks stands for None."""
+    """Check fields by position, or by name if the value has names; missing names are None."""
     named = named_values(value)
     if named is None and isinstance(value, tuple | list | Row):
         if len(value) != len(type_.fields):
             return Rejection(f"{len(value)} values for {len(type_.fields)} fields")
         return _first(_pairs(type_.fields, value))
     if named is None:
-        return _refusal(type_, f"a row, not {type(value).__name__}")
+        return _wrong_class(type_, "a row", value)
     return _first(_pairs(type_.fields, [named.get(one.name) for one in type_.fields]))
 
 
@@ -189,7 +195,7 @@ def _pairs(
 
 
 def named_values(value: object) -> Mapping[str, object] | None:
-    """The values by name where it has names that count: those of a tuple do not, it has places."""
+    """Return the values by name, or None for positional values such as tuples."""
     match value:
         case dict():
             return value
@@ -208,7 +214,7 @@ def _source(type_: DistinctType, value: object) -> Rejection | None:
 
 
 def _variant(type_: DataType, value: object) -> Rejection | None:
-    """Scalars, and lists and dictionaries of them, as in JSON."""
+    """Check scalars, and lists and dictionaries of them, as in JSON."""
     inner = type_.nullable()
     if _is_too_deep(value):
         return Rejection(f"nested more than {MAX_DEPTH} levels deep")
@@ -220,11 +226,11 @@ def _variant(type_: DataType, value: object) -> Rejection | None:
         case _ if type(value) in SCALARS:
             return None
         case _:
-            return _refusal(type_, f"no {type(value).__name__}")
+            return _unaccepted(type_, value)
 
 
 def _is_too_deep(value: object) -> bool:
-    """Whether lists and dictionaries lie in one another without end, or nearly so."""
+    """Return whether nested lists and dictionaries exceed the depth, or contain themselves."""
     level = {id(value): value}
     for _ in range(MAX_DEPTH):
         inner = (part for one in level.values() for part in _parts(one))
@@ -239,17 +245,17 @@ def _parts(value: object) -> Iterable[object]:
 
 
 def _user_defined(type_: UserDefinedType, value: object) -> Rejection | None:
-    """An object says by ``__UDT__`` what it is; what it is stored as must fit, too."""
+    """Check the attribute ``__UDT__`` of an object, and its serialized value."""
     if getattr(value, "__UDT__", None) != type_:
-        return Rejection(f"{show(value)} is no {type(type_).__name__}")
+        return Rejection(f"expected a {type(type_).__name__}, got {show(value)}")
     return reject_reason(type_.sql_type(), type_.serialize(value))
 
 
 TEXT = atomic.VarCharType(MAX_LENGTH, nullable=False)
-#: A decimal that begins or ends farther from its point than this has no type.
+#: Decimals whose exponent is not less than this exceed every type.
 DIGITS = atomic.DecimalType.limits["precision"].stop
 
-#: What a VARIANT holds beside lists and dictionaries.
+#: Scalars of a VARIANT.
 SCALARS = frozenset({bool, int, float, str, bytes, Decimal, dt.date, dt.datetime})
 
 #: The longest interval of years and months: 9999 years and 11 months.
@@ -257,13 +263,13 @@ MONTHS = 9999 * 12 + 11
 
 ANYTHING = (object,)
 BYTES = (bytes, bytearray)
-MOMENT = (dt.datetime,)
+DATETIME = (dt.datetime,)
 Takes: TypeAlias = tuple[tuple[type, ...], Check]
 NOTHING: Takes = ((), _whole)
 
-#: Type -> the classes of its values, and what else is asked of them. Types without a row have none.
+#: Type -> the classes of its values, and a check of the value. Other types have no Python values.
 TAKES: dict[type[DataType], Takes] = {
-    # type                             classes                          and also
+    # type                             classes                          check
     atomic.BooleanType:                ((bool,),                        _whole),
     atomic.TinyIntType:                ((int,),                         _bytes_wide(1)),
     atomic.SmallIntType:               ((int,),                         _bytes_wide(2)),
@@ -277,11 +283,11 @@ TAKES: dict[type[DataType], Takes] = {
     atomic.BinaryType:                 (BYTES,                          _exactly_as_long),
     atomic.VarBinaryType:              (BYTES,                          _at_most_as_long),
     atomic.VariantType:                (ANYTHING,                       _variant),
-    temporal.DateType:                 ((dt.date, *MOMENT),             _whole),
+    temporal.DateType:                 ((dt.date, *DATETIME),             _whole),
     temporal.TimeType:                 ((dt.time,),                     _whole),
-    temporal.TimestampType:            (MOMENT,                         _whole),
-    temporal.ZonedTimestampType:       (MOMENT,                         _whole),
-    temporal.LocalZonedTimestampType:  (MOMENT,                         _whole),
+    temporal.TimestampType:            (DATETIME,                         _whole),
+    temporal.ZonedTimestampType:       (DATETIME,                         _whole),
+    temporal.LocalZonedTimestampType:  (DATETIME,                         _whole),
     temporal.DayTimeIntervalType:      ((dt.timedelta,),                _whole),
     temporal.YearMonthIntervalType:    ((int,),                         _between(-MONTHS, MONTHS)),
     ArrayType:                         ((list, tuple, array),           _elements),
@@ -293,12 +299,12 @@ TAKES: dict[type[DataType], Takes] = {
 }  # fmt: skip
 
 
-#: A converted value, or why there is none.
+#: The converted value, and why it cannot be converted.
 Converted: TypeAlias = tuple[Any, "Rejection | None"]
-#: What converts the values of a type; the value is never None.
+#: Converts the values of a type; the value is never None.
 Converter: TypeAlias = Callable[[Any, Any], Converted]
 
-#: More digits than any DECIMAL has.
+#: A context with more digits than any DECIMAL.
 _EXACT = Context(prec=100)
 _MICROS = 6
 
@@ -307,18 +313,18 @@ def lossless(type_: DataType, value: object) -> Converted:
     """Convert a value to the type, with its elements, entries and fields.
 
     Args:
-        type_: The type that the value is to have.
+        type_: The target type.
         value: Any object, None included.
 
     Returns:
-        The value as PyFlink has it for that type (rows as tuples, arrays as lists) and None, or
-        None and the reason why it cannot be converted without loss.
+        The value in PyFlink's representation (rows as tuples, arrays as lists) and None, or None
+        and the reason why it cannot be converted without loss.
 
     >>> from schema_core.types import DataTypes as T
     >>> lossless(T.DOUBLE(), 1)
     (1.0, None)
     >>> print(lossless(T.DOUBLE(), 2**53 + 1)[1])
-    DOUBLE does not hold 9007199254740993 exactly
+    DOUBLE cannot represent 9007199254740993 exactly
     >>> lossless(T.ARRAY(T.DECIMAL(5, 2)), (1, Decimal("2.5")))
     ([Decimal('1.00'), Decimal('2.50')], None)
     """
@@ -332,7 +338,7 @@ def lossless(type_: DataType, value: object) -> Converted:
 
 
 def _python_value(value: object) -> object:
-    """A scalar or an array of NumPy or a timestamp of pandas as a value of Python's own."""
+    """Convert NumPy scalars and arrays and pandas timestamps to Python values."""
     module = type(value).__module__.partition(".")[0]
     if module == "numpy":
         return value.tolist() if hasattr(value, "tolist") else value
@@ -346,7 +352,7 @@ def _refuse(problem: str) -> Converted:
 
 
 def _convert_unchanged(type_: DataType, value: object) -> Converted:
-    """A value of the right class already, or a refusal."""
+    """Return a value that already has the type, or refuse it."""
     reason = reject_reason(type_, value)
     return (None, reason) if reason else (value, None)
 
@@ -362,12 +368,12 @@ def _to_double(type_: DataType, value: object) -> Converted:
             number = math.inf
         if math.isfinite(number) and int(number) == value:
             return number, None
-        return _refuse(f"{type_.as_summary_string()} does not hold {value} exactly")
+        return _refuse(f"{type_.as_summary_string()} cannot represent {value} exactly")
     return _convert_unchanged(type_, value)
 
 
 def _to_float(type_: DataType, value: object) -> Converted:
-    """A FLOAT rounds to 24 bits, as all its values are; an integer must fit, and none overflows."""
+    """Convert to FLOAT, which rounds; integers must be exact, and overflow is refused."""
     number, reason = _to_double(type_, value)
     if reason:
         return None, reason
@@ -376,7 +382,7 @@ def _to_float(type_: DataType, value: object) -> Converted:
     except OverflowError:
         return _refuse(f"{value} is too large for {type_.as_summary_string()}")
     if type(value) is int and single != value:
-        return _refuse(f"{type_.as_summary_string()} does not hold {value} exactly")
+        return _refuse(f"{type_.as_summary_string()} cannot represent {value} exactly")
     return number, None
 
 
@@ -404,24 +410,24 @@ def _to_bytes(type_: DataType, value: object) -> Converted:
 
 
 def _to_date(type_: DataType, value: object) -> Converted:
-    """A datetime is a date only at midnight of no time zone."""
+    """Convert a datetime only if it is midnight without a time zone."""
     if type(value) is not dt.datetime:
         return _convert_unchanged(type_, value)
     if value.tzinfo is not None or value.time() != dt.time():
-        return _refuse(f"{value.isoformat(' ')} has a time of day, which DATE does not hold")
+        return _refuse(f"{value.isoformat(' ')} has a time of day, which DATE cannot represent")
     return value.date(), None
 
 
 def _to_clock(
     type_: temporal.TimeType | temporal.AnyTimestampType, value: dt.time | dt.datetime
 ) -> Converted:
-    """A time or datetime of no time zone with no more digits of a second than the type has."""
+    """Check the time zone and the fraction of a second of a time or datetime."""
     found, reason = _convert_unchanged(type_, value)
     if reason:
         return None, reason
     name = type_.as_summary_string()
     if value.tzinfo is not None:
-        return _refuse(f"{value.isoformat()} has a time zone, which {name} does not hold")
+        return _refuse(f"{value.isoformat()} has a time zone, which {name} cannot represent")
     if value.microsecond % 10 ** max(0, _MICROS - type_.precision):
         return _refuse(f"{value.isoformat()} has more digits of a second than {name}")
     return found, None
@@ -433,7 +439,7 @@ def _to_clock(
 def _convert_all(
     parts: Iterable[tuple[str, DataType, object]],
 ) -> tuple[list[Any], Rejection | None]:
-    """All parts converted, or the first reason why one is not."""
+    """Convert all parts, or return the first reason why one cannot be converted."""
     found = []
     for step, type_, value in parts:
         converted, reason = lossless(type_, value)
@@ -470,7 +476,7 @@ def _to_map(type_: MapType | MultisetType, value: object) -> Converted:
 
 
 def _to_row(type_: RowType | StructuredType, value: object) -> Converted:
-    """A row by position, or by name; a name that the type does not have is refused."""
+    """Convert a row by position, or by name; unknown names are refused."""
     named = named_values(value)
     if named is not None:
         return _to_named_row(type_, value, named)
@@ -489,7 +495,7 @@ def _to_named_row(
     if unknown and isinstance(value, dict | Row):
         return _refuse(f"{type_.as_summary_string()} has no field {unknown[0]!r}")
     if not any(name in named for name in names):
-        return _refuse(f"{type_.as_summary_string()} takes a row, not {type(value).__name__}")
+        return _refuse(str(_wrong_class(type_, "a row", value)))
     return _to_fields(type_, [named.get(name) for name in names])
 
 
@@ -506,7 +512,7 @@ def _to_distinct(type_: DistinctType, value: object) -> Converted:
     return lossless(type_.source_type, value)
 
 
-#: Type -> what converts its values; values of the other types are taken as `values` has them.
+#: Type -> converter of its values; values of other types are only validated.
 CONVERTERS: dict[type[DataType], Converter] = {
     atomic.FloatType: _to_float,
     atomic.DoubleType: _to_double,

@@ -125,10 +125,10 @@ def test_results_are_converted_without_loss(environment: TableEnvironment) -> No
     ("type_", "value", "problem"),
     [
         ("INT", 2**40, "1099511627776 is outside -2147483648..2147483647"),
-        ("BOOLEAN", 1, "BOOLEAN takes bool, not int"),
-        ("DOUBLE", "1", "DOUBLE takes float, not str"),
-        ("DECIMAL(5, 2)", 1.5, "DECIMAL(5, 2) takes Decimal, not float"),
-        ("INT NOT NULL", None, "INT NOT NULL takes no None"),
+        ("BOOLEAN", 1, "BOOLEAN requires bool, got int"),
+        ("DOUBLE", "1", "DOUBLE requires float, got str"),
+        ("DECIMAL(5, 2)", 1.5, "DECIMAL(5, 2) requires Decimal, got float"),
+        ("INT NOT NULL", None, "INT NOT NULL does not accept None"),
         ("ROW<x ARRAY<TINYINT>>", ([1, 200],), "field 'x', element 1: 200 is outside -128..127"),
     ],
 )
