@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from enum import Enum
+from importlib import import_module
 from types import FunctionType, GeneratorType
 from typing import Any
 
@@ -59,6 +60,17 @@ class Unprintable:
         raise ValueError("no text")
 
 
+#: The public modules whose functions and classes are called.
+MODULES = (
+    "schema_core",
+    "schema_core.catalog",
+    "schema_core.catalogs",
+    "schema_core.dialects",
+    "schema_core.expressions",
+    "schema_core.properties",
+)
+
+
 def values(text: str) -> list[Any]:
     """Arguments: parts of the text first, then one value of every kind."""
     endless: list[Any] = []
@@ -77,14 +89,18 @@ def values(text: str) -> list[Any]:
 def start() -> list[Any]:
     """The objects that a program has at first."""
     environment = TableEnvironment(new_session(batch=False))
-    names = [getattr(schema_core, name) for name in schema_core.__all__ if name not in OUTSIDE]
-    more = [getattr(expressions, name) for name in expressions.__all__ if name not in OUTSIDE]
+    names = [
+        getattr(module, name)
+        for module in map(import_module, MODULES)
+        for name in module.__all__
+        if name not in OUTSIDE
+    ]
     table = environment.from_path("t")
     return [
         environment, table, table.group_by(expressions.col("a")), expressions.col("a"),
         table.get_resolved_schema(), environment.get_config(), environment.create_statement_set(),
         schema_core.Schema.new_builder(), schema_core.TableDescriptor.for_connector("x"),
-        schema_core.DataTypes.INT(), *names, *more,
+        schema_core.DataTypes.INT(), *names,
     ]  # fmt: skip
 
 

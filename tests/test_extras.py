@@ -73,9 +73,9 @@ def test_the_extras_are_those_of_the_package() -> None:
 
 #: Expression -> the extra that it lacks.
 ENTRY_POINTS = {
-    "schema_core.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
+    "schema_core.dialects.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
     "schema_core.Schema.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
-    "schema_core.SqlCatalog('c', 'sqlite://').open()": "sql",
+    "schema_core.catalogs.SqlCatalog('c', 'sqlite://').open()": "sql",
     "env.execute_sql(\"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite://')\")": "sql",
     "env.execute_sql(\"CREATE CATALOG h WITH ('type' = 'hive')\")": "spark",
     "env.execute_sql('SELECT 1').collect().__next__()": "spark",
@@ -94,7 +94,8 @@ ENTRY_POINTS = {
 
 def test_every_entry_point_names_its_extra() -> None:
     program = f"""
-import schema_core, schema_core.testing, schema_core.environment.elements
+import schema_core.catalogs, schema_core.dialects, schema_core.environment.elements
+import schema_core.testing
 import schema_core.spark.session
 options = "'connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'csv'"
 settings = schema_core.EnvironmentSettings.in_batch_mode()

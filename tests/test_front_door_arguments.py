@@ -13,29 +13,30 @@ import pytest
 
 import schema_core
 from schema_core import (
-    CatalogDescriptor,
-    CatalogTable,
     DataTypes,
     EnvironmentSettings,
     FormatDescriptor,
-    InMemoryCatalog,
     ModelDescriptor,
-    ObjectIdentifier,
-    ObjectPath,
     Row,
     Schema,
     SchemaResolver,
     TableConfig,
     TableDescriptor,
     TableEnvironment,
-    col,
-    decode_table,
-    encode_table,
+)
+from schema_core.catalog import (
+    CatalogDescriptor,
+    CatalogTable,
+    InMemoryCatalog,
+    ObjectIdentifier,
+    ObjectPath,
 )
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.errors import SchemaCoreError, SchemaError
+from schema_core.expressions import col
+from schema_core.properties import decode_table, encode_table
 
 NAMES = [line for line in (Path(__file__).parent / "front_door.txt").read_text().split() if line]
 

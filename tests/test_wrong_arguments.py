@@ -14,20 +14,22 @@ from typing import Any
 import pytest
 
 from schema_core import (
-    CatalogDescriptor,
-    CatalogTable,
-    CatalogView,
     EnvironmentSettings,
-    FileCatalogStore,
-    ObjectIdentifier,
-    ObjectPath,
     Schema,
-    SqlCatalog,
     TableConfig,
     TableDescriptor,
     TableDistribution,
     TableEnvironment,
 )
+from schema_core.catalog import (
+    CatalogDescriptor,
+    CatalogTable,
+    CatalogView,
+    FileCatalogStore,
+    ObjectIdentifier,
+    ObjectPath,
+)
+from schema_core.catalogs import SqlCatalog
 from schema_core.environment.config import Configuration
 from schema_core.errors import SchemaError
 from schema_core.expressions import (

@@ -16,10 +16,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
-from schema_core import EnvironmentSettings, ResolvedCatalogTable, TableEnvironment, encode_table
-from schema_core.formats.arrow.types import to_schema
-from schema_core.formats.spark.pyspark_types import to_struct_type
-from schema_core.sql.parser import parse_statements
+from schema_core import EnvironmentSettings, TableEnvironment, parse_statements
+from schema_core.arrow import to_schema
+from schema_core.catalog import ResolvedCatalogTable
+from schema_core.properties import encode_table
+from schema_core.spark import to_struct_type
 
 HERE = Path(__file__).parent
 DELAYS = "SELECT * FROM delays"

@@ -1,1 +1,5 @@
-"""Where objects are kept: catalogs, temporary objects, and the manager that finds them."""
+"""Catalogs: the objects they store, the interface of a catalog, and catalogs in memory."""
+
+from schema_core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

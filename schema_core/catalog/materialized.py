@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
+from schema_core.arguments import require_instance
 from schema_core.catalog.objects import CatalogBaseTable, TableDistribution, TableKind
 from schema_core.errors import SchemaError
 from schema_core.schema.resolved import ResolvedSchema
@@ -68,6 +69,8 @@ class Freshness:
         Raises:
             SchemaError: with code `invalid-freshness` unless the text is a whole number above zero.
         """
+        require_instance(interval, str, "interval")
+        require_instance(unit, FreshnessUnit, "unit")
         number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
         if not 0 < number < 2**31:
             raise SchemaError(

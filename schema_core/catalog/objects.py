@@ -331,6 +331,7 @@ class CatalogFunction:
             SchemaError: with code `unsupported-function-language` for any other than Java, Scala
                 and Python.
         """
+        require_instance(function_language, str, "function_language")
         language = function_language.upper()
         if language not in FunctionLanguage.__members__:
             raise SchemaError(

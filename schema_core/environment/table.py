@@ -51,7 +51,8 @@ class Table:
 
     FLIP-64 calls it what it is: a view that has no name yet.
 
-    >>> from schema_core import EnvironmentSettings, TableEnvironment, col
+    >>> from schema_core import EnvironmentSettings, TableEnvironment
+    >>> from schema_core.expressions import col
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost DECIMAL(10, 2))")
     >>> orders = environment.from_path("orders")

@@ -1,1 +1,5 @@
-"""What runs: Java and Spark found and started, connectors, jobs, the Spark planner."""
+"""The engine Spark: jobs, connectors, and schemas as Spark types, JSON and DDL."""
+
+from schema_core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -13,10 +13,10 @@ from schema_core import (
     Table,
     TableDescriptor,
     TableEnvironment,
-    col,
 )
 from schema_core.catalog.store import CatalogDescriptor
 from schema_core.errors import SchemaCoreError
+from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf
 
 TWICE = udf(lambda value: 2 * value, [DataTypes.INT()], DataTypes.INT())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core import DataTypes, Schema, TableDescriptor, col
+from schema_core import DataTypes, Schema, TableDescriptor
 from schema_core.errors import ExternalError
+from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 
+from schema_core.arguments import validate_arguments
 from schema_core.errors import Diagnostic, Gathering, SchemaError
 from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_strings
 from schema_core.formats.properties.limits import StoreLimits, limit_violations
@@ -37,6 +38,7 @@ _PART = re.compile(r"([0-9a-f]{8}) ([\x20-\x7e]+)")
 # --- packing --------------------------------------------------------------------------------------
 
 
+@validate_arguments(properties=Mapping, store=StoreLimits)
 def pack(properties: Mapping[str, str], store: StoreLimits) -> Properties:
     """Split a map so that it fits the store, under the store's prefix; every map fits every store.
 
@@ -129,6 +131,7 @@ def add_store_prefix(properties: Properties, store: StoreLimits) -> Properties:
 # --- unpacking ------------------------------------------------------------------------------------
 
 
+@validate_arguments(stored=Mapping, store=StoreLimits)
 def unpack(stored: Mapping[str, str], store: StoreLimits) -> Properties:
     """Restore the map that was packed, without the store's own properties.
 

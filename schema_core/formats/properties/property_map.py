@@ -585,6 +585,7 @@ def encode_materialized_table(
     Raises:
         UnsupportedError: as `encode_table`.
     """
+    require_instance(table, ResolvedCatalogMaterializedTable, "table")
     refuse(losses_of_materialized_table(table), on_loss)
     encoded = encoded_parts(
         table.resolved_schema, table.options, table.comment, on_loss, removed=()

@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from types import NoneType
 
+from schema_core.arguments import validate_arguments
 from schema_core.catalog.materialized import (
     FreshnessUnit,
     LogicalRefreshMode,
@@ -248,6 +250,7 @@ def _noncanonical_value(
         yield Diagnostic("noncanonical-value", problem, path=(key,))
 
 
+@validate_arguments(resolver=(SchemaResolver, NoneType), kind=(MapKind, NoneType))
 def verify(
     stored: Mapping[str, str],
     resolver: SchemaResolver | None = None,

@@ -1,0 +1,108 @@
+from schema_core.catalog.objects import (
+    TableDistribution as TableDistribution,
+)
+from schema_core.environment.config import (
+    Configuration as Configuration,
+)
+from schema_core.environment.config import (
+    TableConfig as TableConfig,
+)
+from schema_core.environment.descriptor import (
+    FormatDescriptor as FormatDescriptor,
+)
+from schema_core.environment.descriptor import (
+    ModelDescriptor as ModelDescriptor,
+)
+from schema_core.environment.descriptor import (
+    TableDescriptor as TableDescriptor,
+)
+from schema_core.environment.result import (
+    TableResult as TableResult,
+)
+from schema_core.environment.settings import (
+    EnvironmentSettings as EnvironmentSettings,
+)
+from schema_core.environment.statement_set import (
+    StatementSet as StatementSet,
+)
+from schema_core.environment.table import (
+    GroupedTable as GroupedTable,
+)
+from schema_core.environment.table import (
+    Table as Table,
+)
+from schema_core.environment.table import (
+    TablePipeline as TablePipeline,
+)
+from schema_core.environment.table_environment import (
+    TableEnvironment as TableEnvironment,
+)
+from schema_core.errors import (
+    AlreadyExistsError as AlreadyExistsError,
+)
+from schema_core.errors import (
+    ConflictError as ConflictError,
+)
+from schema_core.errors import (
+    Diagnostic as Diagnostic,
+)
+from schema_core.errors import (
+    ExternalError as ExternalError,
+)
+from schema_core.errors import (
+    NotFoundError as NotFoundError,
+)
+from schema_core.errors import (
+    ParseError as ParseError,
+)
+from schema_core.errors import (
+    SchemaCoreError as SchemaCoreError,
+)
+from schema_core.errors import (
+    SchemaError as SchemaError,
+)
+from schema_core.errors import (
+    UnsupportedError as UnsupportedError,
+)
+from schema_core.schema.columns import (
+    Column as Column,
+)
+from schema_core.schema.columns import (
+    ComputedColumn as ComputedColumn,
+)
+from schema_core.schema.columns import (
+    MetadataColumn as MetadataColumn,
+)
+from schema_core.schema.columns import (
+    PhysicalColumn as PhysicalColumn,
+)
+from schema_core.schema.columns import (
+    UniqueConstraint as UniqueConstraint,
+)
+from schema_core.schema.columns import (
+    WatermarkSpec as WatermarkSpec,
+)
+from schema_core.schema.resolve import (
+    SchemaResolver as SchemaResolver,
+)
+from schema_core.schema.resolved import (
+    ResolvedSchema as ResolvedSchema,
+)
+from schema_core.schema.unresolved import (
+    Schema as Schema,
+)
+from schema_core.sql.parser import (
+    parse_statement as parse_statement,
+)
+from schema_core.sql.parser import (
+    parse_statements as parse_statements,
+)
+from schema_core.types import (
+    DataTypes as DataTypes,
+)
+from schema_core.types.row_value import (
+    Row as Row,
+)
+from schema_core.types.row_value import (
+    RowKind as RowKind,
+)

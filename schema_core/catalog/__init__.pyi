@@ -1,0 +1,129 @@
+from schema_core.catalog.api import (
+    Capability as Capability,
+)
+from schema_core.catalog.api import (
+    Catalog as Catalog,
+)
+from schema_core.catalog.file_store import (
+    FileCatalogStore as FileCatalogStore,
+)
+from schema_core.catalog.functions import (
+    FunctionClass as FunctionClass,
+)
+from schema_core.catalog.manager import (
+    FoundTable as FoundTable,
+)
+from schema_core.catalog.materialized import (
+    CatalogMaterializedTable as CatalogMaterializedTable,
+)
+from schema_core.catalog.materialized import (
+    Freshness as Freshness,
+)
+from schema_core.catalog.materialized import (
+    FreshnessUnit as FreshnessUnit,
+)
+from schema_core.catalog.materialized import (
+    LogicalRefreshMode as LogicalRefreshMode,
+)
+from schema_core.catalog.materialized import (
+    RefreshMode as RefreshMode,
+)
+from schema_core.catalog.materialized import (
+    RefreshStatus as RefreshStatus,
+)
+from schema_core.catalog.materialized import (
+    ResolvedCatalogMaterializedTable as ResolvedCatalogMaterializedTable,
+)
+from schema_core.catalog.materialized import (
+    StartMode as StartMode,
+)
+from schema_core.catalog.memory import (
+    InMemoryCatalog as InMemoryCatalog,
+)
+from schema_core.catalog.objects import (
+    CatalogBaseTable as CatalogBaseTable,
+)
+from schema_core.catalog.objects import (
+    CatalogDatabase as CatalogDatabase,
+)
+from schema_core.catalog.objects import (
+    CatalogFunction as CatalogFunction,
+)
+from schema_core.catalog.objects import (
+    CatalogModel as CatalogModel,
+)
+from schema_core.catalog.objects import (
+    CatalogTable as CatalogTable,
+)
+from schema_core.catalog.objects import (
+    CatalogView as CatalogView,
+)
+from schema_core.catalog.objects import (
+    DistributionKind as DistributionKind,
+)
+from schema_core.catalog.objects import (
+    FunctionLanguage as FunctionLanguage,
+)
+from schema_core.catalog.objects import (
+    ResolvedCatalogModel as ResolvedCatalogModel,
+)
+from schema_core.catalog.objects import (
+    ResolvedCatalogTable as ResolvedCatalogTable,
+)
+from schema_core.catalog.objects import (
+    ResolvedCatalogView as ResolvedCatalogView,
+)
+from schema_core.catalog.objects import (
+    ResourceUri as ResourceUri,
+)
+from schema_core.catalog.objects import (
+    TableKind as TableKind,
+)
+from schema_core.catalog.partitions import (
+    CatalogPartition as CatalogPartition,
+)
+from schema_core.catalog.partitions import (
+    CatalogPartitionSpec as CatalogPartitionSpec,
+)
+from schema_core.catalog.registry import (
+    CatalogFactory as CatalogFactory,
+)
+from schema_core.catalog.resolve import (
+    origin as origin,
+)
+from schema_core.catalog.resolve import (
+    require_resolved_model as require_resolved_model,
+)
+from schema_core.catalog.resolve import (
+    require_resolved_table as require_resolved_table,
+)
+from schema_core.catalog.resolve import (
+    resolve_materialized_table as resolve_materialized_table,
+)
+from schema_core.catalog.resolve import (
+    resolve_model as resolve_model,
+)
+from schema_core.catalog.resolve import (
+    resolve_table as resolve_table,
+)
+from schema_core.catalog.resolve import (
+    resolve_view as resolve_view,
+)
+from schema_core.catalog.store import (
+    CatalogDescriptor as CatalogDescriptor,
+)
+from schema_core.catalog.store import (
+    CatalogStore as CatalogStore,
+)
+from schema_core.catalog.store import (
+    InMemoryCatalogStore as InMemoryCatalogStore,
+)
+from schema_core.catalog.types import (
+    CatalogType as CatalogType,
+)
+from schema_core.paths import (
+    ObjectIdentifier as ObjectIdentifier,
+)
+from schema_core.paths import (
+    ObjectPath as ObjectPath,
+)

@@ -1,0 +1,37 @@
+"""The interface of planners: what an environment requires of the engine that runs its jobs."""
+
+from __future__ import annotations
+
+from schema_core.environment.dry_run import (
+    DryRunPlanner,
+)
+from schema_core.environment.planner import (
+    BoundTable,
+    Job,
+    JobStatus,
+    JobStatusHook,
+    Planner,
+    PlannerContext,
+    Registration,
+    Rows,
+)
+from schema_core.query.relation import (
+    Relation,
+    Scan,
+    result_columns,
+)
+
+__all__ = [
+    "BoundTable",
+    "DryRunPlanner",
+    "Job",
+    "JobStatus",
+    "JobStatusHook",
+    "Planner",
+    "PlannerContext",
+    "Registration",
+    "Relation",
+    "Rows",
+    "Scan",
+    "result_columns",
+]
