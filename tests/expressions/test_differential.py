@@ -1,4 +1,4 @@
-"""Expressions that were once typed otherwise than by Flink, found by fuzz/differential.py."""
+"""Regressions: expressions that fuzz/differential.py found to be typed differently from Flink."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def answered(given: str) -> str:
 
 
 @pytest.mark.parametrize(("given", "expected"), FINDS)
-def test_find_stays_mended(given: str, expected: str) -> None:
+def test_regression(given: str, expected: str) -> None:
     assert expected == answered(given)
 
 
 # --- the fuzzer itself, without Flink ------------------------------------------------------------
 
 
-def test_drawn_expressions_repeat_and_are_mostly_typed() -> None:
+def test_drawn_expressions_are_reproducible_and_mostly_valid() -> None:
     def drawn() -> list[str]:
         source = Drawing(random.Random(1)).expressions()
         return [line(next(source), {"ok": False}) for _ in range(400)]
@@ -55,18 +55,18 @@ def test_drawn_expressions_repeat_and_are_mostly_typed() -> None:
     assert 150 < len(taken) < 400
 
 
-def test_drawn_expressions_are_said_to_spark_or_refused() -> None:
-    """Whatever is typed: no other errors than the library's own."""
+def test_drawn_expressions_compile_to_spark_or_raise() -> None:
+    """Typed expressions raise only errors of the library."""
     source = Drawing(random.Random(2))
-    said = 0
+    compiled = 0
     for one in islice(source.expressions(), 2_000):
         with suppress(SchemaCoreError):
-            said += bool(to_spark(infer(source.scope, parse_expression(one.text))))
+            compiled += bool(to_spark(infer(source.scope, parse_expression(one.text))))
 
-    assert said > 500
+    assert compiled > 500
 
 
-def test_a_find_is_cut_down_to_parts_of_itself() -> None:
+def test_a_difference_is_reduced_to_its_parts() -> None:
     text = "ABS(i + 1) > 2"
 
     found = shorter(text)

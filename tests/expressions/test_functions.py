@@ -1,4 +1,4 @@
-"""The tables of functions are whole: every function of Flink is there, none of them twice."""
+"""The function tables have every function of Flink, and no duplicates."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def test_all_definitions_of_flink_are_listed() -> None:
 
 
 @pytest.mark.parametrize(("definition", "name"), CASES)
-def test_every_definition_has_its_place(definition: str, name: str) -> None:
+def test_every_definition_is_implemented(definition: str, name: str) -> None:
     assert name.startswith("(") or name in BUILT_IN
 
 
-def test_what_flink_lists_are_its_definitions_but_the_internal_ones() -> None:
+def test_listed_functions_are_the_public_definitions() -> None:
     internal = {name for name in dict(CASES) if name.startswith("$")}
 
     assert set(dict(CASES)) - internal == set(LISTED)
     assert 5 == len(internal)
 
 
-def test_no_row_is_there_twice() -> None:
+def test_signatures_are_unique() -> None:
     counted = Counter((name, str(row)) for row in ROWS for name in (row.name, *row.aliases))
 
     assert [one for one, count in counted.items() if count > 1] == []
 
 
-def test_rows_of_one_name_agree_in_what_they_are() -> None:
-    """Which row is meant is found by the arguments; what the call is must be known before."""
+def test_overloads_of_one_name_have_the_same_kind() -> None:
+    """The kind of a call must be known before its arguments are typed."""
     known = {
         name: {(row.kind, row.bare_names, row.many_rows, row.rewrite is not None) for row in rows}
         for name, rows in BUILT_IN.items()
@@ -50,8 +50,8 @@ def test_rows_of_one_name_agree_in_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_row_says_how_it_is_called(row: Function) -> None:
-    """Every form takes its own number of arguments, and prints itself."""
+def test_overloads_are_formatted(row: Function) -> None:
+    """Each overload accepts its own number of arguments and prints the labels of its parameters."""
     assert row.name == row.name.upper() or row.name.endswith("x")
     assert 0 <= row.optional <= len(row.parameters)
     assert row.repeats <= len(row.parameters)
@@ -60,7 +60,7 @@ def test_row_says_how_it_is_called(row: Function) -> None:
         assert all(parameter.label in row.format(overload) for parameter in overload)
 
 
-def test_repetition_is_written_out() -> None:
+def test_repeated_parameters_are_expanded() -> None:
     (map_of,) = BUILT_IN["MAP"]
 
     assert [map_of.expand(map_of.parameters, count) is not None for count in range(1, 7)] == [
@@ -68,7 +68,7 @@ def test_repetition_is_written_out() -> None:
     ]
 
 
-def test_only_functions_over_rows_are_in_their_table() -> None:
+def test_aggregates_are_in_one_table() -> None:
     assert {row.kind for row in aggregates.FUNCTIONS} == {Kind.AGGREGATE}
     elsewhere = chain.from_iterable(one.FUNCTIONS for one in FAMILIES if one is not aggregates)
     assert {row.name for row in elsewhere if row.kind is Kind.AGGREGATE} == {
@@ -76,7 +76,7 @@ def test_only_functions_over_rows_are_in_their_table() -> None:
     }
 
 
-def test_declared_functions_follow_the_rules_of_the_table_api() -> None:
+def test_declared_functions_have_the_rules_of_the_table_api() -> None:
     rows = declare("f", [([], DataTypes.INT()), ([DataTypes.INT()], DataTypes.INT())])
 
     assert [str(row) for row in rows] == ["f()", "f(INT)"]

@@ -1,4 +1,4 @@
-"""Rows of functions are pickled by their names: what holds them can be sent to other processes."""
+"""Functions are pickled by name, so that typed trees can be sent to other processes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ROWS = [row for family in FAMILIES for row in family.FUNCTIONS]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_built_in_row_stays_itself(row: Function) -> None:
+def test_built_in_functions_are_unpickled_as_themselves(row: Function) -> None:
     assert row is pickle.loads(pickle.dumps(row))
 
 
-def test_a_declared_row_stays_equal() -> None:
+def test_declared_functions_are_unpickled_equal() -> None:
     signature = ([DataTypes.INT(), DataTypes.STRING(False)], DataTypes.DOUBLE())
     (row,) = declare("f", [signature], kind=Kind.AGGREGATE, path=("c", "d", "f"))
     (other,) = declare("f", [([DataTypes.INT()], DataTypes.DOUBLE())], path=("c", "d", "f"))
@@ -51,7 +51,7 @@ def schema() -> ResolvedSchema:
     return SchemaResolver(functions=functions).resolve(written)
 
 
-def test_a_resolved_schema_is_pickled() -> None:
+def test_resolved_schema_is_pickled() -> None:
     before = schema()
     after = pickle.loads(pickle.dumps(before))
 
@@ -66,7 +66,7 @@ print(schema.get_column("b").expression.as_serializable_string())
 """
 
 
-def test_another_process_reads_it() -> None:
+def test_another_process_unpickles_a_schema() -> None:
     given = pickle.dumps(schema())
     command = [sys.executable, "-c", READ]
     read = subprocess.run(command, input=given, capture_output=True, check=True).stdout.decode()

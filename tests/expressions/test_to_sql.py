@@ -1,4 +1,4 @@
-"""How expressions are kept: as Flink prints them."""
+"""SQL of typed trees is that of Flink and has the same type when parsed again."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def test_printed(text: str, printed: str) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text, _ in PRINTED])
-def test_what_is_printed_means_the_same(text: str) -> None:
-    """Casts that SQL put in are the exception: read again they have a type of their own."""
+def test_printed_sql_has_the_same_type(text: str) -> None:
+    """Implicit casts are an exception: an explicit cast may have another type."""
     first = typed(text)
     again = typed(to_sql(first))
 
@@ -47,8 +47,8 @@ def test_what_is_printed_means_the_same(text: str) -> None:
         assert to_sql(first) == to_sql(again)
 
 
-def test_casts_that_were_put_in_are_put_in_again() -> None:
-    """Flink's text of ``ARRAY[a, b]`` grows with every reading."""
+def test_implicit_casts_are_printed_once() -> None:
+    """Flink's SQL of ``ARRAY[a, b]`` grows each time it is parsed and printed."""
     first = to_sql(typed("ARRAY[a, b]"))
 
     assert first == "ARRAY[CAST(`a` AS BIGINT), CAST(`b` AS BIGINT)]"

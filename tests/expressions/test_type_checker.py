@@ -1,4 +1,4 @@
-"""Types of expressions, family by family: a line of text is a case."""
+"""Types of expressions and their errors; tests/cases has a file for each family of functions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FAMILIES = (
 
 
 def typed(text: str) -> Typed:
-    """An expression in which ``{INT NOT NULL}`` stands for a column of that type."""
+    """Type an expression in which ``{INT NOT NULL}`` is a column of that type."""
     columns: dict[str, DataType] = {}
     names = count()
 
@@ -66,7 +66,7 @@ def test_type(text: str, expected: str) -> None:
         assert typed(text).type == parse_type(expected)
 
 
-# --- what is refused says where ------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 COLUMNS = {"price": DataTypes.DECIMAL(10, 2), "qty": DataTypes.INT(), "r": parse_type("ROW<x INT>")}
 
@@ -84,7 +84,7 @@ COLUMNS = {"price": DataTypes.DECIMAL(10, 2), "qty": DataTypes.INT(), "r": parse
         ("GREATEST(NULL, NULL)", "no-common-type", "GREATEST(NULL, NULL)", "add a CAST"),
     ],
 )
-def test_refusal(text: str, code: str, shown: str, hint: str | None) -> None:
+def test_error(text: str, code: str, shown: str, hint: str | None) -> None:
     with pytest.raises(SchemaError) as caught:
         infer(ColumnScope(COLUMNS), parse_expression(text))
 
@@ -96,15 +96,15 @@ def test_refusal(text: str, code: str, shown: str, hint: str | None) -> None:
         assert error.hint == hint
 
 
-def test_refused_argument_has_its_place() -> None:
+def test_error_names_the_argument() -> None:
     with pytest.raises(SchemaError) as caught:
         typed("SUBSTRING({STRING}, {STRING})")
 
     assert caught.value.path == ("argument 2 of SUBSTRING(<CHARACTER>, <INTEGER>)",)
 
 
-def test_a_chain_of_thousands_of_operands() -> None:
-    """Chains are typed and printed in a loop, not by recursion."""
+def test_left_deep_tree_of_thousands_of_operands() -> None:
+    """Left-deep trees are typed and printed without recursion."""
     text = " OR ".join(["b"] * 5000)
     scope = ColumnScope({"b": DataTypes.BOOLEAN()})
 
@@ -114,7 +114,7 @@ def test_a_chain_of_thousands_of_operands() -> None:
     assert to_sql(found) == text.replace("b", "`b`")
 
 
-# --- columns as SQL sees them --------------------------------------------------------------------
+# --- columns -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_a_chain_of_thousands_of_operands() -> None:
         "STRUCTURED<'C', x ROW<y NULL>>",
     ],
 )
-def test_columns_of_types_that_sql_does_not_know_are_refused(type_: str) -> None:
+def test_columns_of_unsupported_types_raise(type_: str) -> None:
     with pytest.raises(SchemaError) as caught:
         ColumnScope({"a": parse_type(type_)})
 
     assert caught.value.code == "type-not-in-sql"
 
 
-def test_an_attribute_of_a_structured_type_may_be_of_no_type() -> None:
+def test_an_attribute_of_a_structured_type_may_have_type_null() -> None:
     type_ = parse_type("STRUCTURED<'C', x NULL>")
 
     assert ColumnScope({"a": type_}).columns == {"a": type_}
@@ -174,7 +174,7 @@ def test_time_attribute(text: str, kind: TimestampKind) -> None:
 # --- check ---------------------------------------------------------------------------------------
 
 
-def test_check_casts_where_a_cast_is_needed() -> None:
+def test_check_inserts_an_implicit_cast() -> None:
     scope = ColumnScope(COLUMNS)
 
     found = check(scope, parse_expression("qty"), DataTypes.BIGINT())
@@ -185,14 +185,14 @@ def test_check_casts_where_a_cast_is_needed() -> None:
     assert check(scope, parse_expression("qty"), DataTypes.INT()).type == DataTypes.INT()
 
 
-def test_check_refuses_what_does_not_cast_by_itself() -> None:
+def test_check_raises_without_an_implicit_cast() -> None:
     with pytest.raises(SchemaError) as caught:
         check(ColumnScope(COLUMNS), parse_expression("price"), DataTypes.INT())
 
     assert caught.value.problem == "expected INT, got DECIMAL(10, 2)"
 
 
-# --- a user's functions --------------------------------------------------------------------------
+# --- user-defined functions ----------------------------------------------------------------------
 
 SHOUT = declare(
     "Shout",
@@ -222,7 +222,7 @@ def test_declared_function(text: str, type_: str, sql: str) -> None:
     assert to_sql(found) == sql
 
 
-def test_declared_function_takes_no_null_where_it_says_so() -> None:
+def test_parameter_not_null_rejects_nullable_argument() -> None:
     scope = ColumnScope({"a": DataTypes.BIGINT()}, functions=shout)
 
     with pytest.raises(SchemaError) as caught:
@@ -231,7 +231,7 @@ def test_declared_function_takes_no_null_where_it_says_so() -> None:
     assert caught.value.problem == "expected STRING or BIGINT NOT NULL, got BIGINT"
 
 
-def test_declared_aggregate_may_stand_over_a_window() -> None:
+def test_declared_aggregate_over_a_window() -> None:
     counts = declare("my_count", [([DataTypes.INT()], DataTypes.BIGINT())], kind=Kind.AGGREGATE)
     scope = ColumnScope({"a": DataTypes.INT()}, functions=lambda path, span: counts)
 

@@ -1,4 +1,4 @@
-"""Functions of users: what classes and functions of Python say of themselves."""
+"""User-defined functions: signatures from type hints or declarations, calls, registration."""
 
 from __future__ import annotations
 
@@ -92,24 +92,24 @@ def taxed(price: Annotated[Decimal, DecimalType(12, 2)] | None) -> Decimal | Non
         (taxed, Kind.SCALAR, ["taxed(DECIMAL(12, 2))"], ["DECIMAL(12, 2)"]),
     ],
 )  # fmt: skip
-def test_hints_say_the_signature(
+def test_signature_from_type_hints(
     given: object, kind: Kind, rows: list[str], results: list[str]
 ) -> None:
     found = user_function(given)
 
     assert kind is found.kind
     assert rows == [str(row) for row in found.rows()]
-    assert results == [gives.as_summary_string() for _, gives in found.signatures]
+    assert results == [returns.as_summary_string() for _, returns in found.signatures]
 
 
-def test_what_is_declared_comes_before_hints() -> None:
+def test_declared_types_override_hints() -> None:
     given = udf(Shout, ["VARCHAR(3)", DataTypes.INT()], str, name="loud")
     rows = udtf(Split(), result_types=["STRING", int])
     mean = udaf(Mean, result_type=DataTypes.FLOAT(), deterministic=False)
 
     assert ["loud(VARCHAR(3), INT)"] == [str(row) for row in given.rows()]
     assert ["ROW<`f0` STRING, `f1` BIGINT NOT NULL>"] == [
-        gives.as_summary_string() for _, gives in rows.signatures
+        returns.as_summary_string() for _, returns in rows.signatures
     ]
     assert (False, "FLOAT") == (mean.deterministic, str(mean.signatures[0][1]))
     assert not user_function(Rounded).deterministic
@@ -141,7 +141,7 @@ def of_no_type(value: object) -> int:
         (object(), "invalid-function-hints", ("function 'object'",)),
     ],
 )
-def test_what_says_too_little_is_refused(
+def test_incomplete_hints_raise(
     given: Callable[..., object], code: str, path: tuple[str, ...]
 ) -> None:
     with pytest.raises(SchemaError) as caught:
@@ -150,7 +150,7 @@ def test_what_says_too_little_is_refused(
     assert (code, path) == (caught.value.code, caught.value.path)
 
 
-# --- registered, and called ----------------------------------------------------------------------
+# --- registered functions ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def environment() -> TableEnvironment:
         ("SELECT t.* FROM LATERAL TABLE(words('a b')) AS t (a, b)", ["STRING NOT NULL", "BIGINT"]),
     ],
 )
-def test_queries_find_what_is_registered(
+def test_queries_call_registered_functions(
     environment: TableEnvironment, query: str, types: list[str]
 ) -> None:
     found = environment.sql_query(query).get_resolved_schema().get_column_data_types()
@@ -179,7 +179,7 @@ def test_queries_find_what_is_registered(
     assert types == [one.as_summary_string() for one in found]
 
 
-def test_an_argument_that_may_be_null_is_refused_where_none_is_not_taken(
+def test_nullable_argument_of_a_not_null_parameter_raises(
     environment: TableEnvironment,
 ) -> None:
     with pytest.raises(SchemaError) as caught:
@@ -188,7 +188,7 @@ def test_an_argument_that_may_be_null_is_refused_where_none_is_not_taken(
     assert "wrong-argument-type" == caught.value.code
 
 
-def test_a_function_without_a_name_is_typed_but_not_kept() -> None:
+def test_an_unregistered_function_is_typed_but_not_serializable() -> None:
     written = (
         Schema.new_builder()
         .column("price", "DECIMAL(10, 2)")

@@ -1,4 +1,4 @@
-"""Long forms: work in proportion to the text; what would grow without end is refused."""
+"""Long expressions: time is linear in their length; exponential growth raises an error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCOPE = ColumnScope(
 
 
 def listed(opening: str, item: str, closing: str) -> Callable[[int], str]:
-    """A form of so many items; `{}` in an item stands for its number."""
+    """Return a form with `count` items; `{}` in an item is replaced by its number."""
     return lambda count: opening + ", ".join(item.format(k) for k in range(count)) + closing
 
 
@@ -40,7 +40,7 @@ def branched(opening: str, branch: str) -> Callable[[int], str]:
     return lambda count: f"{opening} {' '.join(branch.format(k) for k in range(count))} END"
 
 
-#: What is long -> the text of so many parts.
+#: Kind of long expression -> its SQL for a number of items.
 LONG: dict[str, Callable[[int], str]] = {
     "CASE": branched("CASE", "WHEN i = {0} THEN {0}"),
     "simple CASE": branched("CASE i", "WHEN {0} THEN l WHEN -{0} THEN d"),
@@ -73,7 +73,7 @@ def typed_and_printed(text: str) -> tuple[DataType, str]:
 
 
 def work(text: str) -> int:
-    """How many functions are called to parse, type and print a text."""
+    """Count the function calls to parse, type and print an expression."""
     count = 0
 
     def called(frame: object, event: str, argument: object) -> None:
@@ -90,8 +90,8 @@ def work(text: str) -> int:
 
 
 @pytest.mark.parametrize("form", LONG)
-def test_work_grows_with_the_text(form: str) -> None:
-    """Four times the parts, at most five times the calls: squares would be sixteen."""
+def test_work_is_linear(form: str) -> None:
+    """Four times the items need at most five times the calls; quadratic time would need sixteen."""
     text = LONG[form]
     work(text(5))  # what is looked up once is looked up here
 
@@ -121,8 +121,8 @@ def test_long_forms_are_typed_and_printed(form: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("depth", [20, 60])
-def test_what_is_said_twice_at_every_level_is_refused(depth: int) -> None:
-    """NULLIF says its value twice, and so do the NULLIFs in it."""
+def test_exponential_rewrites_raise(depth: int) -> None:
+    """NULLIF repeats its first argument, and so do nested NULLIFs."""
     with pytest.raises(SchemaError) as caught:
         typed_and_printed("NULLIF(" * depth + "i" + ", 0)" * depth)
 
