@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import NoneType
 
+from schema_core.arguments import require_sequence, validate_arguments
 from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
 from schema_core.formats.properties.keys import Properties
 from schema_core.paths import ObjectPath
@@ -141,6 +143,9 @@ def limit_violation(key: str, value: str, store: StoreLimits) -> str | None:
 # --- names ----------------------------------------------------------------------------------------
 
 
+@validate_arguments(
+    path=ObjectPath, schema=ResolvedSchema, comment=(str, NoneType), store=StoreLimits
+)
 def check_names(
     path: ObjectPath,
     schema: ResolvedSchema,
@@ -153,7 +158,7 @@ def check_names(
     The property map preserves the case of column names; this concerns the store's own columns,
     which other engines use.
     """
-    keys = frozenset(partition_keys)
+    keys = require_sequence(partition_keys, "partition_keys")
     named = [
         ("database", path.database_name, store.database),
         ("table", path.object_name, store.table),

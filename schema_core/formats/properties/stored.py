@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import NoneType
 from typing import Any, TypeAlias
 
+from schema_core.arguments import validate_arguments
 from schema_core.catalog.materialized import (
     CatalogMaterializedTable,
     ResolvedCatalogMaterializedTable,
@@ -156,6 +158,7 @@ class StoredMap:
     notes: tuple[Diagnostic, ...]
 
 
+@validate_arguments(kind=(MapKind, NoneType))
 def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMap:
     r"""Decode a map written to any store by any Flink since 1.9, by Spark, or by this library.
 
@@ -205,6 +208,7 @@ class UpgradedMap:
     notes: tuple[Diagnostic, ...]
 
 
+@validate_arguments(resolver=(SchemaResolver, NoneType), kind=(MapKind, NoneType))
 def upgrade(
     stored: Mapping[str, str],
     resolver: SchemaResolver | None = None,
