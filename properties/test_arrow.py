@@ -1,4 +1,4 @@
-"""Laws of Arrow: exact with notes, right without them, and nothing lost that is not reported."""
+"""Invariants of Arrow: types are restored with metadata; without it, losses are reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ arrow_types_of_ours = types().filter(held)
 
 
 def stripped(field: pa.Field) -> pa.Field:
-    """The field without our notes, at every level: what any other program sees."""
+    """The field without exact-type metadata at every level, as other programs see it."""
     kept = {
         key: one
         for key, one in (field.metadata or {}).items()
@@ -55,11 +55,11 @@ def stripped_type(arrow: pa.DataType) -> pa.DataType:
     return arrow
 
 
-# --- our types -----------------------------------------------------------------------------------
+# --- Flink types ----------------------------------------------------------------------------------
 
 
 @given(names(), arrow_types_of_ours, comments())
-def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str | None) -> None:
+def test_arrow_preserves_every_type(name: str, type_: DataType, comment: str | None) -> None:
     field = to_field(name, type_, comment)
 
     assert type_ == from_field(field)
@@ -69,8 +69,8 @@ def test_arrow_keeps_every_type_exactly(name: str, type_: DataType, comment: str
 
 
 @given(user_defined_types(nested_types(user_defined_types(types(max_leaves=2)))).filter(held))
-def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
-    """Whoever reads a file need not have the catalog that its types are kept in."""
+def test_user_defined_types_are_restored_with_their_paths(type_: DataType) -> None:
+    """Readers of a file may not have the catalog of its types."""
     assume(DEFINITIONS_KEY in type_metadata(type_))  # a path identifies one type
     field = to_field("f", type_)
 
@@ -79,27 +79,27 @@ def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
 
 
 @given(arrow_types_of_ours)
-def test_a_stream_keeps_every_type_exactly(type_: DataType) -> None:
+def test_a_stream_preserves_every_type(type_: DataType) -> None:
     schema = pa.schema([to_field("f", type_)])
 
     assert type_ == from_field(pa.ipc.read_schema(schema.serialize())[0])
 
 
 @given(arrow_types_of_ours)
-def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
+def test_without_metadata_the_physical_equivalent_is_read(type_: DataType) -> None:
     assert physical_equivalent(type_, "arrow") == from_field(stripped(to_field("f", type_)))
     assert physical_equivalent(type_, "arrow") == from_field(to_field("f", type_, on_loss="accept"))
 
 
 @given(arrow_types_of_ours)
-def test_a_type_without_losses_needs_no_note(type_: DataType) -> None:
-    """And one with losses does, unless all that is lost are values that would be refused."""
+def test_a_type_without_losses_needs_no_metadata(type_: DataType) -> None:
+    """A type with losses needs metadata, unless only values that would be refused are lost."""
     found = {loss.kind for loss in losses(type_, "arrow")} - {LossKind.RANGE}
 
     assert (not found) == (type_ == from_field(stripped(to_field("f", type_))))
 
 
-#: Kinds of loss after which values are still of the type, as a cast sees it.
+#: Kinds of loss that preserve the type with respect to casts.
 SAME_VALUES = {LossKind.LENGTH, LossKind.PRECISION, LossKind.RANGE}
 
 
@@ -108,8 +108,8 @@ def keeps_values(type_: DataType) -> bool:
 
 
 @given(st.recursive(atomic_types().filter(keeps_values), nested_types, max_leaves=2))
-def test_the_carried_type_takes_every_value(type_: DataType) -> None:
-    """Flink's own implicit casts are the witness."""
+def test_the_physical_equivalent_accepts_every_value(type_: DataType) -> None:
+    """Flink's implicit casts are the reference."""
     assume(keeps_values(type_))
     bare = from_field(stripped(to_field("f", type_)))
 
@@ -121,8 +121,8 @@ def test_the_carried_type_takes_every_value(type_: DataType) -> None:
         types().filter(lambda one: physical_equivalent(one, "parquet") is not None), max_size=3
     )
 )
-def test_a_parquet_file_without_arrow_in_it_gives_the_carried_types(found: list[DataType]) -> None:
-    """`store_schema=False` leaves what every reader of Parquet sees."""
+def test_parquet_without_arrow_schema_has_the_physical_equivalents(found: list[DataType]) -> None:
+    """With `store_schema=False` the file contains what any Parquet reader sees."""
     schema = pa.schema([to_field(f"c{index}", type_) for index, type_ in enumerate(found)])
     sink = io.BytesIO()
     with pyarrow.parquet.ParquetWriter(sink, schema, store_schema=False) as writer:
@@ -146,7 +146,7 @@ def without_comments(type_: DataType | None) -> DataType:
 
 
 @given(types())
-def test_what_arrow_cannot_hold_is_refused_and_reported(type_: DataType) -> None:
+def test_unsupported_types_are_refused_and_reported(type_: DataType) -> None:
     refused = any(loss.kind is LossKind.REFUSED for loss in losses(type_, "arrow"))
 
     assert refused == (physical_equivalent(type_, "arrow") is None)
@@ -159,20 +159,22 @@ def test_what_arrow_cannot_hold_is_refused_and_reported(type_: DataType) -> None
 
 
 @given(arrow_types_of_ours, arrow_types_of_ours)
-def test_a_note_never_hides_another_physical_type(noted: DataType, physical: DataType) -> None:
-    """The field of one type under the note of another is read as something that it can hold."""
+def test_metadata_never_hides_another_physical_type(recorded: DataType, physical: DataType) -> None:
+    """A field of one type with the metadata of another is read as a type that its values fit."""
     field = stripped(to_field("f", physical))
-    lying = field.with_metadata({**(field.metadata or {}), TYPE_KEY.encode(): str(noted).encode()})
-    found = from_field(lying)
+    mismatched = field.with_metadata(
+        {**(field.metadata or {}), TYPE_KEY.encode(): str(recorded).encode()}
+    )
+    found = from_field(mismatched)
 
     if found != from_field(field):
-        assert found == noted.with_nullability(field.nullable)
-        assert to_field("f", found).type == field.type or layout_of(lying) is not None
+        assert found == recorded.with_nullability(field.nullable)
+        assert to_field("f", found).type == field.type or layout_of(mismatched) is not None
 
 
-# --- Arrow's types -------------------------------------------------------------------------------
+# --- Arrow's types --------------------------------------------------------------------------------
 
-#: Kinds without children, with parameters from all over their domains.
+#: Kinds without children, with parameters over their whole domains.
 UNITS = st.sampled_from(("s", "ms", "us", "ns"))
 ZONES = st.none() | st.sampled_from(("UTC", "Europe/Amsterdam", "+05:30"))
 LEAVES = st.one_of(
@@ -221,7 +223,7 @@ def nullable_null(field: tuple[str, bool, list[Any]]) -> list[Any]:
 
 
 @given(st.recursive(LEAVES, nested, max_leaves=6))
-def test_no_arrow_type_is_silently_different(node: list[Any]) -> None:
+def test_no_arrow_type_changes_silently(node: list[Any]) -> None:
     arrow = from_layout(node)
     field = pa.field("f", arrow)
     type_, layout = from_field(field), layout_of(field)
@@ -232,7 +234,7 @@ def test_no_arrow_type_is_silently_different(node: list[Any]) -> None:
 
 
 @given(st.text() | st.lists(st.sampled_from('[]",1e:{}null ') | st.just('"int8"')).map("".join))
-def test_any_text_is_a_layout_or_refused(text: str) -> None:
+def test_any_string_is_a_layout_or_refused(text: str) -> None:
     try:
         field = to_field("f", IntType(), layout=text)
     except SchemaCoreError as error:

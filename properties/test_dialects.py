@@ -1,4 +1,4 @@
-"""Laws of dialects: written and read is the same or a loss; names stay names; no text breaks in."""
+"""Invariants of dialects: a round trip restores the schema except for losses; quoting is safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from schema_core.types import DataType
 
 dialects = st.sampled_from(DIALECTS)
 
-#: Why a schema may not be written at all.
+#: Error codes of schemas that cannot be written.
 REFUSALS = {
     "type-not-in-dialect",
     "name-not-in-dialect",
@@ -31,7 +31,7 @@ REFUSALS = {
     "missing-columns",
 }
 
-#: Dialects that keep a comment with a column, and so a note.
+#: Dialects that support comments of columns, and so exact types.
 KEEPERS = [
     name for name, one in ENGINES.items() if one.comment is not None or one.comment_statement
 ]
@@ -61,7 +61,7 @@ def resolved(schema: Schema) -> ResolvedSchema:
 
 
 @given(types(max_leaves=5), dialects)
-def test_a_type_without_losses_comes_back(type_: DataType, dialect: str) -> None:
+def test_a_type_without_losses_is_restored(type_: DataType, dialect: str) -> None:
     schema = one_column(type_)
     text = written(schema, dialect)
     if text is not None and not ddl_losses(schema, dialect):
@@ -70,7 +70,9 @@ def test_a_type_without_losses_comes_back(type_: DataType, dialect: str) -> None
 
 
 @given(types(max_leaves=5), comments(), st.sampled_from(KEEPERS))
-def test_a_note_brings_every_type_back(type_: DataType, comment: str | None, dialect: str) -> None:
+def test_exact_types_in_comments_restore_every_type(
+    type_: DataType, comment: str | None, dialect: str
+) -> None:
     schema = one_column(type_, comment=comment)
     text = written(schema, dialect, notes=True)
     if text is not None:
@@ -83,8 +85,8 @@ def test_a_note_brings_every_type_back(type_: DataType, comment: str | None, dia
 
 
 @given(types(max_leaves=5), dialects)
-def test_what_was_read_is_written_the_same_again(type_: DataType, dialect: str) -> None:
-    """What an engine gives back has settled: another round changes nothing more."""
+def test_a_second_round_trip_changes_nothing(type_: DataType, dialect: str) -> None:
+    """After the first conversion, another round trip changes nothing."""
     text = written(one_column(type_), dialect)
     if text is not None:
         first = read_table(text, dialect).schema
@@ -94,7 +96,7 @@ def test_what_was_read_is_written_the_same_again(type_: DataType, dialect: str) 
 
 
 @given(schemas(), dialects)
-def test_a_schema_comes_back_but_for_its_losses(schema: Schema, dialect: str) -> None:
+def test_a_schema_is_restored_except_for_its_losses(schema: Schema, dialect: str) -> None:
     text = written(schema, dialect)
     if text is None:
         return
@@ -126,7 +128,7 @@ def key_columns(schema: ResolvedSchema) -> tuple[str, ...]:
 
 
 @given(names(), comments(), names(), dialects)
-def test_names_and_comments_stay_what_they_are(
+def test_names_and_comments_are_preserved(
     name: str, comment: str | None, table: str, dialect: str
 ) -> None:
     builder = Schema.new_builder().column(name, "BOOLEAN NOT NULL").with_comment(comment)
@@ -153,7 +155,7 @@ PIECES = (
     "ALTER TABLE t ADD", "CHECK (", "PARTITIONED BY (", "--", "/*", "$$", "\\", "ENGINE =", "{{",
 )  # fmt: skip
 
-texts = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
+strings = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join)
 
 
 def survives(text: str, dialect: str) -> None:
@@ -166,21 +168,21 @@ def survives(text: str, dialect: str) -> None:
     assert shown
 
 
-@given(texts, dialects)
-def test_any_text_is_a_table_or_an_error(text: str, dialect: str) -> None:
+@given(strings, dialects)
+def test_any_string_is_a_table_or_an_error(text: str, dialect: str) -> None:
     survives(text, dialect)
 
 
-@given(texts, dialects)
+@given(strings, dialects)
 @example("MAP(0)", "spark")
 @example("0?0", "clickhouse")
 @example("a > 0 ? 1 : 2", "clickhouse")
-def test_any_expression_is_read_or_becomes_an_ordinary_column(text: str, dialect: str) -> None:
+def test_any_expression_is_read_or_becomes_a_physical_column(text: str, dialect: str) -> None:
     survives(f"CREATE TABLE t (a int, b int GENERATED ALWAYS AS ({text}))", dialect)
 
 
 @given(schemas(), dialects, st.randoms())
-def test_a_damaged_statement_is_a_table_or_an_error(
+def test_a_truncated_statement_is_a_table_or_an_error(
     schema: Schema, dialect: str, random: Random
 ) -> None:
     text = written(schema, dialect)

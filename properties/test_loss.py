@@ -29,15 +29,15 @@ targets = st.sampled_from(sorted(TARGETS))
 
 
 @given(types(), targets)
-def test_no_loss_means_the_same_type_and_only_that(type_: DataType, target: str) -> None:
-    """Values outside a range are the one thing that a type that stays the same may lose."""
+def test_a_type_is_unchanged_exactly_if_it_has_no_losses(type_: DataType, target: str) -> None:
+    """Only the loss of values outside a range leaves the type unchanged."""
     found = {loss.kind for loss in losses(type_, target)} - {LossKind.RANGE}
 
     assert (not found) == (physical_equivalent(type_, target) == type_)
 
 
 @given(types(), targets)
-def test_what_is_carried_is_carried_as_itself(type_: DataType, target: str) -> None:
+def test_physical_equivalent_is_idempotent(type_: DataType, target: str) -> None:
     bare = physical_equivalent(type_, target)
     assume(bare is not None)
     assert bare is not None
@@ -46,7 +46,7 @@ def test_what_is_carried_is_carried_as_itself(type_: DataType, target: str) -> N
 
 
 @given(types(), targets)
-def test_nothing_holds_a_type_exactly_when_that_is_reported(type_: DataType, target: str) -> None:
+def test_types_without_equivalent_are_exactly_those_reported(type_: DataType, target: str) -> None:
     refused = [one for one in losses(type_, target) if one.kind is LossKind.REFUSED]
 
     assert bool(refused) == (physical_equivalent(type_, target) is None)
@@ -54,7 +54,7 @@ def test_nothing_holds_a_type_exactly_when_that_is_reported(type_: DataType, tar
 
 
 @given(types(), targets)
-def test_every_place_exists(type_: DataType, target: str) -> None:
+def test_every_path_exists(type_: DataType, target: str) -> None:
     for loss in losses(type_, target):
         found = type_
         for step in loss.path:
@@ -63,7 +63,7 @@ def test_every_place_exists(type_: DataType, target: str) -> None:
 
 
 @given(types(), st.sampled_from(("arrow", "spark:4.3")), st.sampled_from(get_args(Policy)))
-def test_the_policy_decides_about_values(type_: DataType, target: str, policy: Policy) -> None:
+def test_policies_are_enforced(type_: DataType, target: str, policy: Policy) -> None:
     found = losses(type_, target)
     changing = [one for one in found if one.changes_values]
     if policy == "error" and changing:

@@ -1,4 +1,4 @@
-"""Laws of property maps: what is written is read back, whatever the order of its keys."""
+"""Invariants of property maps: decoding restores the object, whatever the order of its keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.schemas import materialized_tables, models, tables
 
 RESOLVER = SchemaResolver()
-#: The only reasons for which what resolves may have no map.
+#: The only error codes of resolved objects without a map.
 REASONS = {
     "lossy-names", "lossy-option", "lossy-comment", "lossy-model-schema", "lossy-handler",
     "type-not-serializable",
@@ -58,7 +58,7 @@ seeds = st.integers(0, 1000)
 
 
 @given(tables(), seeds)
-def test_table_is_read_back_or_refused(table: CatalogTable, seed: int) -> None:
+def test_table_is_restored_or_refused(table: CatalogTable, seed: int) -> None:
     resolved = resolve_table(table, RESOLVER)
     properties, reasons = attempt(encode_table, resolved)
     assert reasons <= REASONS
@@ -81,7 +81,7 @@ def test_table_is_read_back_or_refused(table: CatalogTable, seed: int) -> None:
 
 
 @given(tables())
-def test_flinks_own_way_writes_the_same_where_nothing_is_lost(table: CatalogTable) -> None:
+def test_flinks_policy_encodes_the_same_without_losses(table: CatalogTable) -> None:
     resolved = resolve_table(table, RESOLVER)
     properties, _ = attempt(encode_table, resolved)
 
@@ -89,7 +89,7 @@ def test_flinks_own_way_writes_the_same_where_nothing_is_lost(table: CatalogTabl
 
 
 @given(materialized_tables(), seeds)
-def test_materialized_table_is_read_back_or_refused(
+def test_materialized_table_is_restored_or_refused(
     table: CatalogMaterializedTable, seed: int
 ) -> None:
     resolved = resolve_materialized_table(table, RESOLVER)
@@ -107,7 +107,7 @@ def test_materialized_table_is_read_back_or_refused(
 
 
 @given(models(), seeds)
-def test_model_is_read_back_or_refused(model: CatalogModel, seed: int) -> None:
+def test_model_is_restored_or_refused(model: CatalogModel, seed: int) -> None:
     resolved = resolve_model(model, RESOLVER)
     properties, reasons = attempt(encode_model, resolved)
     assert reasons <= REASONS
@@ -120,7 +120,7 @@ def test_model_is_read_back_or_refused(model: CatalogModel, seed: int) -> None:
     assert properties == encode_model(read)
 
 
-#: Pieces of keys, so that random maps come close to real ones.
+#: Parts of keys, so that random maps resemble real ones.
 PIECES = st.sampled_from(
     ["schema", "watermark", "index", "primary-key", "immutable", "partition", "keys", "name",
      "distribution", "kind", "data-type", "expr", "metadata", "virtual", "columns", "rowtime",
@@ -131,7 +131,7 @@ VALUES = st.sampled_from(["a", "INT", "1", "", ",", "HASH", "true"]) | st.text(m
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=12))
-def test_keys_told_as_dropped_make_no_difference(properties: dict[str, str]) -> None:
+def test_ignored_keys_do_not_affect_the_result(properties: dict[str, str]) -> None:
     try:
         read = decode_table(properties)
     except SchemaCoreError:

@@ -1,4 +1,4 @@
-"""Laws of Spark's types: exact with notes, right without them; JSON and DDL are read as written."""
+"""Invariants of Spark types: restored with metadata; JSON and DDL survive a round trip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def held(target: str) -> st.SearchStrategy[DataType]:
 
 
 @given(names(), held("spark:4.3"), comments())
-def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str | None) -> None:
+def test_spark_preserves_every_type(name: str, type_: DataType, comment: str | None) -> None:
     field = to_struct_field(name, type_, comment, on_loss="note")
 
     assert type_ == from_struct_field(field)
@@ -36,7 +36,7 @@ def test_spark_keeps_every_type_exactly(name: str, type_: DataType, comment: str
 
 
 @given(user_defined_types(nested(user_defined_types(types(max_leaves=2)))))
-def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
+def test_user_defined_types_are_restored_with_their_paths(type_: DataType) -> None:
     assume(physical_equivalent(type_, "spark:4.3") is not None)
     assume(DEFINITIONS_KEY in type_metadata(type_))  # a path identifies one type
     field = to_struct_field("f", type_, on_loss="note")
@@ -47,8 +47,8 @@ def test_user_defined_types_come_back_with_their_paths(type_: DataType) -> None:
 
 
 @given(held("spark:4.3"))
-def test_the_json_of_pyspark_is_ours(type_: DataType) -> None:
-    """PySpark's own reader and writer are the witness."""
+def test_json_equals_that_of_pyspark(type_: DataType) -> None:
+    """PySpark's own reader and writer are the reference."""
     tree = {"type": "struct", "fields": [to_field_tree(RowField("f", type_), on_loss="note")]}
 
     assert tree == parse_json(print_json(tree))
@@ -66,14 +66,14 @@ def forgetful(tree: Any) -> Any:
 
 
 @given(held("spark:4.3"))
-def test_notes_outlive_forgotten_not_null(type_: DataType) -> None:
+def test_metadata_matches_without_not_null(type_: DataType) -> None:
     tree = to_field_tree(RowField("f", type_), on_loss="note")
 
     assert type_ == from_field_tree({**forgetful(tree), "metadata": tree["metadata"]}).data_type
 
 
 @given(held("spark:4.3"))
-def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
+def test_without_metadata_the_physical_equivalent_is_read(type_: DataType) -> None:
     tree = to_field_tree(RowField("f", type_), on_loss="accept")
 
     assert TYPE_KEY not in json.dumps(tree)
@@ -82,7 +82,7 @@ def test_without_notes_the_carried_type_is_read(type_: DataType) -> None:
 
 
 @given(st.lists(st.tuples(names(), held("spark-ddl:4.3"), comments()), max_size=3))
-def test_ddl_gives_the_carried_types(columns: list[tuple[str, DataType, str | None]]) -> None:
+def test_ddl_has_the_physical_equivalents(columns: list[tuple[str, DataType, str | None]]) -> None:
     fields = [RowField(*column) for column in columns]
     tree = {"type": "struct", "fields": [to_field_tree(one, on_loss="accept") for one in fields]}
     back = [from_field_tree(one) for one in parse_ddl(print_ddl(tree))["fields"]]
@@ -103,7 +103,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.text() | st.lists(PIECES | st.text(max_size=2), max_size=10).map(" ".join))
-def test_any_text_is_ddl_or_a_parse_error(text: str) -> None:
+def test_any_string_is_ddl_or_a_parse_error(text: str) -> None:
     try:
         tree = parse_ddl(text)
     except ParseError as error:
@@ -144,7 +144,7 @@ def is_kept_by_both(type_: DataType) -> bool:
 
 @given(st.lists(held("spark:4.3").filter(is_kept_by_both), max_size=3))
 def test_spark_to_arrow_and_back(found: list[DataType]) -> None:
-    """Types without digits that Spark has not come back from Arrow, layouts asked for or not."""
+    """Types within Spark's precision are restored from Arrow, with and without layouts."""
     struct = StructType([to_struct_field(f"c{index}", one) for index, one in enumerate(found)])
 
     for layouts in (False, True):

@@ -1,4 +1,4 @@
-"""Stored maps: those of real Flink versions are read for ever, and no damage goes unnoticed."""
+"""Invariants of stored maps: those of all Flink versions are readable, and changes are detected."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from schema_core.testing.schemas import materialized_tables, models, tables
 RESOLVER = SchemaResolver()
 RECORDED = sorted((Path(__file__).parent / "corpus" / "maps").glob("flink-*.jsonl.gz"))
 
-#: Reports that are allowed for the map of a sound table: types that Flink infers otherwise today.
+#: Diagnostics allowed for a valid map: types that Flink infers differently today.
 CHANGED_SINCE = {"stale-type"}
-#: Notes on what 1.9 did not keep, so that the columns are not those that were written.
+#: Notes on what 1.9 did not store, so that the columns differ from the original ones.
 LOST = {"type-assumed", *CHANGED_SINCE}
 
 
@@ -55,7 +55,7 @@ def test_every_version_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=version_of)
-def test_recorded_map_has_the_columns_that_were_written(file: Path) -> None:
+def test_recorded_map_has_the_original_columns(file: Path) -> None:
     for record in recorded(file):
         if "columns" not in record:
             continue
@@ -73,19 +73,19 @@ def test_recorded_map_has_the_columns_that_were_written(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=version_of)
-def test_recorded_map_is_sound_and_of_its_version(file: Path) -> None:
+def test_recorded_map_is_valid_and_its_version_is_detected(file: Path) -> None:
     version = VERSIONS.index(version_of(file))
     for record in recorded(file):
         first, last, _ = read_map(record["properties"]).versions
-        damage = {one.code for one in verify(record["properties"])}
+        diagnostics = {one.code for one in verify(record["properties"])}
 
         assert VERSIONS.index(first) <= version <= VERSIONS.index(last)
         lost_option = {"option-kept"} if "schema-registry.url" in record["properties"] else set()
-        assert damage - CHANGED_SINCE <= lost_option
+        assert diagnostics - CHANGED_SINCE <= lost_option
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=version_of)
-def test_upgrade_of_a_recorded_map_is_of_today(file: Path) -> None:
+def test_recorded_map_is_upgraded_to_todays_keys(file: Path) -> None:
     for record in recorded(file):
         upgraded = upgrade(record["properties"]).properties
 
@@ -93,7 +93,7 @@ def test_upgrade_of_a_recorded_map_is_of_today(file: Path) -> None:
         assert () == verify(upgraded)
 
 
-# --- generated maps ------------------------------------------------------------------------------
+# --- generated maps -------------------------------------------------------------------------------
 
 
 def view_of(table: CatalogTable) -> CatalogView:
@@ -103,7 +103,7 @@ def view_of(table: CatalogTable) -> CatalogView:
 
 OBJECTS = st.one_of(tables(), tables().map(view_of), materialized_tables(), models())
 
-#: Class of what is drawn -> what its map is of.
+#: Class of the object -> kind of its map.
 KINDS = {
     CatalogTable: MapKind.TABLE,
     CatalogView: MapKind.VIEW,
@@ -127,7 +127,7 @@ def written(kept: StoredObject) -> dict[str, str] | None:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(OBJECTS, st.sampled_from(sorted(STORES)))
-def test_sound_map_has_no_damage_and_needs_no_upgrade(kept: StoredObject, store: str) -> None:
+def test_valid_map_has_no_diagnostics_and_needs_no_upgrade(kept: StoredObject, store: str) -> None:
     if (properties := written(kept)) is None:
         return
     stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
@@ -136,7 +136,7 @@ def test_sound_map_has_no_damage_and_needs_no_upgrade(kept: StoredObject, store:
     assert properties == upgrade(stored, kind=kind).properties
 
 
-def damaged(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
+def changed(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
     """The map with one value changed, cut or missing."""
     key = data.draw(st.sampled_from(sorted(properties)))
     value = properties[key]
@@ -153,33 +153,33 @@ def damaged(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(OBJECTS, st.sampled_from(sorted(STORES)), st.data())
-def test_damage_is_told_or_makes_a_difference(
+def test_a_change_is_reported_or_changes_the_result(
     kept: StoredObject, store: str, data: st.DataObject
 ) -> None:
     if not (properties := written(kept)):
         return
     stored, kind = pack(properties, STORES[store]), KINDS[type(kept)]
-    harmed = damaged(stored, data)
-    if harmed == stored or verify(harmed, kind=kind):
+    altered = changed(stored, data)
+    if altered == stored or verify(altered, kind=kind):
         return
     try:
-        read = read_map(harmed, kind).object
+        read = read_map(altered, kind).object
     except SchemaCoreError:
         return
 
     assert read != read_map(stored, kind).object
 
 
-def test_no_drawn_harm_goes_unnoticed() -> None:
+def test_generated_changes_are_detected() -> None:
     """A short run of `fuzz.map_damage`, whose tables are odder."""
     found = run(random.Random(7), 1_000)
 
     assert dict.fromkeys(STORES, 0) == {name: one["same"] for name, one in found.items()}
 
 
-# --- anything ------------------------------------------------------------------------------------
+# --- anything -------------------------------------------------------------------------------------
 
-#: Pieces of keys and values, so that random maps come close to real ones of all ages.
+#: Parts of keys and values, so that random maps resemble real ones of all versions.
 PIECES = st.sampled_from(
     ["schema", "flink", "generic.table.schema", "input-schema", "watermark", "index", "primary-key",
      "immutable", "partition", "keys", "name", "distribution", "kind", "buckets", "data-type",
@@ -206,11 +206,11 @@ VALUES = st.sampled_from(
 @settings(max_examples=500)
 @given(st.dictionaries(KEYS, VALUES, max_size=12))
 def test_anything_is_read_or_refused_and_verified(stored: dict[str, str]) -> None:
-    damage = verify(stored)
+    diagnostics = verify(stored)
     try:
         found = read_map(stored)
     except SchemaCoreError:
-        assert damage
+        assert diagnostics
         return
     for kind in MapKind:
         verify(stored, kind=kind)

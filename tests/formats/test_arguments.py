@@ -1,4 +1,4 @@
-"""What is no type, field or schema is refused by a code before pyarrow or pyspark meets it."""
+"""Wrong arguments are refused with an error code before they reach pyarrow or pyspark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INT: Any = DataTypes.INT()
 WRONG: Any = pa.int32()
 TABLE = ResolvedSchema.physical(["a"], [INT])
 DDL = "CREATE TABLE t (a int)"
-NOTHING_OF_OURS: tuple[Any, ...] = (None, 5, b"x", [], {}, object(), 10**5_000, "\ud800")
+WRONG_ARGUMENTS: tuple[Any, ...] = (None, 5, b"x", [], {}, object(), 10**5_000, "\ud800")
 
 CALLS: list[Callable[[Any], object]] = [
     lambda one: loss.losses(one, "arrow"),
@@ -61,7 +61,7 @@ CALLS: list[Callable[[Any], object]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("given", NOTHING_OF_OURS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("given", WRONG_ARGUMENTS, ids=lambda one: type(one).__name__)
 def test_a_wrong_argument_is_refused(call: Callable[[Any], object], given: Any) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         call(given)
@@ -71,13 +71,13 @@ def test_a_wrong_argument_is_refused(call: Callable[[Any], object], given: Any) 
 
 @pytest.mark.parametrize("to_field", [arrow.to_field, spark.to_struct_field])
 @pytest.mark.parametrize("arguments", [(5, INT), (None, INT), ("a", INT, 5), ("a", INT, b"x")])
-def test_names_and_comments_are_texts(to_field: Any, arguments: tuple[Any, ...]) -> None:
+def test_names_and_comments_are_strings(to_field: Any, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         to_field(*arguments)
 
     assert "wrong-argument" == caught.value.code
 
 
-def test_types_of_arrow_are_no_types_of_ours() -> None:
+def test_arrow_types_are_not_flink_types() -> None:
     with pytest.raises(SchemaCoreError, match="type_ must be a DataType, got DataType"):
         arrow.to_field("a", WRONG)

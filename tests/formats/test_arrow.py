@@ -1,4 +1,4 @@
-"""Arrow types by a table written by hand: a witness that both directions share no mistake."""
+"""Arrow types compared with a hand-written table, so that a mistake in both directions is found."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ ITEM = pa.field("item", pa.int32(), nullable=False)
 TWICE = pa.struct([pa.field("a", pa.int32()), pa.field("a", pa.int32())])
 UNION = pa.sparse_union([pa.field("a", pa.int32()), pa.field("b", pa.string())])
 
-#: The types on which other readers were seen to differ: what each is here, or why it is refused.
+#: Types on which other readers differ: the expected type here, or the error code.
 FIFTY_ONE = [
     (pa.int8(),                               "TINYINT"),
     (pa.decimal128(38, 10),                   "DECIMAL(38, 10)"),
@@ -127,7 +127,7 @@ FIFTY_ONE = [
     (pa.bool8(),                              "BOOLEAN"),
 ]  # fmt: skip
 
-#: Types that Arrow has beside those.
+#: Further types of Arrow.
 OTHERS = [
     (pa.binary(0),                            BYTES),
     (pa.decimal256(38, 0),                    "DECIMAL(38, 0)"),
@@ -155,12 +155,12 @@ def shown(field: pa.Field) -> str:
 TYPES = [*FIFTY_ONE, *OTHERS]
 
 
-def test_the_fifty_one_types_are_all_there() -> None:
+def test_all_fifty_one_types_are_listed() -> None:
     assert 51 == len({str(arrow) for arrow, _ in FIFTY_ONE})
 
 
 @pytest.mark.parametrize(("arrow", "sql"), TYPES, ids=lambda one: str(one)[:40])
-def test_type_of_a_field_without_note(arrow: pa.DataType, sql: str) -> None:
+def test_type_of_a_field_without_metadata(arrow: pa.DataType, sql: str) -> None:
     found = read_schema(pa.schema([pa.field("f", arrow)]))
 
     assert ([sql] if sql.islower() else []) == [one.code for one in found.refused]
@@ -171,7 +171,7 @@ def test_type_of_a_field_without_note(arrow: pa.DataType, sql: str) -> None:
     "arrow", [arrow for arrow, sql in TYPES if not sql.islower()], ids=lambda one: str(one)[:40]
 )
 def test_no_type_is_silently_different(arrow: pa.DataType) -> None:
-    """The layout beside the type gives the very same Arrow type back, with notes in it."""
+    """The layout restores the Arrow type, with metadata in nested fields."""
     field = pa.field("f", arrow)
     type_, layout = from_field(field), layout_of(field)
     back = to_field("f", type_, layout=layout)
@@ -182,7 +182,7 @@ def test_no_type_is_silently_different(arrow: pa.DataType) -> None:
     assert bool(layout) == bool(read_schema(pa.schema([field])).losses)
 
 
-def test_fields_within_a_layout_have_their_notes() -> None:
+def test_nested_fields_of_a_layout_have_metadata() -> None:
     type_ = parse_type("ARRAY<ROW<a CHAR(3) NOT NULL 'short'>>")
     layout = layout_of(
         pa.field("f", pa.large_list(pa.field("x", pa.struct([("a", pa.string_view())]))))
@@ -210,14 +210,14 @@ def test_fields_within_a_layout_have_their_notes() -> None:
         ("7",                        "INT"),
     ],
 )  # fmt: skip
-def test_a_layout_that_cannot_hold_the_type_is_refused(layout: str, sql: str) -> None:
+def test_a_layout_that_does_not_match_the_type_is_refused(layout: str, sql: str) -> None:
     with pytest.raises(SchemaError) as caught:
         to_field("f", parse_type(sql), layout=layout)
 
     assert "invalid-layout" == caught.value.code
 
 
-def test_extensions_without_a_class_are_known_by_their_names() -> None:
+def test_extensions_without_a_class_are_read_by_name() -> None:
     zoned = to_field("at", parse_type("TIMESTAMP(3) WITH TIME ZONE"))
     variant = to_field("v", parse_type("VARIANT"))
 
@@ -227,7 +227,7 @@ def test_extensions_without_a_class_are_known_by_their_names() -> None:
         assert sql == shown(without_notes(field))
 
 
-def test_an_unknown_extension_is_read_as_its_storage_and_kept_in_the_layout() -> None:
+def test_an_unknown_extension_is_read_as_its_storage_type() -> None:
     named = {b"ARROW:extension:name": b"geoarrow.wkb", b"ARROW:extension:metadata": b'{"crs": 1}'}
     field = pa.field("shape", pa.large_binary(), metadata=named)
     back = to_field("shape", from_field(field), layout=layout_of(field))
@@ -251,7 +251,7 @@ class Celsius(pa.ExtensionType):  # type: ignore[misc]
         return cls()
 
 
-def test_an_extension_of_ones_own_comes_back() -> None:
+def test_a_registered_extension_is_restored() -> None:
     pa.register_extension_type(Celsius())
     try:
         for arrow, sql in ((Celsius(), "FLOAT"), (pa.list_(Celsius()), "ARRAY<FLOAT>")):
@@ -262,7 +262,7 @@ def test_an_extension_of_ones_own_comes_back() -> None:
         pa.unregister_extension_type("acme.celsius")
 
 
-# --- notes ---------------------------------------------------------------------------------------
+# --- exact-type metadata --------------------------------------------------------------------------
 
 
 def without_notes(field: pa.Field) -> pa.Field:
@@ -270,13 +270,13 @@ def without_notes(field: pa.Field) -> pa.Field:
     return field.with_metadata(kept)
 
 
-def test_a_note_is_believed_only_while_the_field_fits() -> None:
-    noted = to_field("f", parse_type("CHAR(3)"))
+def test_metadata_is_used_only_if_the_field_matches() -> None:
+    original = to_field("f", parse_type("CHAR(3)"))
 
-    assert "CHAR(3)" == shown(noted)
-    assert "INT" == shown(noted.with_type(pa.int32()))
-    assert "CHAR(3)" == shown(noted.with_type(pa.large_string()))
-    assert "CHAR(3) NOT NULL" == shown(noted.with_nullable(False))
+    assert "CHAR(3)" == shown(original)
+    assert "INT" == shown(original.with_type(pa.int32()))
+    assert "CHAR(3)" == shown(original.with_type(pa.large_string()))
+    assert "CHAR(3) NOT NULL" == shown(original.with_nullable(False))
 
 
 @pytest.mark.parametrize(
@@ -288,27 +288,27 @@ def test_a_note_is_believed_only_while_the_field_fits() -> None:
         ("TIMESTAMP(7)", "us", "TIMESTAMP(6)"),
     ],
 )  # fmt: skip
-def test_a_note_fits_a_finer_unit_and_no_coarser_one(sql: str, unit: str, found: str) -> None:
+def test_metadata_matches_finer_units_only(sql: str, unit: str, found: str) -> None:
     field = to_field("f", parse_type(sql)).with_type(pa.timestamp(unit))
 
     assert found == shown(field)
 
 
-def test_a_struct_that_gained_a_field_keeps_the_notes_of_the_others() -> None:
-    noted = to_field("f", parse_type("ROW<a CHAR(3), b MULTISET<INT>>"))
-    wider = noted.with_type(pa.struct([*noted.type.fields, pa.field("c", pa.uint8())]))
+def test_a_struct_with_a_new_field_keeps_other_metadata() -> None:
+    original = to_field("f", parse_type("ROW<a CHAR(3), b MULTISET<INT>>"))
+    wider = original.with_type(pa.struct([*original.type.fields, pa.field("c", pa.uint8())]))
 
     assert "ROW<`a` CHAR(3), `b` MULTISET<INT>, `c` SMALLINT>" == shown(wider)
 
 
-def test_a_note_that_cannot_be_read_is_left_aside() -> None:
+def test_invalid_metadata_is_ignored() -> None:
     for note in (b"\xff", b"CHAR(", b"DESCRIPTOR", b"`db`.`money`"):
         assert "INT" == shown(pa.field("f", pa.int32(), metadata={TYPE_KEY.encode(): note}))
 
 
-def test_notes_that_came_through_spark_are_understood() -> None:
-    told = json.dumps({TYPE_KEY: "CHAR(3)", "comment": "short"}).encode()
-    field = pa.field("f", pa.string(), metadata={b"SPARK::metadata::json": told})
+def test_metadata_from_spark_is_used() -> None:
+    metadata = json.dumps({TYPE_KEY: "CHAR(3)", "comment": "short"}).encode()
+    field = pa.field("f", pa.string(), metadata={b"SPARK::metadata::json": metadata})
 
     assert ["`f` CHAR(3) COMMENT 'short'"] == [
         str(column) for column in from_schema(pa.schema([field])).columns
@@ -318,7 +318,7 @@ def test_notes_that_came_through_spark_are_understood() -> None:
         assert STRING == shown(field)
 
 
-def test_accepting_losses_writes_no_notes() -> None:
+def test_accepting_losses_writes_no_metadata() -> None:
     field = to_field("f", parse_type("ROW<a CHAR(3) 'x'>"), "y", on_loss="accept")
 
     assert {b"comment": b"y"} == field.metadata
@@ -328,10 +328,10 @@ def test_accepting_losses_writes_no_notes() -> None:
     assert "unknown-policy" == caught.value.code
 
 
-# --- schemas and budgets -------------------------------------------------------------------------
+# --- schemas and limits ---------------------------------------------------------------------------
 
 
-def test_refused_columns_leave_the_others() -> None:
+def test_refused_columns_do_not_affect_others() -> None:
     schema = pa.schema(
         [
             pa.field("id", pa.int64(), metadata={b"comment": b"the key"}),
@@ -370,7 +370,7 @@ def deep(
         lambda inner: pa.run_end_encoded(pa.int16(), inner),
     ],
 )
-def test_nesting_is_bounded_before_pyarrow_recurses(
+def test_depth_is_checked_before_pyarrow_recurses(
     wrap: Callable[[pa.DataType], pa.DataType],
 ) -> None:
     bottom, refused = pa.int8(), pa.month_day_nano_interval()
@@ -383,7 +383,7 @@ def test_nesting_is_bounded_before_pyarrow_recurses(
         assert "too-deep" == caught.value.code
 
 
-def test_types_of_all_levels_and_no_deeper_layouts_reach_pyarrow() -> None:
+def test_types_of_maximum_depth_are_converted() -> None:
     type_: DataType = IntType()
     for _ in range(MAX_DEPTH - 1):
         type_ = ArrayType(type_)
@@ -394,7 +394,7 @@ def test_types_of_all_levels_and_no_deeper_layouts_reach_pyarrow() -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_a_name_that_is_no_text_is_refused() -> None:
+def test_a_name_with_an_unpaired_surrogate_is_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("\ud800", IntType())
 
@@ -402,7 +402,7 @@ def test_a_name_that_is_no_text_is_refused() -> None:
 
 
 def test_every_class_of_type_is_mapped_or_refused() -> None:
-    """A new type must be given a row, or be named here as one whose values stay in Flink."""
+    """A new type needs a row, or an entry in the list of types that exist only within Flink."""
 
     public = [getattr(types, name) for name in types.__all__]
     concrete = {one for one in public if isinstance(one, type) and "root" in vars(one)}
@@ -410,7 +410,7 @@ def test_every_class_of_type_is_mapped_or_refused() -> None:
     assert stay == {kind.__name__ for kind in concrete - set(TO_ARROW)}
 
 
-# --- files ---------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 KEPT = [
     "CHAR(3) NOT NULL", "VARCHAR(9)", "BINARY(3)", "VARBINARY(4)", "BYTES", "BOOLEAN", "TINYINT",
@@ -454,8 +454,8 @@ def test_files_keep_every_type(
     assert resolved.get_column_data_types() == [from_field(field) for field in back.schema]
 
 
-def test_layouts_survive_files_beside_the_types(tmp_path: Path) -> None:
-    """Parquet turns seconds into milliseconds; the note still fits, so the type stays."""
+def test_files_preserve_layouts(tmp_path: Path) -> None:
+    """Parquet stores seconds as milliseconds; the metadata still matches the field."""
     layouts = {"s": "TIMESTAMP(0)", "ms": "TIMESTAMP(2)"}
     schema = pa.schema(
         [

@@ -1,4 +1,4 @@
-"""Arrow's schemas towards Spark: the same fifty-one types, and rows in the types Spark takes."""
+"""Arrow schemas converted to Spark: the same types, and rows in the types that Spark reads."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.types import parse_type
 from tests.formats.test_arrow import FIFTY_ONE, OTHERS
 
-#: Types whose values Spark would cut.
+#: Types whose values Spark would truncate.
 NANOSECONDS = {"TIMESTAMP(9)", "TIMESTAMP_LTZ(9)", "INTERVAL DAY(6) TO SECOND(9)"}
 
 
 @pytest.mark.parametrize(("arrow", "sql"), [*FIFTY_ONE, *OTHERS], ids=lambda one: str(one)[:40])
-def test_none_of_the_types_is_silently_different(arrow: pa.DataType, sql: str) -> None:
-    """There and back it is equal, or it is refused by a code; what differs for Spark is told."""
+def test_no_type_changes_silently(arrow: pa.DataType, sql: str) -> None:
+    """A round trip restores the type, or it is refused, or a loss is reported."""
     schema = pa.schema([pa.field("f", arrow)])
     if sql.islower() or sql in NANOSECONDS:
         with pytest.raises(SchemaCoreError) as caught:
@@ -42,7 +42,7 @@ def test_none_of_the_types_is_silently_different(arrow: pa.DataType, sql: str) -
         assert arrow_losses(schema)
 
 
-def test_nanoseconds_are_refused_noted_or_cut() -> None:
+def test_nanoseconds_are_refused_or_truncated() -> None:
     schema = pa.schema([pa.field("t", pa.timestamp("ns"))])
     with pytest.raises(UnsupportedError) as caught:
         to_struct_type(schema)
@@ -56,7 +56,7 @@ def test_nanoseconds_are_refused_noted_or_cut() -> None:
     assert "TIMESTAMP(6)" == str(from_struct_field(to_struct_type(schema, on_loss="accept")["t"]))
 
 
-def test_a_zone_is_a_loss_that_the_layout_reverses() -> None:
+def test_a_time_zone_is_a_reversible_loss() -> None:
     schema = pa.schema([pa.field("t", pa.timestamp("us", "Europe/Amsterdam"))])
     (loss,) = arrow_losses(schema)
 
@@ -64,7 +64,7 @@ def test_a_zone_is_a_loss_that_the_layout_reverses() -> None:
     assert [pa.timestamp("us", "UTC")] == to_schema(to_struct_type(schema)).types
 
 
-def test_metadata_travels_under_both_keys() -> None:
+def test_metadata_is_stored_under_both_keys() -> None:
     field = to_field("r", parse_type("ROW<a CHAR(3) NOT NULL 'in'>"), "out").with_metadata(
         {
             **to_field("r", parse_type("ROW<a CHAR(3) NOT NULL 'in'>"), "out").metadata,
@@ -85,7 +85,7 @@ def test_metadata_travels_under_both_keys() -> None:
     assert "ROW<`a` CHAR(3) NOT NULL 'in'>" == str(from_field(without))
 
 
-def test_a_hint_of_another_type_is_void() -> None:
+def test_a_layout_of_another_type_is_ignored() -> None:
     struct = to_struct_type(pa.schema([pa.field("f", pa.large_string())]))
     struct["f"].metadata["schema_core.layout"] = '["int8"]'
 
@@ -109,7 +109,7 @@ ROWS = {
 }  # fmt: skip
 
 
-def test_rows_in_the_types_that_spark_takes() -> None:
+def test_rows_are_cast_for_spark() -> None:
     columns = {name: pa.array(values, type=arrow) for name, (arrow, values) in ROWS.items()}
     ree = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["x", "y"]))
     table = for_spark(pa.table({**columns, "ree": ree}))
@@ -120,7 +120,7 @@ def test_rows_in_the_types_that_spark_takes() -> None:
     assert table.schema == to_schema(to_struct_type(table.schema))
 
 
-def test_rows_that_do_not_fit_are_refused() -> None:
+def test_rows_that_cannot_be_cast_are_refused() -> None:
     nanos = pa.table({"t": pa.array([1], pa.timestamp("ns"))})
     with pytest.raises(UnsupportedError) as caught:
         for_spark(nanos)

@@ -1,4 +1,4 @@
-"""What engines refuse or forget, as DuckDB, ClickHouse, PostgreSQL and SQLite themselves said."""
+"""Limits of DuckDB, ClickHouse, PostgreSQL and SQLite, as reported by the engines themselves."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ GENERATED = Schema.new_builder().column_by_expression("b", "1 + 1").build()
     ("dialect", "allowed"),
     [("postgres", True), ("duckdb", False), ("sqlite", False), ("clickhouse", False)],
 )
-def test_some_engines_want_a_column_that_is_stored(dialect: str, allowed: bool) -> None:
-    """As the engines themselves said when they were asked."""
+def test_some_engines_need_a_stored_column(dialect: str, allowed: bool) -> None:
+    """The expected results are those of the engines."""
     if allowed:
         assert "GENERATED" in to_ddl(GENERATED, dialect)
         return
@@ -38,7 +38,7 @@ def test_some_engines_want_a_column_that_is_stored(dialect: str, allowed: bool) 
         ("postgres", "ARRAY<INT>", True),
     ],
 )
-def test_a_key_that_an_engine_cannot_have_is_told(dialect: str, type_: str, kept: bool) -> None:
+def test_an_unsupported_key_is_a_loss(dialect: str, type_: str, kept: bool) -> None:
     builder = Schema.new_builder().column("c", f"{type_} NOT NULL")
     schema = builder.primary_key("c").build()
     lost = [loss for loss in ddl_losses(schema, dialect) if loss.path == ("primary key",)]
@@ -47,7 +47,7 @@ def test_a_key_that_an_engine_cannot_have_is_told(dialect: str, type_: str, kept
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "redshift", "clickhouse"])
-def test_an_empty_comment_is_none_to_some_engines(dialect: str) -> None:
+def test_some_engines_drop_empty_comments(dialect: str) -> None:
     schema = Schema.new_builder().column("c", "INT NOT NULL").with_comment("").build()
 
     assert "COMMENT" not in to_ddl(schema, dialect)

@@ -1,4 +1,4 @@
-"""Dialects by tables written by hand, by statements as engines print them, and by real engines."""
+"""Dialects compared with hand-written tables, with the output of engines, and with real engines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def type_of(schema: Schema) -> DataType:
 
 
 def words(losses: tuple[Loss, ...]) -> str:
-    """The kinds of loss of the column, without what stands behind the column list."""
+    """The kinds of loss of the column, without those of the table."""
     return ", ".join(loss.kind.word for loss in losses if loss.path != ("table",))
 
 
@@ -50,15 +50,15 @@ def expected(text: str) -> tuple[str, str]:
 
 
 def column_text(ddl: str) -> str:
-    """What stands behind the name in the only column of a statement."""
+    """The definition of the only column of a statement, without its name."""
     return ddl.split("\n")[1].strip().split(" ", 1)[1]
 
 
-# --- tables written by hand ----------------------------------------------------------------------
+# --- hand-written tables --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("given", "flink"), cases("dialect_same"))
-def test_type_is_the_same_in_both_directions(given: str, flink: str) -> None:
+def test_type_is_converted_in_both_directions(given: str, flink: str) -> None:
     dialect, foreign = split(given)
     type_ = parse_type(flink)
     found = read_table(f"CREATE TABLE t (c {foreign})", dialect)
@@ -101,19 +101,19 @@ def test_type_is_written(given: str, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_engine_has_a_table_of_its_own(dialect: str) -> None:
+def test_every_engine_has_cases(dialect: str) -> None:
     assert 15 <= len([given for given, _ in cases("dialect_same") if split(given)[0] == dialect])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_rows_are_sound(dialect: str) -> None:
-    """Every row names a kind of loss that there is, and the first spelling is read by its row."""
+def test_rows_are_consistent(dialect: str) -> None:
+    """Every row names a kind of loss, and its first spelling is read by the same row."""
     for row in ENGINES[dialect].rows:
         assert row.loss is None or row.loss in KINDS
         assert row.reads or row.writes
 
 
-# --- statements as engines print them ------------------------------------------------------------
+# --- statements printed by engines ----------------------------------------------------------------
 
 POSTGRES_DUMP = """
 \\restrict 4ql2w8zFOLAh1MJAnX84K3DU7Q8rFE4xzGuar6lauwzYCX19HxLUckEpFb7OqvL
@@ -188,7 +188,7 @@ def test_dump_of_mysql() -> None:
 
 
 @pytest.mark.parametrize(("given", "listing"), cases("dialect_statements"))
-def test_statement_as_people_write_it(given: str, listing: str) -> None:
+def test_hand_written_statements(given: str, listing: str) -> None:
     dialect, text = split(given)
     shown = str(read_table(text, dialect).schema)
 
@@ -196,8 +196,8 @@ def test_statement_as_people_write_it(given: str, listing: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_not_null_inside_of_a_type_is_never_dropped(dialect: str) -> None:
-    """sqlglot's own trees lose it: here it is kept, refused or told."""
+def test_nested_not_null_is_preserved_or_reported(dialect: str) -> None:
+    """sqlglot's trees drop it; here it is preserved, refused or reported."""
     inner = ENGINES[dialect]
     if inner.array is None or "{}[]" == inner.array:
         return
@@ -208,17 +208,17 @@ def test_not_null_inside_of_a_type_is_never_dropped(dialect: str) -> None:
     assert "ARRAY<DATE NOT NULL>" == str(type_.nullable())
 
 
-def test_the_value_of_a_map_is_never_dropped() -> None:
+def test_map_values_are_preserved() -> None:
     for dialect in ("spark", "hive", "databricks"):
         type_ = type_of(from_ddl("CREATE TABLE t (c MAP<STRING NOT NULL, INT NOT NULL>)", dialect))
 
         assert "MAP<VARCHAR(2147483647) NOT NULL, INT NOT NULL>" == str(type_)
 
 
-# --- names, texts, notes -------------------------------------------------------------------------
+# --- names, strings, exact types ------------------------------------------------------------------
 
 
-def test_names_are_kept_as_the_engine_keeps_them() -> None:
+def test_names_have_the_case_that_the_engine_stores() -> None:
     text = 'CREATE TABLE t (Plain INT, "Quoted" INT)'
     kept = {dialect: [c.name for c in from_ddl(text, dialect).columns] for dialect in
             ("postgres", "snowflake", "trino", "redshift", "duckdb", "sqlite")}  # fmt: skip
@@ -233,7 +233,7 @@ def test_names_are_kept_as_the_engine_keeps_them() -> None:
     } == kept
 
 
-def test_two_names_that_are_one_to_the_engine_are_refused() -> None:
+def test_names_that_collide_in_the_engine_are_refused() -> None:
     schema = Schema.new_builder().column("a", "INT").column("A", "INT").build()
     refused = []
     for dialect in DIALECTS:
@@ -246,7 +246,7 @@ def test_two_names_that_are_one_to_the_engine_are_refused() -> None:
     assert [(one, "name-collision") for one in DIALECTS if one not in case_sensitive] == refused
 
 
-def test_a_note_brings_the_exact_type_back_while_it_fits() -> None:
+def test_an_exact_type_in_a_comment_is_used_if_it_matches() -> None:
     schema = one_column(parse_type("TIMESTAMP(9) NOT NULL"))
     text = to_ddl(schema, "spark", on_loss="note")
 
@@ -255,7 +255,7 @@ def test_a_note_brings_the_exact_type_back_while_it_fits() -> None:
     assert "DATE NOT NULL" == str(type_of(from_ddl(changed, "spark")))
 
 
-def test_a_comment_that_looks_like_a_note_stays_a_comment() -> None:
+def test_a_comment_that_looks_like_an_exact_type_is_preserved() -> None:
     schema = Schema.new_builder().column("c", "INT").with_comment("x [flink: BIGINT]").build()
 
     for dialect in DIALECTS:
@@ -264,10 +264,10 @@ def test_a_comment_that_looks_like_a_note_stays_a_comment() -> None:
             assert "x [flink: BIGINT]" == again.columns[0].comment
 
 
-# --- policy and refusals -------------------------------------------------------------------------
+# --- policies and errors --------------------------------------------------------------------------
 
 
-def test_losses_that_change_values_are_refused_unless_taken() -> None:
+def test_losses_that_change_values_are_refused_unless_accepted() -> None:
     schema = one_column(parse_type("TIMESTAMP(9)"))
 
     with pytest.raises(UnsupportedError) as caught:
@@ -282,7 +282,7 @@ def test_losses_that_change_values_are_refused_unless_taken() -> None:
     assert "DECIMAL(38, 18)" == str(type_of(from_ddl(text, on_loss="accept")))
 
 
-def test_columns_that_no_engine_computes_alike_are_left_out() -> None:
+def test_columns_with_other_results_in_engines_are_omitted() -> None:
     builder = Schema.new_builder().column("a", "INT").column("s", "STRING")
     schema = builder.column_by_expression("c", "CHAR_LENGTH(s)").build()
     (loss,) = ddl_losses(schema, "postgres")
@@ -291,7 +291,7 @@ def test_columns_that_no_engine_computes_alike_are_left_out() -> None:
     assert "c" not in to_ddl(schema, "postgres", on_loss="accept").split()
 
 
-def test_every_column_that_cannot_be_read_is_told() -> None:
+def test_all_unreadable_columns_are_reported() -> None:
     with pytest.raises(UnsupportedError) as caught:
         from_ddl("CREATE TABLE t (a mood, b integer, c other)")
 
@@ -319,7 +319,7 @@ def test_every_column_that_cannot_be_read_is_told() -> None:
         ("CREATE TABLE t (a int, b int GENERATED ALWAYS AS (" + "(" * 200, "too-deep", 0),
     ],
 )
-def test_a_text_that_is_no_table(text: str, code: str, column: int) -> None:
+def test_invalid_statements(text: str, code: str, column: int) -> None:
     with pytest.raises((ParseError, UnsupportedError)) as caught:
         from_ddl(text)
 
@@ -328,14 +328,14 @@ def test_a_text_that_is_no_table(text: str, code: str, column: int) -> None:
         assert column == caught.value.diagnostics[0].column
 
 
-def test_a_text_is_bounded_before_anybody_reads_it() -> None:
+def test_input_is_limited_before_it_is_parsed() -> None:
     with pytest.raises(ParseError) as caught:
         from_ddl("CREATE TABLE t (a int)" + " " * 1_000_000)
     assert "text-too-long" == caught.value.code
 
 
 @pytest.mark.parametrize("nested", ["NOT " * 5_000 + "a", "(" * 60 + "a" + ")" * 60, "- " * 900])
-def test_an_expression_that_would_exhaust_the_parser_becomes_an_ordinary_column(
+def test_an_expression_beyond_the_limits_becomes_a_physical_column(
     nested: str,
 ) -> None:
     text = f"CREATE TABLE t (a int, b int GENERATED ALWAYS AS ({nested}) STORED)"
@@ -351,7 +351,7 @@ def test_unknown_dialect() -> None:
     assert set(ALIASES.values()) <= set(DIALECTS)
 
 
-# --- expressions ---------------------------------------------------------------------------------
+# --- expressions ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,7 @@ def test_unknown_dialect() -> None:
         ("postgres",   "a b",                          None),
     ],
 )  # fmt: skip
-def test_expression_is_read_only_in_the_same_meaning(
+def test_expression_is_read_only_with_the_same_meaning(
     dialect: str, foreign: str, flink: str | None
 ) -> None:
     text = f"CREATE TABLE t (a int, b int, s varchar(9), c AS ({foreign}), d int)"
@@ -397,7 +397,7 @@ def test_expression_is_read_only_in_the_same_meaning(
     assert SqlExpression(flink) == getattr(column, "expression", None)
 
 
-# --- real engines --------------------------------------------------------------------------------
+# --- real engines ---------------------------------------------------------------------------------
 
 EVERYTHING = (
     Schema.new_builder()
@@ -415,7 +415,7 @@ EVERYTHING = (
 )
 
 
-def test_sqlite_takes_what_is_written() -> None:
+def test_sqlite_accepts_the_statements() -> None:
     connection = sqlite3.connect(":memory:")
     connection.executescript(to_ddl(EVERYTHING, "sqlite", 'ta"ble;', on_loss="accept"))
     columns = connection.execute('SELECT name, "notnull", pk FROM pragma_table_xinfo(\'ta"ble;\')')
@@ -432,7 +432,7 @@ def test_sqlite_takes_what_is_written() -> None:
 
 
 @pytest.mark.parametrize(("given", "flink"), cases("dialect_same"))
-def test_engines_at_hand_take_every_type(given: str, flink: str) -> None:
+def test_installed_engines_accept_every_type(given: str, flink: str) -> None:
     dialect, foreign = split(given)
     if dialect not in {"sqlite", "duckdb"}:
         return
@@ -452,7 +452,7 @@ def run(dialect: str, script: str) -> Any:
     return connection
 
 
-def test_duckdb_takes_what_is_written() -> None:
+def test_duckdb_accepts_the_statements() -> None:
     connection = run("duckdb", to_ddl(EVERYTHING, "duckdb", 'ta"ble;', on_loss="accept"))
     query = "SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal"
     columns = connection.execute(query).fetchall()
@@ -465,7 +465,7 @@ def test_duckdb_takes_what_is_written() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", 'a"b', "a`b", "a\\", "ä;\n--", "'", "a.b", " "])
-def test_every_engine_quotes_names_so_that_they_stay_names(name: str) -> None:
+def test_every_engine_quotes_names(name: str) -> None:
     for dialect in DIALECTS:
         schema = Schema.new_builder().column("c", "BOOLEAN").with_comment(name).build()
         if dialect == "bigquery" and set(name) & set('"`\\;\n.'):

@@ -1,4 +1,4 @@
-"""Dumps of databases: every table of a script is read, and nothing after its data is lost."""
+"""Database dumps: every table of a script is read, including statements after COPY data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import ParseError, SchemaCoreError, UnsupportedError
 from schema_core.formats.dialects.api import ForeignScript, ForeignTable, read_table, read_tables
 
-#: Written by pg_dump 15: COPY blocks whose lines hold quotes, dollars, comments and statements.
+#: Written by pg_dump 15: COPY data with quotes, dollar signs, comments and statements.
 PG_DUMP = (Path(__file__).parent / "dumps" / "pg_dump.sql").read_text(encoding="utf-8")
 
 MYSQL_DUMP = r"""-- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)
@@ -113,7 +113,7 @@ def test_a_dump_of_sqlite() -> None:
     }
 
 
-# --- data of COPY --------------------------------------------------------------------------------
+# --- data of COPY ---------------------------------------------------------------------------------
 
 BEFORE = "CREATE TABLE t (a int, b text);\n"
 AFTER = "ALTER TABLE ONLY t ADD CONSTRAINT k PRIMARY KEY (a);\nCOMMENT ON TABLE t IS 'x';\n"
@@ -147,7 +147,7 @@ def test_what_follows_the_data_is_read(line: str, copy: str, end: str) -> None:
      'ALTER TABLE t OWNER TO "COPY t FROM stdin;";', "COPY t TO stdout;", "COPY t FROM '/a/b';",
      "\\echo it's", "\\restrict a$$b", "SELECT 1 AS a$b$c;", "COPY u FROM stdin;\n\\."],
 )  # fmt: skip
-def test_nothing_else_is_taken_for_data(before: str) -> None:
+def test_only_copy_data_is_removed(before: str) -> None:
     (table,) = read_tables(f"{BEFORE}{before}\n{AFTER}").tables
 
     assert table.schema.primary_key is not None
@@ -162,19 +162,19 @@ def test_a_backslash_escapes_in_every_literal_of_redshift() -> None:
     assert "it''s; \\" in str(table.schema)
 
 
-def test_an_error_after_data_shows_its_own_line() -> None:
+def test_an_error_after_data_has_the_correct_line() -> None:
     with pytest.raises(ParseError) as found:
         read_tables(f"{BEFORE}COPY t FROM stdin;\nit's\n\\.\nCREATE TABLE u (a int b);")
     (one,) = found.value.diagnostics
     assert (one.line, one.column) == (5, 23)
 
 
-def test_data_that_does_not_end_is_refused() -> None:
+def test_unterminated_data_is_refused() -> None:
     with pytest.raises(ParseError, match="unterminated COPY data"):
         read_tables(f"{BEFORE}COPY t FROM stdin;\n1\ta\n2\tb\n")
 
 
-# --- types of the user ---------------------------------------------------------------------------
+# --- user-defined types ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_data_that_does_not_end_is_refused() -> None:
         ("CREATE TYPE e AS ENUM ('a'); CREATE TYPE p AS (x e[])", "p", "ROW<`x` ARRAY<STRING>>"),
     ],
 )
-def test_declared_types_are_known(declared: str, type_: str, flink: str) -> None:
+def test_declared_types_are_used(declared: str, type_: str, flink: str) -> None:
     (table,) = read_tables(f"{declared}; CREATE TABLE t (c {type_})").tables
 
     assert str(table.schema) == f"(\n  `c` {flink}\n)"
@@ -204,24 +204,24 @@ def test_declared_types_of_duckdb() -> None:
     assert schemas(read_tables(text, "duckdb")) == {"t": "`a` STRING, `b` ROW<`x` INT>"}
 
 
-def test_types_that_double_are_refused() -> None:
+def test_exponentially_large_types_are_refused() -> None:
     steps = "".join(f"CREATE TYPE t{n + 1} AS (a t{n}, b t{n});" for n in range(60))
     with pytest.raises(UnsupportedError) as found:
         read_tables(f"CREATE TYPE t0 AS ENUM ('a');{steps}CREATE TABLE t (a t60)")
     assert found.value.code == "type-not-in-flink"
 
 
-# --- several tables ------------------------------------------------------------------------------
+# --- several tables -------------------------------------------------------------------------------
 
 
-def test_one_schema_of_two_tables_is_refused_with_a_way_out() -> None:
+def test_from_ddl_refuses_two_tables_with_a_hint() -> None:
     with pytest.raises(ParseError) as found:
         read_table("CREATE TABLE a (x int); CREATE TABLE b (x int)")
     assert found.value.code == "multiple-tables"
     assert "read_tables" in str(found.value.hint)
 
 
-def test_mistakes_of_all_tables_are_reported() -> None:
+def test_errors_of_all_tables_are_reported() -> None:
     with pytest.raises(SchemaCoreError) as found:
         read_tables("CREATE TABLE a (x nope); CREATE TABLE b (y int, z neither)")
     assert [one.path for one in found.value.diagnostics] == [
@@ -283,7 +283,7 @@ def test_changes_of_a_table_of_mysql() -> None:
     ["CREATE TABLE c (a int) INHERITS (nope)", "CREATE TABLE c (LIKE nope INCLUDING ALL)",
      "CREATE TABLE c ()", "CREATE TABLE c OF some_type"],
 )  # fmt: skip
-def test_columns_from_elsewhere_are_never_left_out(text: str) -> None:
+def test_tables_with_unknown_columns_are_refused(text: str) -> None:
     with pytest.raises(UnsupportedError) as found:
         read_tables(text)
     assert found.value.code == "missing-columns"
@@ -295,7 +295,7 @@ def test_columns_of_another_table_of_the_script() -> None:
     assert schemas(read_tables(text))["c"] == "`a` INT NOT NULL, `b` STRING, `d` INT"
 
 
-# --- what single engines write -------------------------------------------------------------------
+# --- clauses of single engines --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

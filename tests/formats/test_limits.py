@@ -1,4 +1,4 @@
-"""Stores: what fits, how the rest is cut into parts, and which damage is named."""
+"""Store limits, packing into parts, and malformed parts."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ TABLE = {
         ("glue", "k", "v\n", True),
     ],
 )
-def test_what_fits(store: str, key: str, value: str, fits: bool) -> None:
+def test_limits_of_stores(store: str, key: str, value: str, fits: bool) -> None:
     properties = {key: value}
 
     assert fits == (not list(limit_violations(properties, STORES[store])))
     assert properties == unpack(pack(properties, STORES[store]), STORES[store])
 
 
-def test_map_that_fits_is_only_put_under_the_prefix() -> None:
+def test_map_that_fits_only_gets_the_prefix() -> None:
     packed = pack(TABLE, STORES["hive-derby"])
 
     assert {f"flink.{key}": value for key, value in TABLE.items()} == packed
@@ -78,7 +78,7 @@ def test_table_without_connector_is_marked_for_hive(
     assert mark == pack(connector, STORES["hive-derby"]).get("is_generic")
 
 
-def test_long_value_is_cut_and_joined() -> None:
+def test_long_value_is_split_and_joined() -> None:
     properties = TABLE | {"avro-schema": "x" * 10_000}
     packed = pack(properties, STORES["hive"])
 
@@ -88,7 +88,7 @@ def test_long_value_is_cut_and_joined() -> None:
     assert properties == unpack(packed, STORES["hive"])
 
 
-def test_comment_that_does_not_fit_leaves_the_schema_to_flink() -> None:
+def test_long_comment_does_not_move_the_schema() -> None:
     packed = pack(TABLE | {"schema.1.comment": "\u540d"}, STORES["hive-mysql"])
     left = {key.removeprefix("flink."): value for key, value in packed.items()}
     left = {key: value for key, value in left.items() if "schema-core" not in key}
@@ -96,7 +96,7 @@ def test_comment_that_does_not_fit_leaves_the_schema_to_flink() -> None:
     assert "(\n  `a` [INT],\n  `b` [STRING]\n)" == str(decode_table(left).schema)
 
 
-def test_flink_refuses_a_map_whose_schema_is_in_the_parts() -> None:
+def test_flink_refuses_a_map_with_its_schema_in_parts() -> None:
     properties = TABLE | {"schema.1.name": "\u540d"}
     packed = pack(properties, STORES["hive-mysql"])
     left = {key.removeprefix("flink."): value for key, value in packed.items()}
@@ -108,20 +108,20 @@ def test_flink_refuses_a_map_whose_schema_is_in_the_parts() -> None:
     assert properties == unpack(packed, STORES["hive-mysql"])
 
 
-def test_packed_map_is_packed_anew_for_another_store() -> None:
+def test_packed_map_can_be_packed_for_another_store() -> None:
     properties = TABLE | {"long": "x" * 40_000 + "é"}
     derby = unpack(pack(properties, STORES["hive-derby"]), STORES["hive-derby"])
 
     assert properties == unpack(pack(derby, STORES["hive"]), STORES["hive"])
 
 
-def test_properties_of_the_metastore_itself_are_left_out() -> None:
+def test_metastore_properties_are_ignored() -> None:
     packed = pack(TABLE, STORES["hive-derby"]) | {"transient_lastDdlTime": "7", "EXTERNAL": "TRUE"}
 
     assert TABLE == unpack(packed, STORES["hive-derby"])
 
 
-# --- damage --------------------------------------------------------------------------------------
+# --- malformed parts ------------------------------------------------------------------------------
 
 OWN = "schema.schema-core-1."
 
@@ -165,13 +165,15 @@ PARTS = {number: cut()[f"{OWN}part.{number}"] for number in range(3)}
         ([("part-checksum-mismatch", "checksum")], changed(checksum="0" * 64)),
     ],
 )
-def test_damaged_part_is_named(found: list[tuple[str, str]], properties: dict[str, str]) -> None:
+def test_malformed_part_is_reported(
+    found: list[tuple[str, str]], properties: dict[str, str]
+) -> None:
     assert [(code, OWN + key) for code, key in found] == [
         (one.code, *one.path) for one in malformed_parts(properties)
     ]
 
 
-def test_key_beside_its_part_is_named() -> None:
+def test_key_inside_and_outside_of_parts_is_reported() -> None:
     properties = cut() | {"long": "y", "schema.1.name": "b", "schema.0.name": "a"}
 
     assert {"long", "schema.1.name", "schema.0.name"} == {
@@ -180,13 +182,13 @@ def test_key_beside_its_part_is_named() -> None:
     assert {"duplicate-key"} == {one.code for one in malformed_parts(properties)}
 
 
-def test_count_of_parts_is_never_counted_up_to() -> None:
+def test_a_large_part_count_is_not_iterated() -> None:
     named = [one.path[0] for one in malformed_parts(changed(parts="999999999"))]
 
     assert len(named) < 20
 
 
-# --- names ---------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 
 def schema(*names: str) -> ResolvedSchema:
@@ -220,7 +222,7 @@ def schema(*names: str) -> ResolvedSchema:
         ),
     ],
 )
-def test_names_that_the_store_cannot_hold(
+def test_names_that_the_store_does_not_support(
     store: str, path: ObjectPath, columns: ResolvedSchema, comment: str | None, codes: list[str]
 ) -> None:
     found = check_names(path, columns, (), comment, STORES[store])
@@ -228,7 +230,7 @@ def test_names_that_the_store_cannot_hold(
     assert codes == [one.code for one in found]
 
 
-def test_partition_columns_have_a_limit_of_their_own() -> None:
+def test_partition_columns_have_their_own_limit() -> None:
     name = "p" * 129
     with pytest.raises(UnsupportedError) as caught:
         require_names(ObjectPath("d", "t"), schema(name), (name,), None, STORES["hive-derby"])
@@ -236,7 +238,7 @@ def test_partition_columns_have_a_limit_of_their_own() -> None:
     assert "name-too-long" == caught.value.code
 
 
-def test_unknown_store_is_refused_with_those_that_there_are() -> None:
+def test_unknown_store_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         store_named("oracle")
 

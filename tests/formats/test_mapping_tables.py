@@ -1,4 +1,4 @@
-"""The tables of docs/types-and-formats.md show every kind of type."""
+"""The tables of docs/types-and-formats.md include every class of type."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from schema_core.types import DistinctType, parse_type
 
 
 def test_every_class_of_type_is_shown() -> None:
-    """A distinct type has no text of its own."""
+    """A distinct type has no string form of its own."""
     assert set(TO_ARROW) - {DistinctType} == {type(parse_type(sql)) for sql in SHOWN}

@@ -1,4 +1,4 @@
-"""Property maps: the keys that Flink writes, what reading accepts, and what does not fit."""
+"""Property maps: the keys that Flink writes, what decoding accepts, and losses."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ WRITTEN = {
 }
 
 
-# --- tables --------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def test_table_is_written_with_the_keys_of_flink() -> None:
@@ -115,7 +115,7 @@ def test_table_is_read_back() -> None:
 
 
 def changed(**changes: str | None) -> dict[str, str]:
-    """The map with some keys set (``__`` stands for a dot, ``_`` for a dash) or taken away."""
+    """The map with some keys set or removed; ``__`` is a dot, ``_`` a dash."""
     named = {key.replace("__", ".").replace("_", "-"): value for key, value in changes.items()}
     return {key: value for key, value in (WRITTEN | named).items() if value is not None}
 
@@ -166,13 +166,13 @@ def test_incomplete_map_is_refused(code: str, properties: dict[str, str]) -> Non
         ([], changed(distribution__buckets="+3")),
     ],
 )
-def test_what_flink_drops_is_told(ignored: list[str], properties: dict[str, str]) -> None:
+def test_dropped_keys_are_reported(ignored: list[str], properties: dict[str, str]) -> None:
     decode_table(properties)
 
     assert [(key,) for key in ignored] == [one.path for one in ignored_keys(properties)]
 
 
-def test_number_in_a_key_is_never_counted_up_to() -> None:
+def test_a_large_row_number_is_not_iterated() -> None:
     with pytest.raises(SchemaError):
         decode_table(
             {"schema.0.name": "a", "schema.0.data-type": "INT", "schema.999999999.name": "b"}
@@ -181,7 +181,7 @@ def test_number_in_a_key_is_never_counted_up_to() -> None:
         decode_table({"partition.keys.2147483646.name": "b"})
 
 
-def test_columns_may_lie_under_an_older_prefix() -> None:
+def test_columns_may_have_an_older_prefix() -> None:
     old = {"generic.table.schema.0.name": "a", "generic.table.schema.0.data-type": "INT"}
 
     read = decode_table(old, "generic.table.schema")
@@ -195,7 +195,7 @@ def test_columns_may_lie_under_an_older_prefix() -> None:
     assert "(\n\n)" == str(decode_table(old).schema)
 
 
-# --- what does not fit ---------------------------------------------------------------------------
+# --- losses ---------------------------------------------------------------------------------------
 
 COMMA = Schema.new_builder().column("a,b", "INT NOT NULL").primary_key("a,b").build()
 
@@ -210,7 +210,7 @@ COMMA = Schema.new_builder().column("a,b", "INT NOT NULL").primary_key("a,b").bu
         ("lossy-comment", CatalogTable(Schema(), comment="")),
     ],
 )  # fmt: skip
-def test_loss_is_refused_unless_asked_for(code: str, table: CatalogTable) -> None:
+def test_loss_is_refused_by_default(code: str, table: CatalogTable) -> None:
     resolved = resolve_table(table, RESOLVER)
 
     with pytest.raises(UnsupportedError) as caught:
@@ -221,7 +221,7 @@ def test_loss_is_refused_unless_asked_for(code: str, table: CatalogTable) -> Non
     encode_table(resolved, on_loss="flink")
 
 
-def test_flinks_own_way_lets_options_win() -> None:
+def test_options_override_in_flinks_policy() -> None:
     table = resolve_table(
         CatalogTable(
             Schema.new_builder().column("a", "INT").build(),
@@ -238,7 +238,7 @@ def test_flinks_own_way_lets_options_win() -> None:
     } == encode_table(table, on_loss="flink")
 
 
-def test_all_losses_are_told_at_once() -> None:
+def test_all_losses_are_reported_at_once() -> None:
     table = resolve_table(
         CatalogTable(Schema(), comment="", options={"schema": "s", "snapshot": "1"}), RESOLVER
     )
@@ -251,7 +251,7 @@ def test_all_losses_are_told_at_once() -> None:
     ]
 
 
-# --- views, materialized tables, models ----------------------------------------------------------
+# --- views, materialized tables, models -----------------------------------------------------------
 
 
 def test_view_keeps_its_queries_outside_of_the_map() -> None:
@@ -342,7 +342,7 @@ def test_model() -> None:
     assert properties == encode_model(resolve_model(decode_model(properties), RESOLVER))
 
 
-def test_map_of_a_model_keeps_columns_alone() -> None:
+def test_map_of_a_model_stores_only_columns() -> None:
     keyed = Schema.new_builder().column("a", "INT NOT NULL").primary_key("a").build()
     model = resolve_model(CatalogModel(keyed, Schema()), RESOLVER)
 
@@ -352,7 +352,7 @@ def test_map_of_a_model_keeps_columns_alone() -> None:
     assert "lossy-model-schema" == caught.value.code
 
 
-def test_policy_that_there_is_not_is_refused() -> None:
+def test_unknown_policy_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         encode_table(resolve_table(TABLE, RESOLVER), on_loss="ignore")  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Spark types by a table written by hand; PySpark's classes need no session."""
+"""Spark types compared with a hand-written table; PySpark's classes need no session."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_physical_type(sql: str, ddl: str, nullable: bool) -> None:
         (spark.StructType([spark.StructField("a", spark.NullType())]), "ROW<`a` NULL>"),
     ],
 )  # fmt: skip
-def test_type_of_a_field_without_note(found: spark.DataType, sql: str) -> None:
+def test_type_of_a_field_without_metadata(found: spark.DataType, sql: str) -> None:
     assert sql == from_spark(found).as_summary_string()
 
 
@@ -99,7 +99,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("odd", ODD, ids=str)
-def test_a_column_that_nothing_stands_for_leaves_the_others(odd: spark.DataType) -> None:
+def test_refused_columns_do_not_affect_others(odd: spark.DataType) -> None:
     struct = spark.StructType(
         [spark.StructField("id", spark.LongType(), False), spark.StructField("odd", odd)]
     )
@@ -114,20 +114,20 @@ def test_a_column_that_nothing_stands_for_leaves_the_others(odd: spark.DataType)
 
 
 def forgetting(sql: str, physical: spark.DataType, **metadata: Any) -> str:
-    """What is read of a nullable field with the note of a type."""
+    """The type of a nullable field with the metadata of a type."""
     return from_struct_field(
         spark.StructField("f", physical, True, {TYPE_KEY: sql, **metadata})
     ).as_summary_string()
 
 
-def test_a_note_survives_a_file_that_forgets_not_null() -> None:
+def test_metadata_matches_a_file_without_not_null() -> None:
     physical = spark.StructType([spark.StructField("a", spark.StringType())])
     sql = "ROW<`a` CHAR(3) NOT NULL> NOT NULL"
 
     assert sql == forgetting(sql, physical)
 
 
-def test_a_note_is_believed_only_while_the_field_fits() -> None:
+def test_metadata_is_used_only_if_the_field_matches() -> None:
     assert "BIGINT" == forgetting("CHAR(3)", spark.LongType())
     assert "DECIMAL(5, 3)" == forgetting("DECIMAL(5, 2)", spark.DecimalType(5, 3))
     assert "TIME(0)" == forgetting("TIME(3)", spark.TimeType(0))
@@ -137,7 +137,7 @@ def test_a_note_is_believed_only_while_the_field_fits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "physical", "sql"),
+    ("declared", "physical", "sql"),
     [
         ("char(3)",                      spark.StringType(),                     "CHAR(3)"),
         ("array<varchar(5)>",            spark.ArrayType(spark.StringType()),
@@ -150,18 +150,18 @@ def test_a_note_is_believed_only_while_the_field_fits() -> None:
         ("char(",                        spark.StringType(),                     "STRING"),
     ],
 )  # fmt: skip
-def test_what_spark_notes_of_char_and_varchar(
-    told: str, physical: spark.DataType, sql: str
+def test_sparks_metadata_for_char_and_varchar(
+    declared: str, physical: spark.DataType, sql: str
 ) -> None:
-    field = spark.StructField("f", physical, True, {"__CHAR_VARCHAR_TYPE_STRING": told})
+    field = spark.StructField("f", physical, True, {"__CHAR_VARCHAR_TYPE_STRING": declared})
 
     assert sql == from_struct_field(field).as_summary_string()
 
 
-def test_our_note_goes_before_that_of_spark() -> None:
-    told = {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
+def test_exact_type_overrides_sparks_metadata() -> None:
+    declared = {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
 
-    assert "VARCHAR(3)" == forgetting("VARCHAR(3)", spark.StringType(), **told)
+    assert "VARCHAR(3)" == forgetting("VARCHAR(3)", spark.StringType(), **declared)
 
 
 def test_a_collation_is_a_loss() -> None:
@@ -188,7 +188,7 @@ def test_a_collation_is_a_loss() -> None:
     ["TIMESTAMP(9)", "TIMESTAMP_LTZ(7)", "ARRAY<TIMESTAMP(8)>", "INTERVAL SECOND(7)",
      "TIMESTAMP(9) WITH TIME ZONE"],
 )  # fmt: skip
-def test_digits_that_spark_has_not_are_refused_or_noted(sql: str) -> None:
+def test_nanoseconds_are_refused_or_kept_as_metadata(sql: str) -> None:
     type_ = parse_type(sql)
     with pytest.raises(UnsupportedError) as caught:
         to_struct_field("f", type_)
@@ -200,7 +200,7 @@ def test_digits_that_spark_has_not_are_refused_or_noted(sql: str) -> None:
     assert {} == to_struct_field("f", type_, on_loss="accept").metadata
 
 
-def test_a_schema_keeps_comments_and_hints() -> None:
+def test_a_schema_keeps_comments_and_layouts() -> None:
     resolved = ResolvedSchema.of(
         [PhysicalColumn("a", parse_type("ROW<b CHAR(3) 'in'>"), comment="out")]
     )
@@ -214,7 +214,7 @@ def test_a_schema_keeps_comments_and_hints() -> None:
     assert "[]" == to_struct_field("a", parse_type("INT"), layout="[]").metadata[LAYOUT_KEY]
 
 
-def test_nesting_is_bounded() -> None:
+def test_depth_is_limited() -> None:
     found: spark.DataType = spark.IntegerType()
     for _ in range(5_000):
         found = spark.ArrayType(found)
@@ -228,5 +228,5 @@ def test_nesting_is_bounded() -> None:
     assert MAX_DEPTH - 1 == str(from_spark(just)).count("ARRAY")
 
 
-def test_arrow_and_spark_hold_the_same_types() -> None:
+def test_arrow_and_spark_support_the_same_types() -> None:
     assert set(TO_ARROW) == set(TO_SPARK)

@@ -1,4 +1,4 @@
-"""Spark's DDL and JSON without a JVM; tests/spark compares the same texts with a live session."""
+"""Spark's DDL and JSON without a JVM; tests/spark compares the same inputs with a live session."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def brief(tree: Any) -> str:
 
 
 def field(tree: dict[str, Any]) -> str:
-    told = json.dumps(tree["metadata"]) if tree["metadata"] else ""
-    return f"{tree['name']} {brief(tree['type'])}{'' if tree['nullable'] else '!'}{told}"
+    metadata = json.dumps(tree["metadata"]) if tree["metadata"] else ""
+    return f"{tree['name']} {brief(tree['type'])}{'' if tree['nullable'] else '!'}{metadata}"
 
 
 def test_the_meaning_of_a_bare_timestamp_is_an_option() -> None:
@@ -56,7 +56,7 @@ def test_the_meaning_of_a_bare_timestamp_is_an_option() -> None:
 
 
 @pytest.mark.parametrize("opening", ["array<", "struct<a:", "map<int,"])
-def test_nesting_is_bounded(opening: str) -> None:
+def test_depth_is_limited(opening: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_spark_type(opening * 100_000)
     assert "too-deep" == caught.value.code
@@ -86,7 +86,7 @@ def test_a_schema_as_ddl() -> None:
     assert "t TIMESTAMP_NTZ" == to_ddl(nanos, on_loss="accept")
 
 
-def test_columns_of_ddl_that_flink_has_no_type_for() -> None:
+def test_ddl_columns_without_a_flink_type() -> None:
     found = from_ddl("a INT, b INTERVAL, c STRING COLLATE UNICODE_CI, d GEOMETRY(4326), e CHAR(0)")
 
     assert ["`a` INT", "`c` STRING"] == [str(column) for column in found.schema.columns]
@@ -96,7 +96,7 @@ def test_columns_of_ddl_that_flink_has_no_type_for() -> None:
     assert [("c",)] == [loss.path for loss in found.losses]
 
 
-def test_a_schema_as_json_keeps_everything() -> None:
+def test_json_preserves_the_schema() -> None:
     resolved = ResolvedSchema.of(
         [PhysicalColumn("a", parse_type("MAP<INT, CHAR(3) NOT NULL>"), comment="x"),
          PhysicalColumn("b", parse_type("ROW<c VARCHAR(7) NOT NULL 'y'> NOT NULL"))]
@@ -133,7 +133,7 @@ FIELD = '{"name": "a", "type": "long", "nullable": true, "metadata": {}}'
          "invalid-spark-schema", ("field 'a'", "element")),
     ],
 )  # fmt: skip
-def test_json_that_is_no_struct_is_refused(text: str, code: str, path: tuple[str, ...]) -> None:
+def test_json_other_than_a_struct_is_refused(text: str, code: str, path: tuple[str, ...]) -> None:
     if text.startswith('{"name"') or "field" in str(path):
         text = f'{{"type": "struct", "fields": [{text}]}}'
     with pytest.raises(SchemaError) as caught:
@@ -142,7 +142,7 @@ def test_json_that_is_no_struct_is_refused(text: str, code: str, path: tuple[str
     assert (code, path) == (caught.value.code, caught.value.path)
 
 
-def test_json_is_bounded_in_depth() -> None:
+def test_depth_of_json_is_limited() -> None:
     array = '{"type": "array", "containsNull": true, "elementType": '
     for levels in (MAX_DEPTH, 100_000):
         deep = FIELD.replace('"long"', array * levels + '"long"' + "}" * levels)
@@ -151,7 +151,7 @@ def test_json_is_bounded_in_depth() -> None:
         assert caught.value.code in {"too-deep", "text-too-long"}
 
 
-def test_nothing_that_json_names_is_imported() -> None:
+def test_classes_named_in_json_are_not_imported() -> None:
     udt = {"type": "udt", "class": None, "pyClass": "os.x", "serializedClass": "gASV"}
     field = json.loads(FIELD) | {"type": {**udt, "sqlType": "long"}}
     found = from_json(json.dumps({"type": "struct", "fields": [field]}))

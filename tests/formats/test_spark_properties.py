@@ -1,4 +1,4 @@
-"""Spark's own properties of a table: one key or parts, partition and bucket columns, damage."""
+"""Spark's table properties: schemas as a whole or in parts, partition and bucket columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from schema_core.schema.unresolved import Schema
 RECORDED = Path(__file__).parents[2] / "properties" / "corpus" / "maps" / "spark-4.3.0.jsonl.gz"
 NOTE = "schema_core.type"
 
-#: As Spark 4 leaves a partitioned and bucketed table in a metastore.
+#: The properties of a partitioned and bucketed table that Spark 4 wrote.
 WRITTEN_BY_SPARK = {
     "spark.sql.create.version": "4.0.0",
     "spark.sql.sources.provider": "parquet",
@@ -50,7 +50,7 @@ WRITTEN_BY_SPARK = {
 }
 
 
-def test_table_of_spark_is_read() -> None:
+def test_table_written_by_spark_is_read() -> None:
     found = read_map(WRITTEN_BY_SPARK)
 
     assert ("spark",) == found.layers
@@ -64,7 +64,7 @@ def test_table_of_spark_is_read() -> None:
 
 
 def without_notes(tree: Any) -> Any:
-    """A tree of Spark's JSON without the types that we note in it."""
+    """A tree of Spark's JSON without exact types."""
     if isinstance(tree, dict):
         return {key: without_notes(one) for key, one in tree.items() if key != NOTE}
     return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
@@ -77,7 +77,7 @@ def recorded() -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("properties", recorded())
-def test_what_spark_wrote_is_written_again(properties: dict[str, str]) -> None:
+def test_properties_written_by_spark_are_reproduced(properties: dict[str, str]) -> None:
     read, _ = read_spark_table(properties)
     provider = properties["spark.sql.sources.provider"]
     written = write_spark_table(resolve_table(read, SchemaResolver()), provider)
@@ -103,7 +103,7 @@ def table(columns: int) -> ResolvedCatalogTable:
 
 
 @pytest.mark.parametrize("columns", [2, 40, 400])
-def test_schema_is_cut_at_four_thousand_characters(columns: int) -> None:
+def test_schema_is_split_at_four_thousand_characters(columns: int) -> None:
     written = table(columns)
     properties = write_spark_table(written)
     read, _ = read_spark_table(properties)
@@ -142,7 +142,7 @@ CUT = write_spark_table(table(60))
         ("missing-key", f"{SCHEMA}.sortCol.0", {f"{SCHEMA}.numSortCols": "1"}),
     ],
 )
-def test_damaged_list_is_named(code: str, key: str, changes: dict[str, str | None]) -> None:
+def test_malformed_list_is_reported(code: str, key: str, changes: dict[str, str | None]) -> None:
     harmed = {name: value for name, value in (CUT | changes).items() if value is not None}
 
     assert (code, (key,)) in {(error.code, error.path) for error in malformed_properties(harmed)}
@@ -150,7 +150,7 @@ def test_damaged_list_is_named(code: str, key: str, changes: dict[str, str | Non
         read_spark_table(harmed)
 
 
-def test_cut_part_is_no_json() -> None:
+def test_truncated_part_is_invalid_json() -> None:
     key = f"{SCHEMA}.part.1"
 
     with pytest.raises(SchemaCoreError) as caught:
@@ -159,18 +159,18 @@ def test_cut_part_is_no_json() -> None:
     assert (SCHEMA,) == caught.value.path[:1]
 
 
-def test_count_of_parts_is_never_counted_up_to() -> None:
+def test_a_large_part_count_is_not_iterated() -> None:
     assert len(list(malformed_properties(CUT | {PARTS: "999999999"}))) < 9
 
 
-def test_order_within_buckets_is_told_as_dropped() -> None:
+def test_sort_order_of_buckets_is_reported_as_dropped() -> None:
     sorted_ = {f"{SCHEMA}.numSortCols": "1", f"{SCHEMA}.sortCol.0": "Id"}
     _, notes = read_spark_table(WRITTEN_BY_SPARK | sorted_)
 
     assert ("ignored-key", (f"{SCHEMA}.numSortCols",)) in {(one.code, one.path) for one in notes}
 
 
-def test_columns_that_are_not_there_are_named() -> None:
+def test_unknown_columns_are_reported() -> None:
     harmed = WRITTEN_BY_SPARK | {f"{SCHEMA}.partCol.0": "q", f"{SCHEMA}.bucketCol.0": "id"}
 
     assert [(f"{SCHEMA}.partCol.0",), (f"{SCHEMA}.bucketCol.0",)] == [
@@ -179,15 +179,15 @@ def test_columns_that_are_not_there_are_named() -> None:
     assert () == verify(WRITTEN_BY_SPARK)
 
 
-def test_lengths_of_strings_are_noted_as_spark_does() -> None:
+def test_string_lengths_are_stored_as_spark_does() -> None:
     builder = Schema.new_builder().column("c", "CHAR(3) NOT NULL").column("v", "VARCHAR(7)")
     written = resolve_table(CatalogTable(builder.column("s", "STRING").build()), SchemaResolver())
     properties = write_spark_table(written)
-    noted = [
+    recorded = [
         field["metadata"].get("__CHAR_VARCHAR_TYPE_STRING")
         for field in json.loads(properties[SCHEMA])["fields"]
     ]
     read, _ = read_spark_table(properties)
 
-    assert ["char(3)", "varchar(7)", None] == noted
+    assert ["char(3)", "varchar(7)", None] == recorded
     assert written.resolved_schema == SchemaResolver().resolve(read.schema)

@@ -1,4 +1,4 @@
-"""Every damage of a map at once, each with its key."""
+"""Verification: every malformed key of a map is reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ REFRESH = {
     "refresh-handler-bytes": "AQL/",
 }
 
-#: Our own key -> Flink's key that it contradicts.
+#: Sidecar key -> the conflicting key of Flink.
 CONTRADICTED = {
     "schema.schema-core-1.primary-key": "schema.primary-key.name",
     "schema.schema-core-1.refresh-handler": "refresh-handler-bytes",
@@ -57,7 +57,7 @@ CONTRADICTED = {
 }
 
 
-def test_sound_maps_have_no_damage() -> None:
+def test_valid_maps_have_no_diagnostics() -> None:
     assert () == verify({})
     assert () == verify(SOUND)
     assert () == verify(SOUND | REFRESH)
@@ -68,7 +68,7 @@ def test_sound_maps_have_no_damage() -> None:
 @pytest.mark.parametrize(
     ("code", "key", "value"),
     [
-        # what is missing
+        # missing keys
         ("missing-key", "schema.0.name", None),
         ("missing-key", "schema.0.data-type", None),
         ("missing-key", "schema.1.data-type", None),
@@ -85,7 +85,7 @@ def test_sound_maps_have_no_damage() -> None:
         ("missing-key", "expanded-query", None),
         ("missing-key", "freshness-interval", None),
         ("missing-key", "refresh-mode", None),
-        # what should not be there
+        # unexpected keys
         ("unknown-key", "schema.0.typ", "INT"),
         ("unknown-key", "schema.1.metadata", "lost"),
         ("unknown-key", "schema.primary-key.enforced", "true"),
@@ -111,7 +111,7 @@ def test_sound_maps_have_no_damage() -> None:
         ("duplicate-key", "schema.schema-core-1.primary-key", '["pk","id"]'),
         ("duplicate-key", "schema.schema-core-1.refresh-handler", ""),
         ("duplicate-key", "schema.schema-core-1.options", '{"schema-x":"1"}'),
-        # meaning
+        # resolution
         ("stale-type", "schema.1.data-type", "INT"),
         ("stale-type", "schema.watermark.0.strategy.data-type", "INT"),
         ("unknown-type", "schema.0.data-type", "BIGIN"),
@@ -120,7 +120,7 @@ def test_sound_maps_have_no_damage() -> None:
         ("unknown-column", "schema.index.0.columns", "x"),
     ],
 )
-def test_damage_is_told_with_its_key(code: str, key: str, value: str | None) -> None:
+def test_malformed_key_is_reported(code: str, key: str, value: str | None) -> None:
     harmed = SOUND | REFRESH | {key: value}
     found = verify({name: one for name, one in harmed.items() if one is not None})
     place = CONTRADICTED[key] if code == "duplicate-key" else key
@@ -130,7 +130,7 @@ def test_damage_is_told_with_its_key(code: str, key: str, value: str | None) -> 
     assert any(place.startswith(step) for step in places) or code == "unknown-column"
 
 
-def test_damage_is_told_all_at_once() -> None:
+def test_all_malformed_keys_are_reported_at_once() -> None:
     harmed = SOUND | {
         "schema.5.name": "far",
         "schema.00.name": "id",
@@ -153,13 +153,13 @@ def test_damage_is_told_all_at_once() -> None:
     ] == [one for one in found if one != ("missing-key", "schema.00.data-type")]
 
 
-def test_hint_names_the_key_that_was_meant() -> None:
+def test_hint_suggests_a_similar_key() -> None:
     (found,) = verify(SOUND | {"schema.0.data-typ": "INT"})
 
     assert "did you mean 'schema.0.data-type'?" == found.hint
 
 
-def test_number_in_a_key_is_never_counted_up_to() -> None:
+def test_a_large_row_number_is_not_iterated() -> None:
     started = time.process_time()
     found = verify(SOUND | {"schema.999999999.name": "far", "partition.keys.99999999999.name": "x"})
 
@@ -180,7 +180,7 @@ def test_long_map_is_verified_in_linear_time() -> None:
     assert time.process_time() - started < 3
 
 
-def test_damaged_parts_are_told_before_what_is_in_them() -> None:
+def test_malformed_parts_are_reported_before_their_content() -> None:
     packed = pack(SOUND | {"schema.0.name": "é"}, STORES["hive"])
     key = "flink.schema.schema-core-1.part.0"
 
@@ -199,7 +199,7 @@ def test_damaged_parts_are_told_before_what_is_in_them() -> None:
         ("duplicate-key", {PARTS: "1", f"{SCHEMA}.part.0": "{}", SCHEMA: "{}"}),
     ],
 )  # fmt: skip
-def test_other_layers_are_verified(code: str, stored: dict[str, str]) -> None:
+def test_other_encodings_are_verified(code: str, stored: dict[str, str]) -> None:
     assert [code] == [one.code for one in verify(stored)]
 
 

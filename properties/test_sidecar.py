@@ -1,4 +1,4 @@
-"""Laws of what we add to property maps: nothing is lost, and no store does harm unnoticed."""
+"""Invariants of sidecar keys and parts: nothing is lost, and changes by a store are detected."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shuffled(properties: Mapping[str, str], seed: int) -> dict[str, str]:
     return dict(items)
 
 
-def carried(encode: Callable[..., dict[str, str]], resolved: object) -> dict[str, str] | None:
+def encoded(encode: Callable[..., dict[str, str]], resolved: object) -> dict[str, str] | None:
     """The map, or None for the only reason that is left: a type without text."""
     try:
         return encode(resolved, on_loss="carry")
@@ -53,11 +53,9 @@ def carried(encode: Callable[..., dict[str, str]], resolved: object) -> dict[str
 
 
 @given(tables(), STORE_NAMES, SEEDS)
-def test_carried_table_is_equal_through_every_store(
-    table: CatalogTable, store: str, seed: int
-) -> None:
+def test_table_is_restored_from_every_store(table: CatalogTable, store: str, seed: int) -> None:
     resolved = resolve_table(table, RESOLVER)
-    if (properties := carried(encode_table, resolved)) is None:
+    if (properties := encoded(encode_table, resolved)) is None:
         return
     packed = pack(properties, STORES[store])
     unpacked = unpack(shuffled(packed, seed), STORES[store])
@@ -79,9 +77,9 @@ def test_carried_table_is_equal_through_every_store(
 
 
 @given(materialized_tables())
-def test_carried_materialized_table_is_equal(table: CatalogMaterializedTable) -> None:
+def test_materialized_table_is_restored(table: CatalogMaterializedTable) -> None:
     resolved = resolve_materialized_table(table, RESOLVER)
-    if (properties := carried(encode_materialized_table, resolved)) is None:
+    if (properties := encoded(encode_materialized_table, resolved)) is None:
         return
     read = resolve_materialized_table(decode_materialized_table(properties), RESOLVER)
 
@@ -96,9 +94,9 @@ def test_carried_materialized_table_is_equal(table: CatalogMaterializedTable) ->
 
 @given(models())
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_carried_model_is_equal(model: CatalogModel) -> None:
+def test_model_is_restored(model: CatalogModel) -> None:
     resolved = resolve_model(model, RESOLVER)
-    if (properties := carried(encode_model, resolved)) is None:
+    if (properties := encoded(encode_model, resolved)) is None:
         return
     read = resolve_model(decode_model(properties), RESOLVER)
 
@@ -108,7 +106,7 @@ def test_carried_model_is_equal(model: CatalogModel) -> None:
     assert properties == encode_model(read, on_loss="carry")
 
 
-# --- stores --------------------------------------------------------------------------------------
+# --- stores ---------------------------------------------------------------------------------------
 
 TEXTS = st.text(max_size=20) | st.integers(0, 9_000).map(lambda length: "é" * length)
 KEYS = st.text(max_size=300) | st.sampled_from(["schema.0.name", "schema.1.comment", "connector"])
@@ -126,7 +124,9 @@ def test_any_map_fits_any_store(properties: dict[str, str], store: str, seed: in
 
 
 @given(MAPS, STORE_NAMES, st.data())
-def test_damaged_part_is_named(properties: dict[str, str], store: str, data: st.DataObject) -> None:
+def test_malformed_part_is_reported(
+    properties: dict[str, str], store: str, data: st.DataObject
+) -> None:
     properties["long"] = "x" * 5_000 + "é"
     packed = pack(properties, STORES["hive"])
     inner = {key.removeprefix("flink."): value for key, value in packed.items()}

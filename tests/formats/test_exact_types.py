@@ -1,4 +1,4 @@
-"""Notes of user-defined types: what they say, and what comes of those that are damaged."""
+"""Exact-type metadata of user-defined types, and invalid metadata."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NESTED = DataTypes.MAP(DataTypes.STRING(), DataTypes.ARRAY(USER.not_null()))
 
 
 @pytest.mark.parametrize("type_", [MONEY, MONEY.not_null(), USER, NESTED], ids=str)
-def test_a_path_comes_back_with_what_it_stands_for(type_: DataType) -> None:
-    told = exact_type(type_metadata(type_))
+def test_user_defined_types_are_restored_without_their_catalog(type_: DataType) -> None:
+    found = exact_type(type_metadata(type_))
 
-    assert type_ == told
+    assert type_ == found
     assert type_ == from_field(to_field("f", type_))
 
 
-def test_a_note_without_definitions_is_not_believed() -> None:
+def test_metadata_without_definitions_is_ignored() -> None:
     field = to_field("f", MONEY)
-    told = {TYPE_KEY.encode(): field.metadata[TYPE_KEY.encode()]}
+    found = {TYPE_KEY.encode(): field.metadata[TYPE_KEY.encode()]}
 
-    assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
+    assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(found))
 
 
 @pytest.mark.parametrize(
@@ -54,25 +54,25 @@ def test_a_note_without_definitions_is_not_believed() -> None:
         {"fields": "STRUCTURED<'x'>", "class": "no class", "description": None},
     ],
 )
-def test_a_damaged_definition_leaves_the_physical_type(definition: object) -> None:
+def test_an_invalid_definition_leaves_the_physical_type(definition: object) -> None:
     field = to_field("f", MONEY)
-    damaged = json.dumps({"`c`.`d`.`money`": definition})
-    for text in (damaged, "{", "[]", "5", "[" * 100_000):
-        told = {**field.metadata, DEFINITIONS_KEY.encode(): text.encode()}
+    invalid = json.dumps({"`c`.`d`.`money`": definition})
+    for text in (invalid, "{", "[]", "5", "[" * 100_000):
+        found = {**field.metadata, DEFINITIONS_KEY.encode(): text.encode()}
 
-        assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(told))
+        assert parse_type("DECIMAL(10, 2)") == from_field(field.with_metadata(found))
 
 
-def test_what_nothing_holds_is_refused_under_a_path_too() -> None:
+def test_unsupported_source_types_are_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("f", DistinctType(MONEY.path, DataTypes.DESCRIPTOR()))
 
     assert "type-not-in-arrow" == caught.value.code
 
 
-def test_a_path_that_stands_for_two_types_is_not_told() -> None:
+def test_a_path_with_two_definitions_is_omitted() -> None:
     other = DistinctType(MONEY.path, parse_type("INT"))
     row = DataTypes.ROW([DataTypes.FIELD("a", MONEY), DataTypes.FIELD("b", other)])
 
     assert [TYPE_KEY] == list(type_metadata(row))
-    assert row == from_field(to_field("f", row))  # the fields within tell theirs
+    assert row == from_field(to_field("f", row))  # the nested fields have metadata of their own

@@ -1,4 +1,4 @@
-"""Older maps: which version wrote them, what they say today, and what could not be known."""
+"""Maps of older versions: detecting the version, conversion, and notes on missing information."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schema_core.schema.resolve import SchemaResolver
 
 
 def columns(*fields: str, **rest: str) -> dict[str, str]:
-    """A map of columns, each a text ``name: key=value; key=value``."""
+    """A map of columns, each given as ``name: key=value; key=value``."""
     found = {key.replace("__", "."): value for key, value in rest.items()}
     for number, field in enumerate(fields):
         name, _, values = field.partition(": ")
@@ -24,7 +24,7 @@ def columns(*fields: str, **rest: str) -> dict[str, str]:
     return found
 
 
-# --- types of 1.9 --------------------------------------------------------------------------------
+# --- type information of 1.9 ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,21 @@ def test_type_information_becomes_sql(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     "old", ["varchar", "VARCHAR(10)", "INTEGER", "POJO<com.acme.Order>", "ROW<"]
 )
-def test_other_texts_are_no_type_information(old: str) -> None:
+def test_invalid_type_information_is_refused(old: str) -> None:
     with pytest.raises(SchemaError) as caught:
         read_map(columns(f"a: type={old}"))
 
     assert ("invalid-legacy-type", ("schema.0.type",)) == (caught.value.code, caught.value.path)
 
 
-def test_sql_type_is_believed_where_both_are_given() -> None:
+def test_sql_type_overrides_type_information() -> None:
     found = read_map(columns("a: type=INT; data-type=BIGINT"))
 
     assert "(\n  `a` [BIGINT]\n)" == str(found.object.schema)  # type: ignore[union-attr]
     assert {"mixed-versions", "duplicate-type"} <= {note.code for note in found.notes}
 
 
-# --- descriptors ---------------------------------------------------------------------------------
+# --- descriptors ----------------------------------------------------------------------------------
 
 BOUNDED = (
     "rowtime.timestamps.type=from-field; rowtime.timestamps.from={0}; "
@@ -144,9 +144,7 @@ OWN_CLASS = (
         (["a: data-type=INT; from=a"], "`a` [INT]", set()),
     ],
 )
-def test_descriptor_is_said_with_columns_of_today(
-    old: list[str], shown: str, notes: set[str]
-) -> None:
+def test_descriptor_is_converted_to_columns(old: list[str], shown: str, notes: set[str]) -> None:
     found = read_map(columns(*old))
 
     assert f"(\n  {shown}\n)" == str(found.object.schema)  # type: ignore[union-attr]
@@ -161,7 +159,7 @@ def test_gap_in_a_descriptor_is_refused() -> None:
     assert ("missing-key", ("schema.0.name",)) == (caught.value.code, caught.value.path)
 
 
-# --- 1.10 to 2.2 ---------------------------------------------------------------------------------
+# --- 1.10 to 2.2 ----------------------------------------------------------------------------------
 
 
 def test_metadata_column_without_virtual_is_not_virtual() -> None:
@@ -171,7 +169,7 @@ def test_metadata_column_without_virtual_is_not_virtual() -> None:
     assert ["virtual-assumed"] == [note.code for note in found.notes]
 
 
-def test_one_query_stands_for_both() -> None:
+def test_single_query_is_used_for_both() -> None:
     refresh = {
         "definition-query": "SELECT 1",
         "freshness-interval": "3",
@@ -188,7 +186,7 @@ def test_one_query_stands_for_both() -> None:
     assert "definition-query" not in upgrade(columns("a: data-type=INT") | refresh).properties
 
 
-def test_option_that_newer_versions_lose_is_kept() -> None:
+def test_option_that_newer_versions_drop_is_kept() -> None:
     done = upgrade(columns("a: data-type=INT", connector="x") | {"schema-registry.url": "u"})
 
     assert done.properties["schema-registry.url"] == "u"
@@ -212,13 +210,13 @@ def test_option_that_newer_versions_lose_is_kept() -> None:
          columns("a: type=INT", distribution__kind="HASH")),
     ],
 )  # fmt: skip
-def test_version_is_told_by_the_keys(versions: str, properties: dict[str, str]) -> None:
+def test_versions_are_determined_from_the_keys(versions: str, properties: dict[str, str]) -> None:
     assert versions == str(read_map(properties).versions)
 
 
-# --- Hive ----------------------------------------------------------------------------------------
+# --- Hive -----------------------------------------------------------------------------------------
 
-#: As HiveCatalog of 1.10 left it.
+#: A map that the HiveCatalog of Flink 1.10 wrote.
 GENERIC = {
     "is_generic": "true",
     "transient_lastDdlTime": "1600000000",
@@ -258,7 +256,7 @@ def test_generic_table_of_hive_is_read() -> None:
         ({}, True),
     ],
 )
-def test_hive_table_is_told_as_hive_catalog_does(
+def test_hive_tables_are_recognized_as_in_hive_catalog(
     properties: dict[str, str], expected: bool
 ) -> None:
     assert expected == is_hive_table(properties)
@@ -278,7 +276,7 @@ def test_managed_table_has_no_connector() -> None:
     assert {} == found.object.options
 
 
-# --- kinds ---------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -290,7 +288,7 @@ def test_managed_table_has_no_connector() -> None:
         (MapKind.MODEL, {"output-schema.0.name": "a", "output-schema.0.data-type": "INT"}),
     ],
 )
-def test_kind_is_told_by_the_keys(kind: MapKind, properties: dict[str, str]) -> None:
+def test_kind_is_determined_from_the_keys(kind: MapKind, properties: dict[str, str]) -> None:
     assert kind is read_map(properties).kind
 
 
@@ -298,15 +296,15 @@ def test_kind_may_be_given_for_a_model_without_columns() -> None:
     assert MapKind.MODEL is read_map({"provider": "openai"}, MapKind.MODEL).kind
 
 
-def test_upgrade_refuses_what_means_nothing() -> None:
+def test_upgrade_refuses_unresolvable_schemas() -> None:
     with pytest.raises(UnsupportedError) as caught:
         upgrade(columns("a: data-type=NONSENSE"))
 
     assert "unknown-type" == caught.value.code
 
 
-def test_upgrade_writes_expressions_as_they_stay() -> None:
-    """Flink prints a literal outside ASCII in another way each of the first two times."""
+def test_upgrade_writes_stable_expressions() -> None:
+    """Flink prints a non-ASCII literal differently each of the first two times."""
     written = {"schema.0.name": "a", "schema.0.data-type": "STRING", "schema.1.name": "b"}
     upgraded = upgrade(written | {"schema.1.expr": "UPPER('\u00e4''')"}).properties
 
@@ -314,9 +312,9 @@ def test_upgrade_writes_expressions_as_they_stay() -> None:
     assert upgraded == upgrade(upgraded).properties
 
 
-@pytest.mark.parametrize("damaged", [{"a": None}, {1: "a"}, {"a": 1}])
-def test_what_is_no_text_is_refused_and_told(damaged: dict[str, str]) -> None:
-    properties = {"schema.0.name": "a", "schema.0.data-type": "INT", **damaged}
+@pytest.mark.parametrize("malformed", [{"a": None}, {1: "a"}, {"a": 1}])
+def test_non_string_values_are_refused_and_reported(malformed: dict[str, str]) -> None:
+    properties = {"schema.0.name": "a", "schema.0.data-type": "INT", **malformed}
     with pytest.raises(SchemaError) as caught:
         read_map(properties)
 
@@ -324,7 +322,7 @@ def test_what_is_no_text_is_refused_and_told(damaged: dict[str, str]) -> None:
     assert ["invalid-key-value"] == [one.code for one in verify(properties)]
 
 
-def test_upgrade_tells_types_that_are_others_today() -> None:
+def test_upgrade_reports_stale_types() -> None:
     done = upgrade(columns("p: data-type=TIMESTAMP(3) NOT NULL; expr=PROCTIME()"))
 
     assert [("stale-type", ("schema.0.data-type",))] == [

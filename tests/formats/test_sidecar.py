@@ -1,4 +1,4 @@
-"""What Flink's map would lose: written under our own keys, and what Flink's keys say then."""
+"""Sidecar keys: what Flink's keys cannot represent, and what Flink's keys contain then."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RESOLVER = SchemaResolver()
 OWN = "schema.schema-core-1."
 
 
-def carried(table: CatalogTable) -> dict[str, str]:
+def encoded(table: CatalogTable) -> dict[str, str]:
     return encode_table(resolve_table(table, RESOLVER), on_loss="carry")
 
 
@@ -70,10 +70,8 @@ NAMED = Schema.new_builder().column_by_metadata("ts", "BIGINT", "ts").build()
         ),
     ],
 )
-def test_what_is_lost_stands_under_our_own_keys(
-    table: CatalogTable, expected: dict[str, str]
-) -> None:
-    properties = carried(table)
+def test_losses_are_stored_in_sidecar_keys(table: CatalogTable, expected: dict[str, str]) -> None:
+    properties = encoded(table)
 
     assert {OWN + key: value for key, value in expected.items()} == own(properties)
     read = resolve_table(decode_table(properties), RESOLVER)
@@ -81,27 +79,27 @@ def test_what_is_lost_stands_under_our_own_keys(
     assert (table.options, table.comment) == (read.options, read.comment)
 
 
-def test_key_of_metadata_that_was_changed_is_not_taken_for_the_name() -> None:
-    changed = carried(CatalogTable(NAMED)) | {"schema.0.metadata": "tz"}
+def test_changed_metadata_key_overrides_the_sidecar_key() -> None:
+    changed = encoded(CatalogTable(NAMED)) | {"schema.0.metadata": "tz"}
     (column,) = decode_table(changed).schema.columns
 
     assert "`ts` [BIGINT] METADATA FROM 'tz'" == str(column)
 
 
-def test_flinks_keys_do_not_tell_of_a_key_on_other_columns() -> None:
-    properties = carried(CatalogTable(FIXED))
+def test_flinks_keys_omit_an_ambiguous_primary_key() -> None:
+    properties = encoded(CatalogTable(FIXED))
 
     assert not [key for key in properties if key.startswith(("schema.primary", "schema.immut"))]
 
 
-def test_option_that_harms_nobody_stays_where_older_versions_read_it() -> None:
-    properties = carried(CatalogTable(PLAIN.build(), options={"schema-registry.url": "u"}))
+def test_option_that_older_versions_read_stays() -> None:
+    properties = encoded(CatalogTable(PLAIN.build(), options={"schema-registry.url": "u"}))
 
     assert properties["schema-registry.url"] == "u"
     assert properties[OWN + "options"] == '{"schema-registry.url":"u"}'
 
 
-def test_view_is_carried() -> None:
+def test_view_is_restored() -> None:
     view = CatalogView(PLAIN.build(), "q", "e", options={"comment": "an option"}, comment="")
     resolved = resolve_view(view, RESOLVER, lambda _: ())
 
@@ -110,7 +108,7 @@ def test_view_is_carried() -> None:
     assert (view.options, view.comment) == (read.options, read.comment)
 
 
-def test_model_keeps_more_than_columns() -> None:
+def test_model_keeps_watermarks_and_constraints() -> None:
     model = CatalogModel(FIXED, INDEX, options={"snapshot": "7"})
     resolved = resolve_model(model, RESOLVER)
     with pytest.raises(UnsupportedError):
@@ -123,7 +121,7 @@ def test_model_keeps_more_than_columns() -> None:
     assert resolved.options == read.options
 
 
-def test_materialized_table_keeps_options_that_its_own_keys_would_cover() -> None:
+def test_materialized_table_keeps_options_with_reserved_keys() -> None:
     table = CatalogMaterializedTable(
         PLAIN.build(),
         "q",
@@ -155,7 +153,7 @@ def test_materialized_table_keeps_options_that_its_own_keys_would_cover() -> Non
         ("invalid-key-value", OWN + "indexes", '{"i": 1}'),
     ],
 )
-def test_damaged_key_of_ours_is_refused(code: str, key: str, value: str) -> None:
+def test_malformed_sidecar_key_is_refused(code: str, key: str, value: str) -> None:
     with pytest.raises(SchemaError) as caught:
         decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", key: value})
 
