@@ -28,7 +28,7 @@ from schema_core.types import DataType, IntType, RowField, RowType, supports_imp
 
 
 def held(type_: DataType) -> bool:
-    """Whether Arrow has a type for it; what it refuses is reported, which is a law of its own."""
+    """Whether Arrow has a type for it; another test covers types that it does not have."""
     return physical_equivalent(type_, "arrow") is not None
 
 
@@ -135,7 +135,7 @@ def test_parquet_without_arrow_schema_has_the_physical_equivalents(found: list[D
 
 
 def without_comments(type_: DataType | None) -> DataType:
-    """Field comments are metadata of Arrow, which such a file has not."""
+    """Field comments are metadata of Arrow, which such a file does not contain."""
     assert type_ is not None
     whole = type_.rebuild(tuple(without_comments(child) for child in type_.children()))
     if isinstance(whole, RowType):

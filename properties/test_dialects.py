@@ -38,12 +38,12 @@ KEEPERS = [
 
 
 def written(schema: Schema, dialect: str, *, notes: bool = False) -> str | None:
-    """The statements, or None where the engine cannot have such a table."""
+    """The statements, or None if the engine does not support such a table."""
     return refused(lambda: to_ddl(schema, dialect, on_loss="note" if notes else "accept"))
 
 
 def refused(write: Callable[[], str]) -> str | None:
-    """What is written, or None where it is refused for a reason that there is."""
+    """The result, or None for an error with an expected code."""
     try:
         return write()
     except UnsupportedError as error:
@@ -159,7 +159,7 @@ strings = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=25).
 
 
 def survives(text: str, dialect: str) -> None:
-    """Reads the text: whatever it is, the answer is a table or an error of ours, which prints."""
+    """Require that any string is read as a table or raises an error of this library."""
     shown = "a table"
     try:
         read_table(text, dialect)

@@ -40,7 +40,7 @@ REASONS = {
 def attempt(
     encode: Callable[[Any], dict[str, str]], resolved: object
 ) -> tuple[dict[str, str] | None, set[str]]:
-    """The map, or the codes of why there is none."""
+    """The map, or the codes of the errors."""
     try:
         return encode(resolved), set()
     except UnsupportedError as error:

@@ -43,7 +43,7 @@ def shuffled(properties: Mapping[str, str], seed: int) -> dict[str, str]:
 
 
 def encoded(encode: Callable[..., dict[str, str]], resolved: object) -> dict[str, str] | None:
-    """The map, or None for the only reason that is left: a type without text."""
+    """The map, or None for the only remaining reason: a type without string form."""
     try:
         return encode(resolved, on_loss="carry")
     except UnsupportedError as error:

@@ -22,7 +22,7 @@ from schema_core.types import DataType, RowField
 
 
 def held(target: str) -> st.SearchStrategy[DataType]:
-    """Types that the target has a carrier for."""
+    """Types that the target can store."""
     return types().filter(lambda type_: physical_equivalent(type_, target) is not None)
 
 
@@ -56,7 +56,7 @@ def test_json_equals_that_of_pyspark(type_: DataType) -> None:
 
 
 def forgetful(tree: Any) -> Any:
-    """The tree as a file of Spark's gives it back: everything is nullable."""
+    """The tree as Spark reads it from a file: everything is nullable."""
     if isinstance(tree, list):
         return [forgetful(one) for one in tree]
     if not isinstance(tree, dict):
@@ -137,7 +137,7 @@ def test_any_json_is_a_struct_or_refused(found: Any) -> None:
 
 
 def is_kept_by_both(type_: DataType) -> bool:
-    """Whether neither Spark nor Arrow change values of the type."""
+    """Whether Spark and Arrow preserve the values of the type."""
     changes = any(loss.changes_values for loss in losses(type_, "spark:4.3"))
     return not changes and physical_equivalent(type_, "arrow") is not None
 

@@ -113,7 +113,7 @@ KINDS = {
 
 
 def written(kept: StoredObject) -> dict[str, str] | None:
-    """The map of an object, or None for a type without text.
+    """The map of an object, or None for a type without string form.
 
     A map without columns and other keys of a schema may be of any kind.
     """
@@ -137,7 +137,7 @@ def test_valid_map_has_no_diagnostics_and_needs_no_upgrade(kept: StoredObject, s
 
 
 def changed(properties: dict[str, str], data: st.DataObject) -> dict[str, str]:
-    """The map with one value changed, cut or missing."""
+    """The map with one value changed, truncated or removed."""
     key = data.draw(st.sampled_from(sorted(properties)))
     value = properties[key]
     how = data.draw(st.sampled_from(["changed", "cut", "missing"]))
@@ -171,7 +171,7 @@ def test_a_change_is_reported_or_changes_the_result(
 
 
 def test_generated_changes_are_detected() -> None:
-    """A short run of `fuzz.map_damage`, whose tables are odder."""
+    """A short run of `fuzz.map_damage`, which generates more unusual tables."""
     found = run(random.Random(7), 1_000)
 
     assert dict.fromkeys(STORES, 0) == {name: one["same"] for name, one in found.items()}

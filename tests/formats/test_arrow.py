@@ -148,7 +148,7 @@ OTHERS = [
 
 
 def shown(field: pa.Field) -> str:
-    """The type of a field as people read it."""
+    """The type of a field as a string."""
     return from_field(field).as_summary_string()
 
 
@@ -238,7 +238,7 @@ def test_an_unknown_extension_is_read_as_its_storage_type() -> None:
 
 
 class Celsius(pa.ExtensionType):  # type: ignore[misc]
-    """An extension type of somebody's own, known to this process."""
+    """A user-defined extension type that is registered in this process."""
 
     def __init__(self) -> None:
         super().__init__(pa.float32(), "acme.celsius")

@@ -441,7 +441,7 @@ def test_installed_engines_accept_every_type(given: str, flink: str) -> None:
 
 
 def run(dialect: str, script: str) -> Any:
-    """The engine after it has run the script."""
+    """Return a connection that has executed the script."""
     if dialect == "sqlite":
         connection = sqlite3.connect(":memory:")
         connection.executescript(script)

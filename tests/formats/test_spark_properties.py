@@ -71,7 +71,7 @@ def without_notes(tree: Any) -> Any:
 
 
 def recorded() -> list[dict[str, str]]:
-    """What Spark left in a Derby metastore: a table of all types, one whose schema is in parts."""
+    """Properties that Spark stored in a Derby metastore: all types, and a schema in parts."""
     lines = gzip.decompress(RECORDED.read_bytes()).decode("utf-8").rstrip("\n").split("\n")
     return [json.loads(line)["a"]["properties"] for line in lines]
 

@@ -384,40 +384,42 @@ def _interval(cursor: _DdlCursor, path: tuple[str, ...], token: Token) -> Tree:
     return f"interval {words.lower()}"
 
 
+#: Types without parameters: name in Spark's JSON -> SQL keywords, of which the first is printed.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "void":          ("VOID",),
+    "boolean":       ("BOOLEAN",),
+    "byte":          ("TINYINT", "BYTE"),
+    "short":         ("SMALLINT", "SHORT"),
+    "integer":       ("INT", "INTEGER"),
+    "long":          ("BIGINT", "LONG"),
+    "float":         ("FLOAT", "REAL"),
+    "double":        ("DOUBLE",),
+    "binary":        ("BINARY",),
+    "date":          ("DATE",),
+    "timestamp_ntz": ("TIMESTAMP_NTZ",),
+    "timestamp":     ("TIMESTAMP_LTZ",),
+    "variant":       ("VARIANT",),
+}  # fmt: skip
+SQL_KEYWORDS = {name: keywords[0] for name, keywords in KEYWORDS.items()}
+
 #: Keyword -> the parser of what follows it.
 GRAMMAR: dict[str, TypeParser] = {
-    **dict.fromkeys(("BOOLEAN",),           _keyword("boolean")),
-    **dict.fromkeys(("TINYINT", "BYTE"),    _keyword("byte")),
-    **dict.fromkeys(("SMALLINT", "SHORT"),  _keyword("short")),
-    **dict.fromkeys(("INT", "INTEGER"),     _keyword("integer")),
-    **dict.fromkeys(("BIGINT", "LONG"),     _keyword("long")),
-    **dict.fromkeys(("FLOAT", "REAL"),      _keyword("float")),
+    **{keyword: _keyword(name) for name, keywords in KEYWORDS.items() for keyword in keywords},
     **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), _decimal),
     **dict.fromkeys(("CHAR", "CHARACTER"),  _length("char")),
     "VARCHAR":       _length("varchar"),
-    "DOUBLE":        _keyword("double"),
     "STRING":        _collated_string,
-    "BINARY":        _keyword("binary"),
-    "DATE":          _keyword("date"),
     "TIME":          _time,
     "TIMESTAMP":     _timestamp(None),
     "TIMESTAMP_NTZ": _timestamp("timestamp_ntz"),
     "TIMESTAMP_LTZ": _timestamp("timestamp"),
     "INTERVAL":      _interval,
-    "VOID":          _keyword("void"),
-    "VARIANT":       _keyword("variant"),
     "GEOMETRY":      _spatial,
     "GEOGRAPHY":     _spatial,
 }  # fmt: skip
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-#: Names in Spark's JSON -> SQL keywords, where they differ.
-SQL_KEYWORDS = {
-    "byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT",
-    "timestamp": "TIMESTAMP_LTZ",
-}  # fmt: skip
 
 
 def print_ddl(tree: Mapping[str, Any]) -> str:

@@ -240,37 +240,48 @@ def _unsupported(word: str) -> UnsupportedError:
     )
 
 
-def _day_time(resolution: DayTimeResolution) -> DataType:
-    """Return the interval with Flink's maximum day precision."""
+def _day_time(
+    resolution: DayTimeResolution,
+) -> tuple[str, DataType, tuple[type[DataType], ...]]:
+    """Return the row of an interval, read with Flink's maximum day precision."""
     days = 6 if resolution.value.startswith("DAY") else DayTimeIntervalType.DEFAULT_DAY_PRECISION
-    return DayTimeIntervalType(resolution, days)
+    is_widest = resolution is DayTimeResolution.DAY_TO_SECOND
+    stored = (DayTimeIntervalType,) if is_widest else ()
+    return f"interval {resolution.value.lower()}", DayTimeIntervalType(resolution, days), stored
 
 
-def _year_month(resolution: YearMonthResolution) -> DataType:
-    has_years = resolution is not YearMonthResolution.MONTH
-    return YearMonthIntervalType(resolution, 4 if has_years else 2)
+def _year_month(
+    resolution: YearMonthResolution,
+) -> tuple[str, DataType, tuple[type[DataType], ...]]:
+    """Return the row of an interval, read with Flink's maximum year precision."""
+    years = 2 if resolution is YearMonthResolution.MONTH else 4
+    is_widest = resolution is YearMonthResolution.YEAR_TO_MONTH
+    stored = (YearMonthIntervalType,) if is_widest else ()
+    return f"interval {resolution.value.lower()}", YearMonthIntervalType(resolution, years), stored
 
 
-#: Type name in Spark's JSON -> Flink's type.
-ATOMIC: dict[str, DataType] = {
-    "void":          NullType(),
-    "boolean":       BooleanType(),
-    "byte":          TinyIntType(),
-    "short":         SmallIntType(),
-    "integer":       IntType(),
-    "long":          BigIntType(),
-    "float":         FloatType(),
-    "double":        DoubleType(),
-    "decimal":       DecimalType(10, 0),
-    "string":        STRING,
-    "binary":        BYTES,
-    "date":          DateType(),
-    "timestamp_ntz": TimestampType(6),
-    "timestamp":     LocalZonedTimestampType(6),
-    "variant":       VariantType(),
-    **{f"interval {one.value.lower()}": _day_time(one) for one in DayTimeResolution},
-    **{f"interval {one.value.lower()}": _year_month(one) for one in YearMonthResolution},
-}  # fmt: skip
+#: Types without parameters: the name in Spark's JSON, the Flink type that it is read as, and the
+#: classes of Flink types that are stored as it.
+ATOMIC_ROWS: tuple[tuple[str, DataType, tuple[type[DataType], ...]], ...] = (
+    ("void",          NullType(),                 (NullType,)),
+    ("boolean",       BooleanType(),              (BooleanType,)),
+    ("byte",          TinyIntType(),              (TinyIntType,)),
+    ("short",         SmallIntType(),             (SmallIntType,)),
+    ("integer",       IntType(),                  (IntType,)),
+    ("long",          BigIntType(),               (BigIntType,)),
+    ("float",         FloatType(),                (FloatType,)),
+    ("double",        DoubleType(),               (DoubleType,)),
+    ("decimal",       DecimalType(10, 0),         ()),
+    ("string",        STRING,                     (CharType, VarCharType)),
+    ("binary",        BYTES,                      (BinaryType, VarBinaryType, RawType, BitmapType)),
+    ("date",          DateType(),                 (DateType,)),
+    ("timestamp_ntz", TimestampType(6),           (TimestampType,)),
+    ("timestamp",     LocalZonedTimestampType(6), (LocalZonedTimestampType,)),
+    ("variant",       VariantType(),              (VariantType,)),
+    *(_day_time(one) for one in DayTimeResolution),
+    *(_year_month(one) for one in YearMonthResolution),
+)  # fmt: skip
+ATOMIC = {name: type_ for name, type_, _ in ATOMIC_ROWS}
 
 #: Type name before parentheses -> Flink's type; Spark allows a decimal of precision 0.
 PARAMETERIZED: dict[str, Callable[..., DataType]] = {
@@ -427,33 +438,14 @@ def _offset_tree(type_: ZonedTimestampType, with_metadata: bool) -> Tree:
 
 #: Class of type -> the name of its Spark type, or a function that returns its JSON.
 TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
-    NullType:                "void",
-    BooleanType:             "boolean",
-    TinyIntType:             "byte",
-    SmallIntType:            "short",
-    IntType:                 "integer",
-    BigIntType:              "long",
-    FloatType:               "float",
-    DoubleType:              "double",
-    DecimalType:             lambda one, with_metadata: f"decimal({one.precision},{one.scale})",
-    CharType:                "string",
-    VarCharType:             "string",
-    BinaryType:              "binary",
-    VarBinaryType:           "binary",
-    DateType:                "date",
-    TimeType:                lambda one, with_metadata: f"time({one.precision})",
-    TimestampType:           "timestamp_ntz",
-    LocalZonedTimestampType: "timestamp",
-    ZonedTimestampType:      _offset_tree,
-    YearMonthIntervalType:   "interval year to month",
-    DayTimeIntervalType:     "interval day to second",
-    ArrayType:               _array_tree,
-    MultisetType:            _multiset_tree,
-    MapType:                 _map_tree,
-    RowType:                 lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
-    StructuredType:          lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
-    DistinctType:            lambda one, with_metadata: _tree(one.source_type, with_metadata),
-    RawType:                 "binary",
-    VariantType:             "variant",
-    BitmapType:              "binary",
+    **{one: name for name, _, classes in ATOMIC_ROWS for one in classes},
+    DecimalType:        lambda one, with_metadata: f"decimal({one.precision},{one.scale})",
+    TimeType:           lambda one, with_metadata: f"time({one.precision})",
+    ZonedTimestampType: _offset_tree,
+    ArrayType:          _array_tree,
+    MultisetType:       _multiset_tree,
+    MapType:            _map_tree,
+    RowType:            lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
+    StructuredType:     lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
+    DistinctType:       lambda one, with_metadata: _tree(one.source_type, with_metadata),
 }  # fmt: skip
