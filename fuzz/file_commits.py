@@ -48,8 +48,7 @@ from schema_core.spark.files import (
     located,
     visible_files,
 )
-from schema_core.spark.jobs import COMMITTED, UNCERTAIN, run_job
-from schema_core.spark.write_transaction import Mode, TableTransaction
+from schema_core.spark.jobs import COMMITTED, UNCERTAIN, Mode, TableTransaction, run_job
 
 T = TypeVar("T")
 

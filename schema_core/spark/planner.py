@@ -24,13 +24,10 @@ from schema_core.spark.compiler.functions.casts import convert, fit
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.sql_builder import fail, quote
 from schema_core.spark.connectors import SparkConnector, for_spark
-from schema_core.spark.jobs import run_job, spark_errors
-from schema_core.spark.not_null import required
-from schema_core.spark.scan import checked_source
-from schema_core.spark.session import JobSession
-from schema_core.spark.temporary_views import TemporaryNames
+from schema_core.spark.jobs import Mode, TableTransaction, mode_of, run_job, spark_errors
+from schema_core.spark.row_checks import checked_source, required
+from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.user_functions import UserCalls
-from schema_core.spark.write_transaction import Mode, TableTransaction, mode_of
 from schema_core.types import (
     MAX_LENGTH,
     CharType,
@@ -130,7 +127,7 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """CREATE and REPLACE TABLE AS, by the actions of `schema_core.spark.write_transaction`.
+        """CREATE and REPLACE TABLE AS, by the actions of `schema_core.spark.jobs`.
 
         REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
         stage: otherwise the old rows would be mixed with the new ones, or lost with a failed job.

@@ -13,23 +13,26 @@ their case, the time zone is always set, and TIME is a type.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.extras import require_modules
+from schema_core.spark.compiler.sql_builder import PREFIX, quote
 from schema_core.spark.java import find_java
-from schema_core.spark.udf_registration import register_computed
+from schema_core.spark.udf_registration import register_computed, spark_type
 from schema_core.text import show
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: Settings of the session of jobs, which replace those of the process: they decide the meaning of
 #: expressions, and that no file is skipped.
@@ -196,3 +199,56 @@ def _given() -> dict[str, str]:
     """Settings of the user's: ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``."""
     words = os.environ.get("SCHEMA_CORE_SPARK", "").split()
     return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+# --- names of one query --------------------------------------------------------------------------
+
+#: Numbers the names of all sessions: jobs of several threads share one session.
+_NUMBERS = itertools.count(1)
+
+
+class TemporaryNames:
+    """The names of one query; as a context manager it drops them at the end."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._drops: list[Callable[[], object]] = []
+
+    def view(self, frame: DataFrame) -> str:
+        """Register a frame of the session; return its name as SQL."""
+        name = f"{PREFIX}input_{next(_NUMBERS)}"
+        self._drops.append(lambda: self.session.catalog.dropTempView(name))
+        frame.createOrReplaceTempView(name)
+        return quote(name)
+
+    def function(self, function: Callable[..., Any], result: str) -> str:
+        """Register a Python function with the Spark type of its results; return its plain name.
+
+        The name is not quoted: `words.is_hidden` finds it in a lambda only without quotes.
+        """
+        name = f"{PREFIX}user_{next(_NUMBERS)}"
+        drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
+        self._drops.append(lambda: self.session.sql(drop))
+        self.session.udf.register(name, function, spark_type(result))
+        return name
+
+    def drop(self) -> None:
+        """Drop all names."""
+        while self._drops:
+            self._drops.pop()()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.drop()
+        except Exception as failure:
+            if error is None:
+                raise
+            error.add_note(f"temporary names of the query were not dropped: {failure}")

@@ -18,7 +18,7 @@ from schema_core.expressions.user_functions import (
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.sql_builder import MAX_PRECISION, sql_type
-from schema_core.spark.temporary_views import TemporaryNames
+from schema_core.spark.session import TemporaryNames
 from schema_core.text import show
 from schema_core.types import (
     AnyTimestampType,

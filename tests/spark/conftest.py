@@ -25,7 +25,7 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.write_transaction import Stage
+    from schema_core.spark.jobs import Stage
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.spark.not_null import required
+from schema_core.spark.row_checks import required
 from schema_core.types import DataTypes, parse_type
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from schema_core.environment.connector import Connector
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import UnsupportedError
-from schema_core.spark.write_transaction import Stage
+from schema_core.spark.jobs import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

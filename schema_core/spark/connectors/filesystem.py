@@ -27,29 +27,32 @@ from schema_core.spark.commit import (
 from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
-from schema_core.spark.connectors.csv_records import CONTENT, read_csv
+from schema_core.spark.connectors.csv_files import (
+    CONTENT,
+    CsvColumn,
+    csv_line,
+    csv_value,
+    dialect_of,
+    escaped,
+    header_options,
+    read_csv,
+)
 from schema_core.spark.connectors.file_formats import (
     CSV,
     FORMATS,
     JSON,
     JSON_ERRORS,
-    CsvColumn,
     Format,
     carrier,
-    csv_line,
-    csv_value,
-    dialect_of,
-    escaped,
     exact,
-    header_options,
     is_scalar,
     parsed,
     rendered,
 )
-from schema_core.spark.connectors.physical_types import check_files
+from schema_core.spark.connectors.file_schemas import check_files
 from schema_core.spark.files import is_hidden, located
 from schema_core.spark.jobs import HINT
-from schema_core.spark.not_null import required
+from schema_core.spark.row_checks import required
 from schema_core.types import (
     MAX_LENGTH,
     BigIntType,
@@ -67,7 +70,7 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable
     from schema_core.paths import ObjectIdentifier
-    from schema_core.spark.write_transaction import Stage
+    from schema_core.spark.jobs import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
 

@@ -8,16 +8,23 @@ record that cannot be read ends the job with its file and line, or is skipped on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from schema_core.spark.compiler.sql_builder import quote
+from schema_core.environment.options import ConfigOption, boolean
+from schema_core.errors import SchemaError
+from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
+from schema_core.spark.jobs import HINT
 from schema_core.spark.session import MEANING
+from schema_core.types import CharType, DataType, VarCharType
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+
+Options = Mapping[str, str]
 
 
 class UnreadableRecordError(Exception):
@@ -39,6 +46,66 @@ class Dialect:
     header: bool = False
     skip_errors: bool = False
 
+
+# --- options ------------------------------------------------------------------------------------
+
+DELIMITER = ConfigOption("csv.field-delimiter", str, ",", "what stands between two fields")
+NO_QUOTE = ConfigOption(
+    "csv.disable-quote-character", boolean, False, "whether a quote is like any other character"
+)
+QUOTE = ConfigOption("csv.quote-character", str, '"', "what stands around a field")
+ESCAPE = ConfigOption("csv.escape-character", str, None, "what takes the meaning of the next one")
+COMMENTS = ConfigOption("csv.allow-comments", boolean, False, "whether # starts a comment line")
+CSV_ERRORS = ConfigOption(
+    "csv.ignore-parse-errors", boolean, False, "whether a bad field is NULL, not an error"
+)
+NULL = ConfigOption("csv.null-literal", str, None, "the text that stands for NULL")
+HEADER = ConfigOption(
+    "csv.header",
+    boolean,
+    False,
+    "whether the first line of a file names its columns, which must then be those of the table; "
+    "Flink has no such option",
+)
+
+
+def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
+    """How the csv files of a table with these columns are written.
+
+    Raises:
+        SchemaError: with code `invalid-option-value` for a delimiter, quote or escape character
+            that is not one character.
+    """
+    quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
+    escape = _character(ESCAPE, options)
+    return Dialect(
+        tuple(columns),
+        _character(DELIMITER, options),
+        quote_,
+        "" if escape == quote_ else escape,
+        comments=bool(COMMENTS.of(options)),
+        header=bool(HEADER.of(options)),
+        skip_errors=bool(CSV_ERRORS.of(options)),
+    )
+
+
+def _character(option: ConfigOption[Any], options: Options) -> str:
+    """An option of one character, which may be a Java escape sequence of a tab, for example."""
+    text = str(option.of(options) or "")
+    if len(text) > 1 and text.startswith("\\"):
+        escape = re.fullmatch(r"\\(?:u([0-9a-fA-F]{4})|([tnrfb\\'\"]))", text)
+        letters = dict(zip("tnrfb", "\t\n\r\f\b", strict=True))
+        if escape is not None:
+            text = chr(int(escape[1], 16)) if escape[1] else letters.get(escape[2], escape[2])
+    if len(text) > 1:
+        raise SchemaError(
+            f"option {option.key!r} must be one character, got {text!r}",
+            code="invalid-option-value",
+        )
+    return text
+
+
+# --- reading records ----------------------------------------------------------------------------
 
 #: Additional columns that locate a record: its file and the number of its first line.
 FILE, LINE = "schema_core_file", "schema_core_line"
@@ -419,3 +486,98 @@ ABOUT = {
     "file_size": "schema_core_file_size",
     "file_modification_time": "schema_core_file_time",
 }
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def known_field(text: str, type_: DataType, options: Options) -> str:
+    """A field of a csv file, where NULL is the literal of the table.
+
+    Without a literal an empty field is NULL, except of a string: Flink writes NULL so, although
+    it does not read it back.
+    """
+    null = NULL.of(options)
+    if null is None:
+        return text if isinstance(type_, CharType | VarCharType) else f"nullif({text}, '')"
+    return f"nullif({text}, {string(null)})"
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumn:
+    """A column to write: its name, its rendered value in Spark SQL, and its type."""
+
+    name: str
+    value: str
+    type: DataType
+
+
+def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -> str:
+    """The line of a csv file without its end, every field in quotes if it needs them."""
+    marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
+    special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
+    blank = r"\x{0}-\x{20}"
+    pattern = string(rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z")
+
+    def quoted(column: CsvColumn) -> str:
+        if dialect.quote:
+            inside = f"replace({{0}}, {string(dialect.quote)}, {string(dialect.quote * 2)})"
+            around = string(dialect.quote)
+            needed = f"concat({around}, {inside}, {around})"
+        else:
+            problem = f"column {column.name!r}: a value needs quotes, which are disabled"
+            needed = fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
+        value = csv_value(column, dialect, options)
+        return bind(
+            value,
+            lambda text: f"if({text} RLIKE {pattern}, {needed.replace('{0}', text)}, {text})",
+        )
+
+    fields = [quoted(one) for one in columns]
+    return f"concat_ws({', '.join([string(dialect.delimiter), *fields])})"
+
+
+def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> str:
+    """A value as a string that is not NULL; one that would be read back as another ends the job."""
+    null = NULL.of(options)
+    if null is not None:
+        unknown = string(null)
+    elif isinstance(column.type, CharType | VarCharType):
+        problem = f"column {column.name!r}: NULL would be read back as an empty string"
+        unknown = fail(f"{problem}{HINT}set {NULL.key!r} to a word that no value is")
+    else:
+        unknown = "''"
+
+    def known(value: str) -> str:
+        text = value
+        if dialect.escape:
+            text = f"replace({value}, {string(dialect.escape)}, {string(dialect.escape * 2)})"
+        if null is None:
+            return f"coalesce({text}, {unknown})"
+        problem = f"column {column.name!r}: the value {null!r} would be read back as NULL"
+        taken = fail(f"{problem}{HINT}set {NULL.key!r} to a word that no value is")
+        return (
+            f"CASE WHEN {value} IS NULL THEN {unknown} WHEN {value} = {string(null)} THEN {taken} "
+            f"ELSE {text} END"
+        )
+
+    return bind(column.value, known)
+
+
+def escaped(text: str, dialect: Dialect) -> str:
+    """A name as a header has it within quotes, which are doubled by the writer."""
+    return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
+
+
+def header_options(dialect: Dialect) -> dict[str, str]:
+    """The options of Spark's csv writer, which begins a file with a header."""
+    return {
+        "sep": dialect.delimiter,
+        "quote": dialect.quote,
+        "escape": dialect.quote,
+        "quoteAll": str(bool(dialect.quote)).lower(),
+        "header": "true",
+        "emptyValue": "",
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+    }

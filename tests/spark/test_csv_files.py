@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schema_core.spark.connectors import csv_records
-from schema_core.spark.connectors.csv_records import (
+from schema_core.spark.connectors.csv_files import (
     FILE,
     LINE,
     Dialect,
