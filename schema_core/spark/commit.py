@@ -8,7 +8,7 @@ old files are deleted, and the staging directory and the journal go last.
 Killed before the commit point, a job leaves a staging directory, which the next write recognises
 by its name and removes. Killed after it, a job leaves a journal, which the next write or read
 carries out: each of its steps may be repeated, also by several processes at once. See
-``docs/decisions/0013-files-are-committed-by-a-journal.md``.
+``docs/decisions/0013-commit-journal.md``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schema_core.spark.connectors import csv_records
+from schema_core.spark.connectors import csv_files
 from schema_core.spark.connectors.csv_files import (
     FILE,
     LINE,
@@ -161,7 +161,7 @@ def test_batches_hold_what_the_reader_finds_line_by_line(
     files = [(f"f{place}", lines) for place, lines in enumerate(contents)]
 
     expected = outcome(lambda: one_by_one(files, dialect))
-    with patch.object(csv_records, "CHUNK", chunk):
+    with patch.object(csv_files, "CHUNK", chunk):
         actual = outcome(lambda: list(parse_batches(batches(files, size), dialect, ["number"])))
 
     assert expected == actual
