@@ -69,3 +69,9 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [] == [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_the_readme_links_every_page() -> None:
+    linked = {(ROOT / one).resolve() for one in LINK.findall((ROOT / "README.md").read_text())}
+
+    assert [] == [page for page in sorted((ROOT / "docs").glob("*.md")) if page not in linked]
