@@ -1,1 +1,1 @@
-"""What a row is: schemas as written, schemas with every type known, and the way between them."""
+"""Schemas: unresolved as declared, resolved with all types, and the resolution between them."""

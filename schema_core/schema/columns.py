@@ -1,4 +1,4 @@
-"""Columns, watermarks, keys and indexes of a schema: as written, and resolved."""
+"""Columns, watermarks, keys and indexes of a schema, unresolved and resolved."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from schema_core.types import AnyTimestampType, DataType, TimestampKind, Unresol
 
 @dataclass(frozen=True, slots=True)
 class SqlExpression:
-    """SQL text that nobody has looked into yet; equal when spelled equally.
+    """An unresolved SQL expression; expressions with equal text are equal.
 
-    What came out of a statement brings its `syntax` along, whose spans point into `source`, the
-    text of the statement.
+    An expression of a statement has its syntax tree in `syntax`, whose spans point into `source`,
+    the text of the statement.
 
     >>> print(SqlExpression("price * 2"))
     [price * 2]
@@ -38,29 +38,28 @@ class SqlExpression:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedExpression:
-    """An expression whose type is known; equal when it means the same, however it was written."""
+    """A typed expression; expressions with equal typed trees are equal, whatever their text."""
 
     typed: Typed
     written: SqlExpression = field(compare=False)
 
     @property
     def type(self) -> DataType:
-        """The type of its value."""
+        """The type of the result."""
         return self.typed.type
 
     def get_output_data_type(self) -> DataType:
         return self.typed.type
 
     def as_summary_string(self) -> str:
-        """As it was written: what listings show."""
+        """Return the original text, for display."""
         return self.written.text
 
     def as_serializable_string(self) -> str:
-        """SQL that means the same everywhere: what a catalog keeps.
+        """Return SQL with implicit casts written out, for a catalog.
 
         Raises:
-            UnsupportedError: for a part that has no SQL of its own, such as an unregistered
-                function.
+            UnsupportedError: for a part without SQL, such as an unregistered function.
         """
         from schema_core.expressions.to_sql import to_sql
 
@@ -71,7 +70,7 @@ class ResolvedExpression:
 
 
 def format_members(members: Iterable[object]) -> str:
-    """One indented line a member.
+    """Return the members in parentheses, one indented line each.
 
     >>> print(format_members(["`a` INT", "`b` INT"]))
     (
@@ -83,7 +82,7 @@ def format_members(members: Iterable[object]) -> str:
 
 
 def _format_names(columns: Iterable[str]) -> str:
-    """Quoted names in parentheses.
+    """Return quoted names in parentheses.
 
     >>> _format_names(["a", "b c"])
     '(`a`, `b c`)'
@@ -92,47 +91,47 @@ def _format_names(columns: Iterable[str]) -> str:
 
 
 def format_metadata(key: str | None, *, virtual: bool) -> str:
-    """What stands behind the type of a metadata column."""
+    """Return the clause that follows the type of a metadata column."""
     source = "" if key is None else f" FROM {quote_string(key)}"
     return f"METADATA{source}{' VIRTUAL' if virtual else ''}"
 
 
 def _format_comment(comment: str | None) -> str:
-    """The comment as it follows a column, or nothing."""
+    """Return the comment clause of a column, or an empty string."""
     return "" if comment is None else f" COMMENT {quote_string(comment)}"
 
 
 def _format_primary_key(name: str, columns: Iterable[str]) -> str:
-    """A key; Flink knows none that it enforces."""
+    """Return a primary key clause; Flink's keys are never enforced."""
     return f"CONSTRAINT {quote_identifier(name)} PRIMARY KEY {_format_names(columns)} NOT ENFORCED"
 
 
 def _format_index(name: str, columns: Iterable[str]) -> str:
-    """An index."""
+    """Return an index clause."""
     return f"INDEX {quote_identifier(name)} {_format_names(columns)}"
 
 
 def _format_immutable_columns(name: str, columns: Iterable[str]) -> str:
-    """Columns that never change once a row is there."""
+    """Return an immutable columns clause."""
     names = _format_names(columns)
     return f"CONSTRAINT {quote_identifier(name)} COLUMNS {names} IMMUTABLE NOT ENFORCED"
 
 
-#: An expression as a schema may hold it.
+#: An expression of an unresolved schema.
 Written: TypeAlias = SqlExpression | ResolvedExpression
 
 
-#: A type as a schema may hold it.
+#: A type of an unresolved schema.
 WrittenType: TypeAlias = DataType | UnresolvedDataType | str
 
 
 def _shown(data_type: WrittenType) -> str:
-    """Text stands in brackets until it is parsed."""
+    """Return a type for display; unparsed strings are in brackets."""
     return f"[{data_type}]" if isinstance(data_type, str) else data_type.as_summary_string()
 
 
 class UnresolvedMember:
-    """What columns have in common, under Flink's names."""
+    """Base class of unresolved columns, with Flink's method names."""
 
     __slots__ = ()
 
@@ -148,9 +147,9 @@ class UnresolvedMember:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedPhysicalColumn(UnresolvedMember):
-    """A column that is stored as it is.
+    """A physical column.
 
-    `declared` is the type that was written, where a primary key made NOT NULL of it.
+    `declared` is the declared type if a primary key makes the column NOT NULL.
     """
 
     name: str
@@ -169,7 +168,7 @@ class UnresolvedPhysicalColumn(UnresolvedMember):
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedComputedColumn(UnresolvedMember):
-    """A column that an expression over the others computes."""
+    """A column computed by an expression over the other columns."""
 
     name: str
     expression: Written
@@ -186,7 +185,7 @@ class UnresolvedComputedColumn(UnresolvedMember):
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedMetadataColumn(UnresolvedMember):
-    """A column that the connector fills; `metadata_key` None means: the key is the name."""
+    """A column provided by the connector; if `metadata_key` is None, the key is the name."""
 
     name: str
     data_type: WrittenType
@@ -197,7 +196,7 @@ class UnresolvedMetadataColumn(UnresolvedMember):
 
     @property
     def key(self) -> str:
-        """The key that the connector is asked for: the given one, else the name."""
+        """The metadata key of the connector: the declared one, else the name."""
         return self.name if self.metadata_key is None else self.metadata_key
 
     def get_data_type(self) -> WrittenType:
@@ -207,7 +206,7 @@ class UnresolvedMetadataColumn(UnresolvedMember):
         return self.metadata_key
 
     def is_virtual(self) -> bool:
-        """Whether it is read but never written."""
+        """Return whether the column is read but never written."""
         return self.virtual
 
     def __str__(self) -> str:
@@ -223,7 +222,7 @@ UnresolvedColumn: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedWatermarkSpec:
-    """How far the time in a column has advanced."""
+    """A watermark: a lower bound of the event times still to come."""
 
     column_name: str
     watermark_expression: Written
@@ -242,7 +241,7 @@ class UnresolvedWatermarkSpec:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedPrimaryKey:
-    """The columns that tell rows apart."""
+    """A primary key."""
 
     name: str
     column_names: tuple[str, ...]
@@ -260,7 +259,7 @@ class UnresolvedPrimaryKey:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedIndex:
-    """Columns by which rows are found quickly."""
+    """An index."""
 
     name: str
     column_names: tuple[str, ...]
@@ -278,7 +277,7 @@ class UnresolvedIndex:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedImmutableColumns:
-    """Columns that never change once a row is there."""
+    """Columns whose values never change for a given primary key."""
 
     name: str
     column_names: tuple[str, ...]
@@ -295,7 +294,7 @@ class UnresolvedImmutableColumns:
 
 
 def require_data_type(data_type: DataType) -> DataType:
-    """Return a data type; strings are refused, since a resolved column parses nothing.
+    """Return a data type; type strings are refused, since resolved columns have data types.
 
     Raises:
         SchemaError: with code `not-a-type`.
@@ -310,16 +309,16 @@ def require_data_type(data_type: DataType) -> DataType:
 
 
 def plain(type_: DataType) -> DataType:
-    """The type without the mark of a time attribute: as it is kept and as rows have it."""
+    """Return the type without its time attribute, as in rows and in stored schemas."""
     return type_.with_kind(TimestampKind.REGULAR) if isinstance(type_, AnyTimestampType) else type_
 
 
 @dataclass(frozen=True, slots=True)
 class Column(ABC):
-    """What every column has: a name, a type and perhaps a comment.
+    """Base class of resolved columns, with a name, a type and an optional comment.
 
-    `written` is the column that it was resolved from, where that is known: it says where the type
-    came from, and makes no difference between columns.
+    `written` is the unresolved column, if known. It is the origin of the type in explanations, and
+    is ignored by equality.
 
     >>> from schema_core.types import DataTypes
     >>> print(
@@ -335,21 +334,21 @@ class Column(ABC):
 
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
-        """A column that is stored as it is.
+        """Return a physical column.
 
         Raises:
-            SchemaError: with code `not-a-type` for what is no data type, `wrong-argument` for a
-                name that is no text.
+            SchemaError: with code `not-a-type` for anything but a data type, `wrong-argument` for
+                a name that is not a string.
         """
         require_instance(name, str, "the name of a column")
         return PhysicalColumn(name, require_data_type(data_type))
 
     @staticmethod
     def computed(name: str, resolved_expression: ResolvedExpression) -> ComputedColumn:
-        """A column that an expression computes; its type is that of the expression.
+        """Return a computed column, with the type of its expression.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an expression that was not resolved.
+            SchemaError: with code `wrong-argument` for an unresolved expression.
         """
         require_instance(name, str, "the name of a column")
         require_instance(resolved_expression, ResolvedExpression, "the expression")
@@ -359,11 +358,11 @@ class Column(ABC):
     def metadata(
         name: str, data_type: DataType, metadata_key: str | None, is_virtual: bool
     ) -> MetadataColumn:
-        """A column that the connector fills; a virtual one is read but never written.
+        """Return a column provided by the connector; a virtual one is read but never written.
 
         Raises:
-            SchemaError: as `physical`; with code `wrong-argument` for a key that is no text, or a
-                flag that is none.
+            SchemaError: as `physical`; with code `wrong-argument` for a key that is not a string,
+                or a flag that is not a boolean.
         """
         require_data_type(data_type)
         require_instance(metadata_key, (str, NoneType), "the metadata key")
@@ -373,15 +372,15 @@ class Column(ABC):
 
     @abstractmethod
     def is_physical(self) -> bool:
-        """Whether it is stored as it is."""
+        """Return whether the column is physical."""
 
     @abstractmethod
     def is_persisted(self) -> bool:
-        """Whether it is written when rows are inserted."""
+        """Return whether INSERT writes the column."""
 
     @abstractmethod
     def explain_extras(self) -> str | None:
-        """What a listing shows behind the type, if anything."""
+        """Return the clause that follows the type, or None."""
 
     def get_name(self) -> str:
         return self.name
@@ -393,19 +392,19 @@ class Column(ABC):
         return self.comment
 
     def with_comment(self, comment: str | None) -> Self:
-        """The column with this comment; None leaves it as it is, as in Flink."""
+        """Return the column with another comment; None keeps the comment, as in Flink."""
         return self if comment is None else replace(self, comment=comment)
 
     def rename(self, new_name: str) -> Self:
-        """The column under another name; a metadata column without a key then means that key."""
+        """Return the column with another name, which is the default of a metadata key."""
         return replace(self, name=new_name)
 
     def copy(self, new_type: DataType) -> Self:
-        """The column with another type; the expression of a computed column stays."""
+        """Return the column with another type; the expression of a computed column is kept."""
         return replace(self, data_type=new_type)
 
     def as_summary_string(self) -> str:
-        """Name, type, extras and comment as a listing shows them."""
+        """Return name, type, clauses and comment for display."""
         extras = self.explain_extras()
         shown = f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}"
         return f"{shown}{f' {extras}' if extras else ''}{_format_comment(self.comment)}"
@@ -416,7 +415,7 @@ class Column(ABC):
 
 @dataclass(frozen=True, slots=True)
 class PhysicalColumn(Column):
-    """A column that is stored as it is."""
+    """A physical column."""
 
     def is_physical(self) -> bool:
         return True
@@ -430,7 +429,7 @@ class PhysicalColumn(Column):
 
 @dataclass(frozen=True, slots=True)
 class ComputedColumn(Column):
-    """A column that an expression over physical and metadata columns computes."""
+    """A column computed by an expression over physical and metadata columns."""
 
     expression: ResolvedExpression
 
@@ -449,21 +448,21 @@ class ComputedColumn(Column):
 
 @dataclass(frozen=True, slots=True)
 class MetadataColumn(Column):
-    """A column that the connector fills from a place of its own, such as a Kafka timestamp."""
+    """A column provided by the connector, such as the timestamp of a Kafka record."""
 
     metadata_key: str | None = None
     virtual: bool = False
 
     @property
     def key(self) -> str:
-        """The key that the connector is asked for: the given one, else the name."""
+        """The metadata key of the connector: the declared one, else the name."""
         return self.name if self.metadata_key is None else self.metadata_key
 
     def get_metadata_key(self) -> str | None:
         return self.metadata_key
 
     def is_virtual(self) -> bool:
-        """Whether it is read but never written."""
+        """Return whether the column is read but never written."""
         return self.virtual
 
     def is_physical(self) -> bool:
@@ -488,10 +487,10 @@ class WatermarkSpec:
 
     @staticmethod
     def of(rowtime_attribute: str, watermark_expression: ResolvedExpression) -> WatermarkSpec:
-        """A watermark of a column.
+        """Return the watermark of a column.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an expression that was not resolved.
+            SchemaError: with code `wrong-argument` for an unresolved expression.
         """
         require_instance(watermark_expression, ResolvedExpression, "the watermark")
         return WatermarkSpec(
@@ -505,7 +504,7 @@ class WatermarkSpec:
         return self.watermark_expression
 
     def as_summary_string(self) -> str:
-        """Column, type and expression as a listing shows them."""
+        """Return column, type and expression for display."""
         column = quote_identifier(self.rowtime_attribute)
         expression = self.watermark_expression
         type_ = expression.type.as_summary_string()
@@ -516,15 +515,15 @@ class WatermarkSpec:
 
 
 class Constraint(ABC):
-    """A rule about rows under a name. Flink knows none that it enforces."""
+    """Base class of named constraints, which Flink never enforces."""
 
     __slots__ = ()
 
     class ConstraintType(Enum):
-        """What kind of rule it is."""
+        """The kinds of constraints."""
 
         PRIMARY_KEY = "PRIMARY KEY"
-        #: Flink names it and has none.
+        #: Declared by Flink, but not used.
         UNIQUE_KEY = "UNIQUE KEY"
         IMMUTABLE_COLUMNS = "IMMUTABLE COLUMNS"
 
@@ -533,11 +532,11 @@ class Constraint(ABC):
 
     @abstractmethod
     def get_type(self) -> ConstraintType:
-        """What kind of rule it is."""
+        """Return the kind of the constraint."""
 
     @abstractmethod
     def as_summary_string(self) -> str:
-        """The rule as a listing shows it."""
+        """Return the constraint for display."""
 
     def get_name(self) -> str:
         return self.name
@@ -546,11 +545,11 @@ class Constraint(ABC):
         return list(self.columns)
 
     def is_enforced(self) -> bool:
-        """Whether rows that break it are refused: never."""
+        """Return whether the constraint is enforced: never."""
         return False
 
     def get_type_string(self) -> str:
-        """The kind of rule in words."""
+        """Return the kind of the constraint as a string."""
         return self.get_type().value
 
     def __str__(self) -> str:
@@ -570,10 +569,10 @@ class UniqueConstraint(Constraint):
 
     @staticmethod
     def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
-        """A primary key of these columns.
+        """Return a primary key of these columns.
 
         Raises:
-            SchemaError: with code `wrong-argument` for names that are no texts.
+            SchemaError: with code `wrong-argument` for names that are not strings.
         """
         what = "the primary key"
         return UniqueConstraint(
@@ -589,17 +588,17 @@ class UniqueConstraint(Constraint):
 
 @dataclass(frozen=True, slots=True)
 class ImmutableColumns(Constraint):
-    """Columns that never change once a row is there."""
+    """Columns whose values never change for a given primary key."""
 
     name: str
     columns: tuple[str, ...]
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
-        """Immutable columns under a name.
+        """Return a named constraint of immutable columns.
 
         Raises:
-            SchemaError: with code `wrong-argument` for names that are no texts.
+            SchemaError: with code `wrong-argument` for names that are not strings.
         """
         what = "the immutable columns"
         return ImmutableColumns(
@@ -615,17 +614,17 @@ class ImmutableColumns(Constraint):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Columns by which rows are found quickly."""
+    """An index."""
 
     name: str
     columns: tuple[str, ...]
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> Index:
-        """An index of these columns.
+        """Return an index of these columns.
 
         Raises:
-            SchemaError: with code `wrong-argument` for names that are no texts.
+            SchemaError: with code `wrong-argument` for names that are not strings.
         """
         return Index(
             require_instance(name, str, "the name of the index"),
@@ -639,7 +638,7 @@ class Index:
         return list(self.columns)
 
     def as_summary_string(self) -> str:
-        """The index as a listing shows it."""
+        """Return the index for display."""
         return _format_index(self.name, self.columns)
 
     def __str__(self) -> str:

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     )
     from schema_core.schema.resolved import ResolvedSchema
 
-#: So many types of arguments are named in a text, so many inner steps, so much of an expression.
+#: Limits of the text form: argument types of a step, inner steps, characters of an expression.
 MAX_TYPES, MAX_STEPS, MAX_PART = 5, 10, 60
 
 
 class Cause(Enum):
-    """What gave a column its type, or a part of it."""
+    """The origin of a column's type, or of a part of it."""
 
     DECLARED = "declared"
     LOOKED_UP = "looked up"
@@ -56,7 +56,7 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One cause with what there is to say of it."""
+    """A cause and its description."""
 
     cause: Cause
     text: str
@@ -67,7 +67,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Read:
-    """A column that an expression reads, or a field within it."""
+    """A column, or a field within it, that an expression reads."""
 
     column: str
     fields: tuple[str, ...] = ()
@@ -78,11 +78,10 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call within an expression: what it was given, what it gives, and by which rule.
+    """One call within an expression: its argument types, its result type, and the typing rule.
 
-    `text` is the part of the expression (the beginning of a long one), empty where it stands
-    nowhere in a text; `nullability` is
-    None where the rule says it; `implicit` marks a cast that nobody wrote: SQL put it in.
+    `text` is the source text of the call (truncated), empty if it has none; `nullability` is None
+    if the rule includes it; `implicit` marks an implicit cast.
     """
 
     text: str
@@ -104,12 +103,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ColumnExplanation:
-    """Where a column's type came from, and what it is computed of.
+    """The origin of a column's type, and its lineage.
 
-    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` is what its expression reads,
-    `leaves` the stored columns behind that; a stored column is its own leaf. `missing` are names
-    that are no column: only a schema that was put together by hand, and not resolved, has such.
-    `steps` are the calls of the expression, inner ones first.
+    `kind` is ``physical``, ``computed`` or ``metadata``. `reads` are the direct inputs of its
+    expression, `leaves` the stored columns they are computed from; the leaf of a stored column is
+    the column itself. `missing` are unknown names, which occur only in schemas that were built
+    without a resolver. `steps` are the calls of the expression, innermost first.
     """
 
     name: str
@@ -128,7 +127,7 @@ class ColumnExplanation:
         return any(reason.cause is Cause.PROMOTED for reason in self.reasons)
 
     def how(self) -> str:
-        """What kind of column it is, with its expression or the key that the connector is asked."""
+        """Return the kind of the column with its expression or metadata key."""
         if self.expression is not None:
             return f"{self.kind} AS {self.expression}"
         source = "" if self.metadata_key is None else f" FROM {quote_string(self.metadata_key)}"
@@ -137,7 +136,7 @@ class ColumnExplanation:
 
 @dataclass(frozen=True, slots=True)
 class WatermarkExplanation:
-    """What a watermark is computed of; its own column is among what it depends on."""
+    """The lineage of a watermark, which includes its own column."""
 
     column: str
     expression: str
@@ -150,7 +149,7 @@ class WatermarkExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All columns and watermarks of a schema, explained.
+    """The explanation of all columns and watermarks of a schema.
 
     >>> from schema_core import Schema, SchemaResolver
     >>> schema = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()
@@ -171,11 +170,11 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
     primary_key: tuple[str, ...] = ()
 
     def column(self, name: str) -> ColumnExplanation | None:
-        """The column of a name, in exactly this case, or None."""
+        """Return the column of a case-sensitive name, or None."""
         return next((one for one in self.columns if one.name == name), None)
 
     def to_mermaid(self) -> str:
-        """The lineage as a Mermaid flowchart, whatever the names are."""
+        """Return the lineage as a Mermaid flowchart, with all names escaped."""
         return flowchart(self)
 
     def __str__(self) -> str:
@@ -185,11 +184,11 @@ the decimal by its formula, or the wider type; NULL if any argument is nullable
         return explanation_html(self)
 
 
-# --- as text -------------------------------------------------------------------------------------
+# --- text form ----------------------------------------------------------------------------------
 
 
 def name_of(name: str) -> str:
-    """A name as texts show it: quoted, on one line."""
+    """Return a quoted name with invisible characters escaped."""
     return escaped(quote_identifier(name))
 
 
@@ -204,7 +203,7 @@ def _column_text(column: ColumnExplanation) -> str:
 
 
 def _within(steps: Sequence[Step]) -> Iterator[str]:
-    """The calls within the outermost one."""
+    """Yield a line for each inner call."""
     for step in steps[:MAX_STEPS]:
         part = escaped(step.text or step.function)
         part = part if len(part) <= MAX_PART else f"{part[: MAX_PART - 3]}..."
@@ -227,7 +226,7 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> Iterator[str]:
 
 
 def explain(schema: ResolvedSchema) -> Explanation:
-    """Where the types of `schema` came from, and the lineage of what is computed in it."""
+    """Explain the types of a resolved schema, and the lineage of its computed columns."""
     key = schema.primary_key
     lineage = _Lineage(schema.columns)
     return Explanation(
@@ -279,7 +278,7 @@ def _column(column: AnyColumn, schema: ResolvedSchema, lineage: _Lineage) -> Col
 
 
 class _Lineage:
-    """The stored columns behind reads; what has been found of a column is not looked for again."""
+    """Finds the stored columns that expressions depend on; each column is visited once."""
 
     def __init__(self, columns: Iterable[AnyColumn]) -> None:
         self._columns: dict[str, AnyColumn] = {}
@@ -287,7 +286,7 @@ class _Lineage:
             self._columns.setdefault(column.name, column)
 
     def of(self, reads: Iterable[Read]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the stored columns, and the names that are no column, as first read."""
+        """Return the names of the stored columns and the unknown names, in order of first use."""
         leaves: dict[str, None] = {}
         missing: dict[str, None] = {}
         seen: set[str] = set()
@@ -308,7 +307,7 @@ class _Lineage:
 
 
 def _reads(typed: Typed) -> tuple[Read, ...]:
-    """What an expression reads, each once, in the order of the text."""
+    """Return the distinct reads of an expression in textual order."""
     found: dict[Read, None] = {}
     waiting: list[tuple[Typed, tuple[str, ...]]] = [(typed, ())]
     while waiting:
@@ -326,7 +325,7 @@ def _reads(typed: Typed) -> tuple[Read, ...]:
 
 
 def _parts(apply: FunctionCall) -> Iterator[Typed]:
-    """Everything that a call looks at, behind FILTER and OVER as well."""
+    """Yield the operands of a call, including those of FILTER and OVER."""
     yield from apply.arguments
     if apply.filter is not None:
         yield apply.filter
@@ -358,7 +357,7 @@ def _reasons(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
 
 
 def _declared(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
-    """The type as written, and what was made of it; a declaration that does not fit is not told."""
+    """Yield the declared type and how it was changed."""
     written = column.written
     if written is None or isinstance(written, UnresolvedComputedColumn):
         yield Reason(Cause.DECLARED, f"{_plain(column.data_type)}, as it was given")
@@ -373,14 +372,14 @@ def _declared(column: AnyColumn, schema: ResolvedSchema) -> Iterator[Reason]:
 
 
 def _first_declared(written: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> WrittenType:
-    """The type that somebody wrote, before a key changed it."""
+    """Return the declared type, before a primary key made it NOT NULL."""
     if isinstance(written, UnresolvedPhysicalColumn) and written.declared is not None:
         return written.declared
     return written.data_type
 
 
 def _looked_up(declared: WrittenType) -> Iterator[Reason]:
-    """The names in a declaration that a catalog knows."""
+    """Yield the user-defined types in a declaration."""
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if isinstance(type_, DataType):
         for part in type_.walk():
@@ -389,7 +388,7 @@ def _looked_up(declared: WrittenType) -> Iterator[Reason]:
 
 
 def _fits(declared: WrittenType, found: DataType) -> bool:
-    """Whether the type is that of the declaration: it may have been exchanged since."""
+    """Return whether a column still has its declared type."""
     type_ = parse_type(declared) if isinstance(declared, str) else declared
     if not isinstance(type_, DataType) or any(isinstance(o, UnresolvedType) for o in type_.walk()):
         return True
@@ -397,19 +396,19 @@ def _fits(declared: WrittenType, found: DataType) -> bool:
 
 
 def _plain(type_: DataType) -> str:
-    """A type in a sentence, without the mark of a time attribute."""
+    """Return the summary of a type without its time attribute."""
     return plain(type_).as_summary_string()
 
 
 def _key_of(name: str, schema: ResolvedSchema) -> str:
     key = schema.primary_key
     if key is None or name not in key.columns:
-        return "a primary key that is not there any more"
+        return "a primary key that was removed"
     return f"the primary key {name_of(key.name)}"
 
 
 def _inferred(typed: Typed) -> str:
-    """By which rule an expression got its type."""
+    """Return the rule that determines the type of an expression."""
     match typed:
         case Ref(name=name):
             return f"the type of {name_of(name)}"
@@ -426,12 +425,12 @@ def _inferred(typed: Typed) -> str:
             return typed.type.as_summary_string()
 
 
-#: So much of the text of a step is kept: the steps of a chain each hold all before them.
+#: Maximum length of a step's text: in a left-deep tree, each step contains all previous ones.
 MAX_TEXT_OF_STEP = 200
 
 
 def _steps(expression: ResolvedExpression) -> tuple[Step, ...]:
-    """Every call, inner ones before those around them."""
+    """Return every call, innermost first."""
     source = expression.written.source or expression.written.text
     found: list[Step] = []
     waiting: list[Typed] = [expression.typed]

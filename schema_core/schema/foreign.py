@@ -1,7 +1,7 @@
-"""Schemas as other engines declare them: `Schema.from_ddl` and `Schema.to_ddl`.
+"""Conversion from and to the DDL of other engines: `Schema.from_ddl` and `Schema.to_ddl`.
 
-A schema knows no engine but Flink and imports nothing above it, so it asks whoever registered for
-the others at the entry points of one group, as `types.python` does for types (decision 7).
+This layer imports nothing above it, so translators for other engines are found by entry points, as
+type converters are in `types.python` (decision 7).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from schema_core.text import show
 if TYPE_CHECKING:
     from schema_core.schema.unresolved import Schema
 
-#: Entry points that load what reads and writes the statements of other engines.
+#: Entry points of the translators.
 GROUP = "schema_core.ddl"
 
 OnLoss: TypeAlias = Literal["error", "note", "accept"]
@@ -23,13 +23,13 @@ Answer = TypeVar("Answer")
 
 
 class Translator(Protocol):
-    """What an entry point loads: a module or an object with these two.
+    """Interface of the module or object that an entry point loads.
 
-    Both raise `NotFoundError` with code `unknown-dialect` for engines that they do not know.
+    Both methods raise `NotFoundError` with code `unknown-dialect` for unsupported engines.
     """
 
     def from_ddl(self, text: str, dialect: str, *, on_loss: OnLoss) -> Schema:
-        """The schema of a CREATE TABLE."""
+        """Return the schema of a CREATE TABLE statement."""
         ...
 
     def to_ddl(
@@ -40,24 +40,24 @@ class Translator(Protocol):
         *,
         on_loss: OnLoss,
     ) -> str:
-        """The CREATE TABLE of a schema."""
+        """Return the CREATE TABLE statement of a schema."""
         ...
 
 
 class DdlConversion:
-    """The methods of a schema that are about other engines."""
+    """The methods of `Schema` for the DDL of other engines."""
 
     __slots__ = ()
 
     @staticmethod
     def from_ddl(text: str, dialect: str = "postgres", *, on_loss: OnLoss = "error") -> Schema:
-        """The schema of a CREATE TABLE of another engine.
+        """Return the schema of a CREATE TABLE statement of another engine.
 
         Raises:
-            ParseError: for a text that is no such statement, with the place.
+            ParseError: for any other statement, with the position.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-flink` for types that nothing stands for, all
-                at once; with code `lossy` where values would change and `on_loss` is `error`.
+            UnsupportedError: with code `type-not-in-flink` for all types without an equivalent;
+                with code `lossy` if values would change and `on_loss` is `error`.
 
         >>> from schema_core.schema.unresolved import Schema
         >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
@@ -75,13 +75,14 @@ class DdlConversion:
         *,
         on_loss: OnLoss = "error",
     ) -> str:
-        """The statements of another engine that make a table of this schema.
+        """Return the statements of another engine that create a table with this schema.
 
         Raises:
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
-                engine cannot have, `lossy` where values would change and `on_loss` is `error`.
+            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for
+                unsupported types and names, `lossy` if values would change and `on_loss` is
+                `error`.
 
         >>> from schema_core.schema.unresolved import Schema
         >>> print(Schema.new_builder().column("tags", "ARRAY<STRING>").build().to_ddl("trino"))
@@ -93,11 +94,11 @@ class DdlConversion:
 
 
 def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
-    """The answer of the first translator that knows the dialect."""
+    """Return the result of the first translator that supports the dialect."""
     unknown = NotFoundError(
         f"there is no dialect {show(dialect)}",
         code="unknown-dialect",
-        hint="no translator of other engines' statements is installed",
+        hint="install a package that provides translators",
     )
     for translator in _translators():
         try:
@@ -110,7 +111,7 @@ def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
 
 
 def _translators() -> Iterator[Translator]:
-    from importlib.metadata import entry_points  # it takes longer to import than all of the schema
+    from importlib.metadata import entry_points  # slow to import
 
     for entry in entry_points(group=GROUP):
         yield entry.load()

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def written_html(schema: Schema) -> str:
-    """A schema as it was written: a row a column, and below what else there is."""
+    """Return an unresolved schema as HTML: a table of columns, and a list of the other parts."""
     rows = [(code(one.name), *_written(one), text(one.comment or "")) for one in schema.columns]
     found = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
     return found + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
 def _written(column: UnresolvedColumn) -> tuple[str, str]:
-    """The type, and what else a column says of itself."""
+    """Return the type and the clause of a column."""
     match column:
         case UnresolvedPhysicalColumn(data_type=type_):
             return code(type_), ""
@@ -42,7 +42,7 @@ def _written(column: UnresolvedColumn) -> tuple[str, str]:
 
 
 def resolved_html(schema: ResolvedSchema) -> str:
-    """A resolved schema: a row a column, and below what else there is."""
+    """Return a resolved schema as HTML: a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_resolved(one, one.name in key) for one in schema.columns]
     found = table(("column", "type", "key", "how", "comment"), rows, "Schema")
@@ -64,7 +64,7 @@ def _others(schema: Schema | ResolvedSchema) -> tuple[object, ...]:
 
 
 def _rest(watermarks: Iterable[object], *members: object) -> str:
-    """Watermarks, keys and indexes, as listings print them."""
+    """Return watermarks, keys and indexes as an HTML list."""
     return items(code(one) for one in (*watermarks, *members) if one is not None)
 
 
@@ -73,7 +73,7 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """Where each type came from, and what is read for it."""
+    """Return an explanation as HTML tables."""
     rows = [_explained(one) for one in explanation.columns]
     found = table(COLUMN_HEADS, rows, "Where the types come from")
     if not explanation.watermarks:
@@ -98,7 +98,7 @@ def _descent(one: ColumnExplanation | WatermarkExplanation) -> tuple[str, str]:
     return reads, "<br>".join(map(code, one.leaves))
 
 
-#: Kind of column -> what stands around its label: the shape of the node.
+#: Kind of column -> the delimiters of its label, which determine the shape of the node.
 SHAPES: dict[str, tuple[str, str]] = {
     "physical": ("[", "]"),
     "metadata": ("[/", "/]"),
@@ -107,15 +107,15 @@ SHAPES: dict[str, tuple[str, str]] = {
     "key": ("[(", ")]"),
 }
 
-#: Signs that mean nothing within a quoted label, alone or together.
+#: Characters that have no meaning within a quoted label, in any combination.
 PLAIN = frozenset(" _.,+")
 
-#: So much of an expression is shown in a label.
+#: Maximum length of a label.
 MAX_LABEL = 200
 
 
 def label(text: str) -> str:
-    """A text as a quoted label.
+    """Return a quoted label; other characters than letters, digits and a few signs are escaped.
 
     >>> label('a"] --> b')
     '"a#34;#93; #45;#45;#62; b"'
@@ -130,7 +130,7 @@ def _sign(sign: str) -> str:
 
 
 def flowchart(explanation: Explanation) -> str:
-    """Columns and watermarks as nodes, and an arrow from each to what reads it."""
+    """Return a Mermaid flowchart with an arrow from each column to those that read it."""
     return "\n".join(("flowchart LR", *(f"    {line}" for line in _lines(explanation))))
 
 
@@ -154,8 +154,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
 
 
 def _node(name: str, kind: str, text: str) -> str:
-    before, behind = SHAPES[kind]
-    return f"{name}{before}{label(text)}{behind}"
+    opening, closing = SHAPES[kind]
+    return f"{name}{opening}{label(text)}{closing}"
 
 
 def _of_column(column: ColumnExplanation) -> str:

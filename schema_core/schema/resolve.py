@@ -1,7 +1,7 @@
-"""`SchemaResolver`: from what was written to what it means, with every mistake at once.
+"""`SchemaResolver`: resolution of a schema, which reports all errors at once.
 
-The steps and their order are Flink's (its DefaultSchemaResolver, asked with two mistakes at a
-time), so the first mistake told is the one that Flink tells.
+The steps and their order are those of Flink's DefaultSchemaResolver (verified with pairs of
+errors), so the first error is the one that Flink reports.
 """
 
 from __future__ import annotations
@@ -67,12 +67,11 @@ if TYPE_CHECKING:
 
 
 class SchemaResolver:
-    """Says what a schema means in streaming or batch mode (FLIP-164).
+    """Resolves schemas in streaming or batch mode (FLIP-164).
 
-    `supports_metadata` False refuses metadata columns. `functions` finds further functions by their
-    path, `types` user-defined types by theirs, `subqueries` types queries that are used as values;
-    without them there are none, and what a schema means depends on its text alone: then it is
-    remembered.
+    `supports_metadata` False refuses metadata columns. `functions` looks up functions by path,
+    `types` user-defined types by path, and `subqueries` types sub-queries. Without all three a
+    resolved schema depends only on the unresolved one, and is cached.
     """
 
     __slots__ = ("_functions", "_metadata", "_streaming", "_subqueries", "_types")
@@ -92,20 +91,20 @@ class SchemaResolver:
         self._subqueries = subqueries
 
     def is_streaming_mode(self) -> bool:
-        """Whether a watermark makes its column a time attribute."""
+        """Return whether a watermark makes its column a time attribute."""
         return self._streaming
 
     def supports_metadata(self) -> bool:
-        """Whether metadata columns are allowed."""
+        """Return whether metadata columns are allowed."""
         return self._metadata
 
     def resolve(self, schema: Schema) -> ResolvedSchema:
-        """What the schema means.
+        """Resolve a schema.
 
         Raises:
-            SchemaCoreError: the first mistake, as Flink would tell it (a SchemaError, or an
-                UnsupportedError for a type that nobody knows), with all others behind it in
-                `others`; `path` says where each is, such as ``column 'total'``.
+            SchemaCoreError: the error that Flink reports (a SchemaError, or an UnsupportedError for
+                an unknown type), with all others in `others`; `path` is the location of each, such
+                as ``column 'total'``.
 
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
         >>> print(SchemaResolver().resolve(written.build()))
@@ -118,7 +117,7 @@ class SchemaResolver:
         looks_up = self._functions or self._types or self._subqueries
         if looks_up or not _is_text(schema):
             return self._resolved(schema)
-        return _remembered(schema, self._streaming, self._metadata)
+        return _resolve_cached(schema, self._streaming, self._metadata)
 
     def _resolved(self, schema: Schema) -> ResolvedSchema:
         found = Gathering()
@@ -139,7 +138,7 @@ class SchemaResolver:
         return ResolvedSchema(known, watermarks, key, indexes, immutable)
 
     def check(self, schema: Schema) -> tuple[Diagnostic, ...]:
-        """All mistakes of the schema, in the order of Flink's steps; none if it can be resolved."""
+        """Return all errors of a schema in the order of Flink's steps; none if it is valid."""
         try:
             self.resolve(schema)
         except SchemaCoreError as error:
@@ -149,7 +148,7 @@ class SchemaResolver:
     # --- columns -------------------------------------------------------------------------------
 
     def _stored(self, columns: Iterable[UnresolvedColumn], found: Gathering) -> Columns:
-        """Physical and metadata columns with their types."""
+        """Resolve physical and metadata columns."""
         stored: Columns = {}
         known = RESOLVED.columns
         for column in columns:
@@ -161,7 +160,7 @@ class SchemaResolver:
             try:
                 stored[column.name] = typed = self._typed(column)
                 RESOLVED.add(column, typed)
-            except SchemaCoreError:  # seldom: a place for every column would take half of the time
+            except SchemaCoreError:  # `at` for every column would double the time
                 stored[column.name] = None
                 with found.catching(), at(f"column {column.name!r}", column.span):
                     raise
@@ -172,9 +171,7 @@ class SchemaResolver:
         if isinstance(column, UnresolvedPhysicalColumn):
             return PhysicalColumn(column.name, type_, comment=column.comment, written=column)
         if not self._metadata:
-            raise SchemaError(
-                "metadata columns are not possible here", code="metadata-not-supported"
-            )
+            raise SchemaError("metadata columns are not supported", code="metadata-not-supported")
         key, virtual, comment = column.metadata_key, column.virtual, column.comment
         return MetadataColumn(column.name, type_, key, virtual, comment=comment, written=column)
 
@@ -188,7 +185,7 @@ class SchemaResolver:
     def _computed(
         self, columns: Iterable[UnresolvedColumn], stored: Columns, found: Gathering
     ) -> Columns:
-        """All columns in order; a computed one sees the stored ones alone, wherever they stand."""
+        """Return all columns in order; computed columns can only refer to stored ones."""
         computed = [one for one in columns if isinstance(one, UnresolvedComputedColumn)]
         if not computed:
             return stored
@@ -214,7 +211,7 @@ class SchemaResolver:
     def _watermarks(
         self, specs: tuple[UnresolvedWatermarkSpec, ...], columns: Columns, found: Gathering
     ) -> tuple[WatermarkSpec, ...]:
-        """The watermark, if there is one; it sees all columns."""
+        """Resolve the watermark, if any, which can refer to all columns."""
         watermarks: list[WatermarkSpec] = []
         with found.catching():
             require_one_watermark(specs)
@@ -232,7 +229,7 @@ class SchemaResolver:
             return WatermarkSpec(column.name, expression)
 
     def _with_rowtime(self, columns: Columns, watermarks: tuple[WatermarkSpec, ...]) -> Columns:
-        """The columns with the one under a watermark marked as rowtime, in streaming mode."""
+        """In streaming mode, make the column of the watermark a rowtime attribute."""
         if not self._streaming or not watermarks:
             return columns
         marked = dict(columns)
@@ -245,10 +242,10 @@ class SchemaResolver:
 
 
 class ResolvedColumns:
-    """Physical columns whose type needs no lookup, resolved before, by the identity of the column.
+    """A cache of resolved physical columns, by the identity of the unresolved column.
 
-    An ALTER TABLE resolves the whole table again, of which it changes a few columns: the others are
-    the same objects. An entry holds its column (`written`), so an identity is never used twice.
+    ALTER TABLE resolves the whole table again, but most columns are the same objects. An entry
+    keeps its column alive (`written`), so an identity is never reused.
     """
 
     def __init__(self, maximum: int) -> None:
@@ -256,7 +253,7 @@ class ResolvedColumns:
         self.maximum = maximum
 
     def add(self, written: UnresolvedColumn, resolved: AnyColumn) -> None:
-        """Keep a resolved column if its type is the one that was written."""
+        """Cache a resolved column if its type was declared as a data type."""
         if not isinstance(resolved, PhysicalColumn) or not isinstance(
             written, UnresolvedPhysicalColumn
         ):
@@ -267,72 +264,73 @@ class ResolvedColumns:
             self.columns[id(written)] = resolved
 
 
-#: The columns that any resolver resolved; they depend on nothing but what is written.
+#: Shared by all resolvers, since these columns depend only on their declaration.
 RESOLVED = ResolvedColumns(maximum=20_000)
 
 
 def _schema_size(schema: Schema, *_: bool) -> int:
-    """The weight of a schema in a cache: its columns, and the expressions of them."""
-    texts = (getattr(one, "expression", None) for one in schema.columns)
-    return 1 + len(schema.columns) + sum(len(one) // 50 for one in texts if isinstance(one, str))
+    """Return the weight of a schema in a cache: its columns and their expressions."""
+    expressions = (getattr(one, "expression", None) for one in schema.columns)
+    return (
+        1 + len(schema.columns) + sum(len(one) // 50 for one in expressions if isinstance(one, str))
+    )
 
 
 @cached(_schema_size, budget=10_000)
-def _remembered(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
-    """What schemas mean that were resolved lately; mistakes are told anew each time."""
-    return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - its own
+def _resolve_cached(schema: Schema, streaming: bool, supports_metadata: bool) -> ResolvedSchema:
+    """Resolve a schema; results are cached, errors are not."""
+    return SchemaResolver(streaming, supports_metadata)._resolved(schema)  # noqa: SLF001 - same module
 
 
 @cached()
 def _type_of_text(text: str) -> DataType:
-    """The type of a text without names of user-defined types; most schemas use few of them."""
+    """Parse and validate a type string; results are cached."""
     return _sound(parse_type(text), None)
 
 
 def _sound(type_: DataType, types: LookUp | None) -> DataType:
-    """The type with every name in it looked up.
+    """Return a type with all names of user-defined types in it resolved.
 
     Raises:
-        SchemaError: with code `follows-from-another` for the type of what is wrong itself, or as
-            `look_up`.
+        SchemaError: with code `follows-from-another` for an invalid type, or as `look_up`.
     """
     if type_.nullable() == WRONG:
-        raise SchemaError("the type is wrong itself", code=FOLLOWS)
+        raise SchemaError("the type is invalid (reported above)", code=FOLLOWS)
     return require_resolved(look_up(type_, types))
 
 
 def _is_text(schema: Schema) -> bool:
-    """Whether equal schemas mean the same.
+    """Return whether all equal schemas resolve to the same schema.
 
-    Their expressions hold nothing but their texts, and their types no time attributes, which make
-    no difference between types, nor another declaration behind them.
+    Equality ignores the syntax trees of expressions, time attributes of types, and the declared
+    type of a column of a primary key.
     """
     written = [one.watermark_expression for one in schema.watermark_specs]
     for column in schema.columns:
         if isinstance(column, UnresolvedComputedColumn):
             written.append(column.expression)
-        elif not isinstance(column.data_type, str) and _says_more(column):
+        elif not isinstance(column.data_type, str) and _has_ignored_parts(column):
             return False
     return all(isinstance(one, SqlExpression) and one.syntax is None for one in written)
 
 
-def _says_more(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
-    """Whether it says something that makes no difference between columns."""
+def _has_ignored_parts(column: UnresolvedPhysicalColumn | UnresolvedMetadataColumn) -> bool:
+    """Return whether a column has a part that equality ignores."""
     if isinstance(column, UnresolvedPhysicalColumn) and column.declared is not None:
         return True
     return isinstance(column.data_type, DataType) and _has_attribute(column.data_type)
 
 
 def _has_attribute(type_: DataType) -> bool:
-    moments = (one for one in type_.walk() if isinstance(one, AnyTimestampType))
-    return any(one.kind is not TimestampKind.REGULAR for one in moments)
+    timestamps = (one for one in type_.walk() if isinstance(one, AnyTimestampType))
+    return any(one.kind is not TimestampKind.REGULAR for one in timestamps)
 
 
 # --- expressions ---------------------------------------------------------------------------------
 
 
 class SchemaScope(ColumnScope):
-    """What an expression of a schema sees: columns, of which some may be known to be wrong."""
+    """The scope of an expression of a schema, in which some columns may be invalid."""
 
     def __init__(
         self,
@@ -349,29 +347,29 @@ class SchemaScope(ColumnScope):
         super().__init__(
             known, streaming=streaming, functions=functions, types=types, subqueries=subqueries
         )
-        self.wrong = {name for name, one in columns.items() if one is None}
+        self.invalid = {name for name, one in columns.items() if one is None}
         self.computed = frozenset(computed)
 
     def names(self) -> Iterable[str]:
-        """Those of columns that are wrong themselves as well."""
-        return (*self.columns, *self.wrong)
+        """Return all names, including those of invalid columns."""
+        return (*self.columns, *self.invalid)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """The column of the first name; see `ColumnScope.lookup`."""
-        if parts[0] in self.wrong:
-            raise SchemaError(f"column {parts[0]!r} is wrong itself", code=FOLLOWS)
+        """Look up a column by the first name; see `ColumnScope.lookup`."""
+        if parts[0] in self.invalid:
+            raise SchemaError(f"column {parts[0]!r} is invalid (reported above)", code=FOLLOWS)
         if parts[0] in self.computed:
             raise SchemaError(
                 f"column {parts[0]!r} is computed",
                 code="unknown-column",
-                hint="a computed column can use physical and metadata columns alone",
+                hint="computed columns can only refer to physical and metadata columns",
                 span=span,
             )
         return super().lookup(parts, span)
 
 
 def compute(columns: Iterable[UnresolvedComputedColumn], scope: Scope, found: Gathering) -> Columns:
-    """The computed columns with what their expressions mean in `scope`."""
+    """Resolve computed columns in a scope."""
     computed: Columns = {}
     for column in columns:
         computed[column.name] = None
@@ -384,12 +382,11 @@ def compute(columns: Iterable[UnresolvedComputedColumn], scope: Scope, found: Ga
 
 
 def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
-    """What an expression means in `scope`; one that is resolved stays as it is.
+    """Resolve an expression in a scope; a resolved expression is only validated.
 
     Raises:
-        SchemaError: for text that is no expression, names that `scope` does not know, and types
-            that do not fit; the span speaks about the expression's own text, or about the
-            statement that it came out of.
+        SchemaError: for syntax errors, unknown names and type errors; the span refers to the text
+            of the expression, or of the statement that contains it.
     """
     if isinstance(expression, ResolvedExpression):
         require_columns(expression, scope)
@@ -400,18 +397,18 @@ def resolve_expression(expression: Written, scope: Scope) -> ResolvedExpression:
 
 
 def require_columns(expression: ResolvedExpression, scope: Scope) -> None:
-    """Refuse an expression that was resolved elsewhere and uses columns that are not here."""
+    """Refuse a resolved expression that refers to columns outside of the scope."""
     for part in walk(expression.typed):
         if isinstance(part, Ref):
             scope.lookup((part.name,), part.span)
 
 
-#: The function that stands for the watermark that the source itself knows.
+#: The function that declares the watermark of the source itself.
 SOURCE_WATERMARK = "SOURCE_WATERMARK"
 
 
 def of_source(expression: ResolvedExpression, type_: DataType) -> ResolvedExpression:
-    """The expression; the watermark of the source has the type of its column."""
+    """Give the watermark of the source the type of its column."""
     typed = expression.typed
     if isinstance(typed, FunctionCall) and typed.function.name == SOURCE_WATERMARK:
         return replace(expression, typed=replace(typed, type=type_))

@@ -1,4 +1,4 @@
-"""`ResolvedSchema`: what a schema means, with every type known; frozen values all the way down."""
+"""`ResolvedSchema`: an immutable schema with the data types of all columns and expressions."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, init=False)
 class ResolvedSchema:
-    """Columns in order with exact types, watermarks, a key, indexes, immutable columns.
+    """Columns with their data types, watermarks, a primary key, indexes, immutable columns.
 
     Raises:
         SchemaError: with code `immutable-columns-without-key` for immutable columns without a
-            primary key, `wrong-argument` for what is none of these.
+            primary key, `wrong-argument` for an argument of another type.
 
     >>> from schema_core.types import DataTypes
     >>> print(ResolvedSchema.physical(["id"], [DataTypes.BIGINT(nullable=False)]))
@@ -79,7 +79,7 @@ class ResolvedSchema:
         require_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
             raise SchemaError(
-                "immutable columns need a primary key beside them",
+                "immutable columns require a primary key",
                 code="immutable-columns-without-key",
             )
         object.__setattr__(self, "columns", _all(columns, Column, "column"))
@@ -91,18 +91,18 @@ class ResolvedSchema:
 
     @staticmethod
     def of(columns: Iterable[AnyColumn]) -> ResolvedSchema:
-        """A schema of columns alone."""
+        """Return a schema of columns only."""
         return ResolvedSchema(columns)
 
     @staticmethod
     def physical(
         column_names: Sequence[str], column_data_types: Sequence[DataType]
     ) -> ResolvedSchema:
-        """A schema of physical columns alone.
+        """Return a schema of physical columns only.
 
         Raises:
-            SchemaError: with code `length-mismatch` where names and types are not equally many,
-                else as `Column.physical`.
+            SchemaError: with code `length-mismatch` if the numbers of names and types differ, else
+                as `Column.physical`.
         """
         names = require_sequence(column_names, "the names of the columns")
         types = require_sequence(column_data_types, "the types of the columns")
@@ -125,10 +125,10 @@ class ResolvedSchema:
         return [column.data_type for column in self.columns]
 
     def get_column(self, column_index_or_name: int | str) -> AnyColumn | None:
-        """The column at a position or of a name (in exactly this case), or None.
+        """Return the column at a position or of a case-sensitive name, or None.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is neither.
+            SchemaError: with code `wrong-argument` for any other argument.
         """
         require_instance(column_index_or_name, (int, str), "the position or name of a column")
         if isinstance(column_index_or_name, int):
@@ -144,7 +144,7 @@ class ResolvedSchema:
         return self.primary_key
 
     def get_primary_key_indexes(self) -> list[int]:
-        """Where the key's columns stand among the physical columns, in the key's order."""
+        """Return the positions of the key columns among the physical columns."""
         return self._positions(self.primary_key)
 
     def get_indexes(self) -> list[Index]:
@@ -154,11 +154,11 @@ class ResolvedSchema:
         return self.immutable_columns
 
     def get_immutable_column_indexes(self) -> list[int]:
-        """Where the immutable columns stand among the physical columns."""
+        """Return the positions of the immutable columns among the physical columns."""
         return self._positions(self.immutable_columns)
 
     def _positions(self, constraint: Constraint | None) -> list[int]:
-        """Where the columns stand among the physical ones; -1, as in Flink, where they do not."""
+        """Return positions among the physical columns, -1 for other columns (as in Flink)."""
         physical = [column.name for column in self.columns if column.is_physical()]
         position = {name: index for index, name in reversed(list(enumerate(physical)))}
         return [] if constraint is None else [position.get(name, -1) for name in constraint.columns]
@@ -166,12 +166,12 @@ class ResolvedSchema:
     # --- rows ----------------------------------------------------------------------------------
 
     def to_source_row_data_type(self) -> RowType:
-        """The row that a query reads: every column.
+        """Return the row type that a query reads: all columns.
 
-        Rows are NOT NULL, and time attributes become plain timestamps in them.
+        The row is NOT NULL, and time attributes become regular timestamps.
 
         Raises:
-            SchemaError: with code `invalid-field-name` where a column's name cannot name a field.
+            SchemaError: with code `invalid-field-name` for a column name that is not a field name.
         """
         return _row(self.columns)
 
@@ -180,21 +180,21 @@ class ResolvedSchema:
         return self.to_source_row_data_type()
 
     def to_physical_row_data_type(self) -> RowType:
-        """The row that is stored: the physical columns."""
+        """Return the row type of the physical columns."""
         return _row(column for column in self.columns if column.is_physical())
 
     def to_sink_row_data_type(self) -> RowType:
-        """The row that an INSERT writes: physical columns and metadata that is not virtual."""
+        """Return the row type that INSERT writes: physical and non-virtual metadata columns."""
         return _row(column for column in self.columns if column.is_persisted())
 
     def to_persisted_row_data_type(self) -> RowType:
         """FLIP-164's name for `to_sink_row_data_type`."""
         return self.to_sink_row_data_type()
 
-    # --- for people ----------------------------------------------------------------------------
+    # --- display -------------------------------------------------------------------------------
 
     def explain(self) -> Explanation:
-        """Where every type came from, and what computed columns and watermarks are made of.
+        """Explain the origin of every type, and the lineage of computed columns and watermarks.
 
         >>> from schema_core import Schema, SchemaResolver
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
@@ -215,7 +215,7 @@ class ResolvedSchema:
 
 
 def _all(members: Iterable[T] | None, kind: type[Any], what: str) -> tuple[T, ...]:
-    """The members of one kind; None means that there are none, as in PyFlink."""
+    """Return the validated members of one class; None means none, as in PyFlink."""
     found = () if members is None else require_sequence(members, f"the {what}s")
     if not all(issubclass(one, kind) for one in set(map(type, found))):
         for one in found:

@@ -1,7 +1,7 @@
-"""What must hold in a schema: each rule refuses one mistake, in words of the one who made it.
+"""Validation rules of schemas, each of which reports one kind of error.
 
-The rules are those of Flink's DefaultSchemaResolver. Mistakes that follow from another one carry
-the code `FOLLOWS`; the resolver drops them.
+The rules are those of Flink's DefaultSchemaResolver. Consequential errors have the code `FOLLOWS`;
+the resolver drops them.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from schema_core.types import (
     UnresolvedType,
 )
 
-#: Columns by name, in order; None for one whose own mistake has been told.
+#: Columns by name, in order; None for an invalid column, whose error has been reported.
 Columns: TypeAlias = dict[str, AnyColumn | None]
 
-#: The code of a mistake that follows from another one and is therefore not told.
+#: Code of a consequential error, which is not reported.
 FOLLOWS = "follows-from-another"
 
-#: Stands for a type that could not be read, where that was told already.
+#: Placeholder of an invalid type, whose error has been reported.
 WRONG = UnresolvedType(())
 
-#: The longest precision of a time attribute: Flink counts time in milliseconds.
+#: Maximum precision of a time attribute: Flink counts time in milliseconds.
 TIME_PRECISION = 3
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """The names that come more than once, in the order of their first coming.
+    """Return the duplicate names in order of their first occurrence.
 
     >>> repeated(["a", "b", "a", "c", "b"])
     ['a', 'b']
@@ -61,33 +61,33 @@ def repeated(names: Iterable[str]) -> list[str]:
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Names in a message."""
+    """Return names for a message."""
     return ", ".join(map(repr, names))
 
 
 def require_unique_names(columns: Iterable[UnresolvedColumn]) -> None:
-    """Refuse columns of the same name; case makes a difference."""
+    """Refuse columns with equal, case-sensitive names."""
     names = [column.name for column in columns]
     if len(set(names)) < len(names):
-        problem = f"several columns are called {format_names(repeated(names))}"
+        problem = f"duplicate column names: {format_names(repeated(names))}"
         raise SchemaError(problem, code="duplicate-column")
 
 
 def require_visible_names(names: Iterable[str]) -> None:
-    """Refuse names of nothing but white space: an expression sees columns as the fields of a row.
+    """Refuse blank names, since expressions refer to columns as fields of a row.
 
-    A schema may have such columns, as in Flink, as long as it has no expression.
+    As in Flink a schema without expressions may have such columns.
     """
     if blank := [name for name in names if is_blank(name)]:
         raise SchemaError(
-            f"no expression can be beside a column called {blank[0]!r}",
+            f"a schema with expressions cannot have a column named {blank[0]!r}",
             code="blank-name",
             hint="give it a name with a visible character",
         )
 
 
 def require_unique_keys(columns: Iterable[UnresolvedColumn]) -> None:
-    """Refuse metadata columns that ask the connector for the same key."""
+    """Refuse metadata columns with the same key."""
     by_key: dict[str, list[str]] = {}
     for column in columns:
         if isinstance(column, UnresolvedMetadataColumn):
@@ -105,38 +105,38 @@ def require_one_watermark(specs: tuple[UnresolvedWatermarkSpec, ...]) -> None:
     if len(specs) > 1:
         columns = format_names(spec.column_name for spec in specs)
         raise SchemaError(
-            f"a table has one watermark, not {len(specs)} (of {columns})",
+            f"a table has at most one watermark, got {len(specs)} (of {columns})",
             code="duplicate-watermark",
         )
 
 
 def require_time_column(column: AnyColumn) -> None:
-    """Refuse a column that cannot have a watermark."""
+    """Refuse a column whose type does not support a watermark."""
     require_time(column.data_type, f"column {column.name!r}")
     if getattr(column.data_type, "kind", None) is TimestampKind.PROCTIME:
         raise SchemaError(
-            f"column {column.name!r} is processing time, which has no watermark",
+            f"column {column.name!r} is a processing time, which cannot have a watermark",
             code="invalid-watermark-type",
         )
 
 
 def require_time(type_: DataType, what: str) -> None:
-    """Refuse a type that is no time of events."""
+    """Refuse a type that cannot be an event time."""
     times = TimestampType | LocalZonedTimestampType
     if not isinstance(type_, times) or type_.precision > TIME_PRECISION:
         raise SchemaError(
-            f"{what} is {type_.as_summary_string()}, not a TIMESTAMP or TIMESTAMP_LTZ of at most "
-            f"{TIME_PRECISION} digits of a second",
+            f"{what} is {type_.as_summary_string()}, not a TIMESTAMP or TIMESTAMP_LTZ with a "
+            f"precision of at most {TIME_PRECISION}",
             code="invalid-watermark-type",
             hint=f"CAST it to TIMESTAMP({TIME_PRECISION}) in a computed column",
         )
 
 
 def require_same_time(column: AnyColumn, watermark: DataType) -> None:
-    """Refuse a watermark with a time zone on a column without, and the other way round."""
+    """Refuse a watermark whose type has another root than that of its column."""
     if watermark.root is not column.data_type.root:
         raise SchemaError(
-            f"the watermark is {watermark.as_summary_string()}, its column is "
+            f"the watermark is {watermark.as_summary_string()}, but its column is "
             f"{column.data_type.as_summary_string()}",
             code="invalid-watermark-type",
             hint="both must be TIMESTAMP or both TIMESTAMP_LTZ",
@@ -144,14 +144,14 @@ def require_same_time(column: AnyColumn, watermark: DataType) -> None:
 
 
 def named(name: str, columns: Columns) -> AnyColumn:
-    """The column of a name."""
+    """Return the column of a name."""
     if name not in columns:
         raise SchemaError(
             f"there is no column {name!r}", code="unknown-column", hint=similar(name, columns)
         )
     column = columns[name]
     if column is None:
-        raise SchemaError(f"column {name!r} is wrong itself", code=FOLLOWS)
+        raise SchemaError(f"column {name!r} is invalid (reported above)", code=FOLLOWS)
     return column
 
 
@@ -159,7 +159,7 @@ def named(name: str, columns: Columns) -> AnyColumn:
 
 
 def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColumn:
-    """The column of a name, which must be of one of these kinds."""
+    """Return the column of a name, which must be an instance of one of these classes."""
     column = named(name, columns)
     if not isinstance(column, kinds):
         wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
@@ -170,7 +170,7 @@ def key_column(name: str, columns: Columns, *kinds: type[AnyColumn]) -> AnyColum
     return column
 
 
-#: Kind of column -> its name in a message.
+#: Class of a column -> its kind in messages.
 KIND_NAMES: dict[type[AnyColumn], str] = {
     PhysicalColumn: "physical",
     ComputedColumn: "computed",
@@ -179,13 +179,13 @@ KIND_NAMES: dict[type[AnyColumn], str] = {
 
 
 def require_unrepeated(names: tuple[str, ...]) -> None:
-    """Refuse a column that is listed twice."""
+    """Refuse duplicate names in a list of columns."""
     if twice := repeated(names):
         raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
 
 
 def require_not_null(column: AnyColumn) -> None:
-    """Refuse a column that may be NULL."""
+    """Refuse a nullable column."""
     if column.data_type.is_nullable:
         raise SchemaError(
             f"column {column.name!r} is nullable",
@@ -197,7 +197,7 @@ def require_not_null(column: AnyColumn) -> None:
 def resolve_primary_key(
     key: UnresolvedPrimaryKey | None, columns: Columns, found: Gathering
 ) -> UniqueConstraint | None:
-    """The key, whose columns must be physical and NOT NULL."""
+    """Resolve the primary key, whose columns must be physical and NOT NULL."""
     if key is None:
         return None
     place = f"primary key {key.name!r}"
@@ -212,7 +212,7 @@ def resolve_primary_key(
 def resolve_indexes(
     indexes: Iterable[UnresolvedIndex], columns: Columns, found: Gathering
 ) -> tuple[Index, ...]:
-    """The indexes, over physical and metadata columns, no two over the same."""
+    """Resolve the indexes over distinct lists of physical and metadata columns."""
     resolved: dict[tuple[str, ...], Index] = {}
     for index in indexes:
         place = f"index {index.name!r}"
@@ -236,14 +236,14 @@ def resolve_immutable_columns(
     columns: Columns,
     found: Gathering,
 ) -> ImmutableColumns | None:
-    """The immutable columns, physical ones of a table with a key."""
+    """Resolve the immutable columns, physical columns of a table with a primary key."""
     if immutable is None:
         return None
     place = f"immutable columns {immutable.name!r}"
     with found.catching(), at(place, immutable.span):
         if key is None:
             raise SchemaError(
-                "immutable columns need a primary key beside them",
+                "immutable columns require a primary key",
                 code="immutable-columns-without-key",
             )
     with found.catching(), at(place, immutable.span):

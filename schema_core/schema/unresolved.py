@@ -1,8 +1,8 @@
-"""`Schema` and its builder: what was written of a table's columns, watermarks and keys.
+"""`Schema` and its builder: the declared columns, watermarks and keys of a table.
 
-Nothing in a schema is checked, and types and expressions may be text. Schemas are equal when they
-are written equally: the type text ``INT`` is not the type INT, and a metadata column without a key
-is not one whose key is its name.
+A schema is not validated, and types and expressions may be strings. Equality compares
+declarations: the type string ``INT`` is not equal to the data type INT, and a metadata column
+without a key is not equal to one whose key is its name.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _as_written(expression: ExpressionArgument) -> Written:
 
 
 class SchemaBuilder:
-    """Collects the members of a schema; every method gives the builder back.
+    """Builder of a schema; every method returns the builder.
 
     >>> schema = (
     ...     Schema.new_builder()
@@ -134,7 +134,7 @@ class SchemaBuilder:
         self._immutable_columns: UnresolvedImmutableColumns | None = None
 
     def build(self) -> Schema:
-        """The schema as it stands; what the builder does afterwards does not change it."""
+        """Return the schema, which later calls of the builder do not change."""
         return Schema(
             tuple(self._columns),
             tuple(self._watermark_specs),
@@ -149,8 +149,8 @@ class SchemaBuilder:
         """Append all members of another schema.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` where
-                both have one, `wrong-argument` for what is no schema.
+            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` if
+                both have one, `wrong-argument` for anything but a schema.
         """
         require_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
@@ -163,7 +163,7 @@ class SchemaBuilder:
         return self
 
     def from_resolved_schema(self, resolved_schema: ResolvedSchema) -> SchemaBuilder:
-        """Append all members of a resolved schema, with the types and expressions it found.
+        """Append all members of a resolved schema, with resolved types and expressions.
 
         Raises:
             SchemaError: as `from_schema`.
@@ -175,7 +175,7 @@ class SchemaBuilder:
         """Append columns of another schema.
 
         Raises:
-            SchemaError: with code `wrong-argument` for what is no column.
+            SchemaError: with code `wrong-argument` for anything but a column.
         """
         kinds = get_args(UnresolvedColumn)
         given = require_sequence(columns, "the columns to append")
@@ -183,13 +183,13 @@ class SchemaBuilder:
         return self
 
     def from_row_data_type(self, data_type: DataType) -> SchemaBuilder:
-        """Append one physical column for each field of a row; field comments are not taken.
+        """Append a physical column for each field of a row, without field comments.
 
         Raises:
             SchemaError: with code `not-a-row` for any other type.
         """
         if not isinstance(data_type, RowType):
-            raise SchemaError(f"{show(data_type)} is no ROW", code="not-a-row")
+            raise SchemaError(f"expected a ROW, got {show(data_type)}", code="not-a-row")
         return self.from_fields(data_type.field_names(), data_type.field_types())
 
     def from_fields(
@@ -198,8 +198,7 @@ class SchemaBuilder:
         """Append physical columns of these names and types.
 
         Raises:
-            SchemaError: with code `length-mismatch` where they are not equally many, else as
-                `column`.
+            SchemaError: with code `length-mismatch` if their numbers differ, else as `column`.
         """
         names = require_sequence(field_names, "the names of the fields")
         types = require_sequence(field_data_types, "the types of the fields")
@@ -212,22 +211,22 @@ class SchemaBuilder:
     # --- columns -------------------------------------------------------------------------------
 
     def column(self, column_name: str, data_type: WrittenType) -> SchemaBuilder:
-        """Append a physical column; a type given as text is parsed when the schema is resolved.
+        """Append a physical column; a type string is parsed when the schema is resolved.
 
         Raises:
-            SchemaError: with code `not-a-type` for what is neither a type nor a text,
-                `wrong-argument` for a name that is no text.
+            SchemaError: with code `not-a-type` for anything but a type or a string,
+                `wrong-argument` for a name that is not a string.
         """
         name = require_instance(column_name, str, "the name of a column")
         self._columns.append(UnresolvedPhysicalColumn(name, _require_type(data_type)))
         return self
 
     def column_by_expression(self, column_name: str, expr: ExpressionArgument) -> SchemaBuilder:
-        """Append a computed column; text is SQL over the physical and metadata columns.
+        """Append a computed column; a string is SQL over the physical and metadata columns.
 
         Raises:
-            SchemaError: with code `not-an-expression` for what is neither an expression nor a text,
-                `wrong-argument` for a name that is no text.
+            SchemaError: with code `not-an-expression` for anything but an expression or a string,
+                `wrong-argument` for a name that is not a string.
         """
         name = require_instance(column_name, str, "the name of a column")
         self._columns.append(UnresolvedComputedColumn(name, _as_written(expr)))
@@ -243,8 +242,8 @@ class SchemaBuilder:
         """Append a metadata column; without a key, its name is the key.
 
         Raises:
-            SchemaError: as `column`; with code `wrong-argument` for a key that is no text, or a
-                flag that is none.
+            SchemaError: as `column`; with code `wrong-argument` for a key that is not a string,
+                or a flag that is not a boolean.
         """
         name, type_ = (
             require_instance(column_name, str, "the name of a column"),
@@ -261,16 +260,16 @@ class SchemaBuilder:
         return self
 
     def with_comment(self, comment: str | None) -> SchemaBuilder:
-        """Set the comment of the column that was appended last; None takes it away.
+        """Set the comment of the column that was appended last; None removes it.
 
         Raises:
-            SchemaError: with code `comment-without-column` where there is no column yet,
-                `wrong-argument` for what is no text.
+            SchemaError: with code `comment-without-column` before the first column,
+                `wrong-argument` for anything but a string.
         """
         require_instance(comment, (str, NoneType), "the comment")
         if not self._columns:
             raise SchemaError(
-                "there is no column yet that the comment could be of", code="comment-without-column"
+                "a comment requires a column before it", code="comment-without-column"
             )
         self._columns[-1] = replace(self._columns[-1], comment=comment)
         return self
@@ -278,7 +277,7 @@ class SchemaBuilder:
     # --- watermarks, keys, indexes -------------------------------------------------------------
 
     def watermark(self, column_name: str, watermark_expr: ExpressionArgument) -> SchemaBuilder:
-        """Append a watermark; text is SQL over all columns.
+        """Append a watermark; a string is SQL over all columns.
 
         Raises:
             SchemaError: as `column_by_expression`.
@@ -288,7 +287,7 @@ class SchemaBuilder:
         return self
 
     def primary_key(self, *column_names: str) -> SchemaBuilder:
-        """Set the key, named ``PK_`` and its columns.
+        """Set the primary key; its name is ``PK_`` followed by the columns.
 
         Raises:
             SchemaError: as `primary_key_named`.
@@ -297,17 +296,17 @@ class SchemaBuilder:
         return self.primary_key_named(generated_name("PK", names), *names)
 
     def primary_key_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
-        """Set the key.
+        """Set the primary key.
 
         Raises:
             SchemaError: with code `duplicate-primary-key`, `blank-name`, `missing-key-columns`, or
-                `wrong-argument` for a name that is no text.
+                `wrong-argument` for a name that is not a string.
         """
         name = _constraint_name(constraint_name, KEY)
         return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
 
     def index(self, *column_names: str) -> SchemaBuilder:
-        """Append an index, named ``INDEX_`` and its columns.
+        """Append an index; its name is ``INDEX_`` followed by the columns.
 
         Raises:
             SchemaError: as `index_named`.
@@ -319,8 +318,8 @@ class SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `missing-key-columns` where no column is named, `wrong-argument`
-                for a name that is no text.
+            SchemaError: with code `missing-key-columns` if there are no columns, `wrong-argument`
+                for a name that is not a string.
         """
         name, names = (
             require_instance(index_name, str, f"the name of {INDEX}"),
@@ -330,7 +329,7 @@ class SchemaBuilder:
         return self
 
     def immutable_columns(self, *column_names: str) -> SchemaBuilder:
-        """Say which columns never change, under the name ``IMMUTABLE_COLUMNS_`` and theirs.
+        """Declare immutable columns; the name is ``IMMUTABLE_COLUMNS_`` followed by the columns.
 
         Raises:
             SchemaError: as `immutable_columns_named`.
@@ -339,11 +338,11 @@ class SchemaBuilder:
         return self.immutable_columns_named(generated_name("IMMUTABLE_COLUMNS", names), *names)
 
     def immutable_columns_named(self, constraint_name: str, *column_names: str) -> SchemaBuilder:
-        """Say which columns never change.
+        """Declare immutable columns.
 
         Raises:
             SchemaError: with code `duplicate-immutable-columns`, `blank-name`,
-                `missing-key-columns`, or `wrong-argument` for a name that is no text.
+                `missing-key-columns`, or `wrong-argument` for a name that is not a string.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
         names = _key_columns(column_names, IMMUTABLE)
@@ -351,14 +350,14 @@ class SchemaBuilder:
 
     def _set_primary_key(self, key: UnresolvedPrimaryKey) -> SchemaBuilder:
         if self._primary_key is not None:
-            raise SchemaError("a schema has one primary key", code="duplicate-primary-key")
+            raise SchemaError("the primary key is already declared", code="duplicate-primary-key")
         self._primary_key = key
         return self
 
     def _set_immutable_columns(self, immutable: UnresolvedImmutableColumns) -> SchemaBuilder:
         if self._immutable_columns is not None:
             raise SchemaError(
-                "a schema says once which columns are immutable", code="duplicate-immutable-columns"
+                "immutable columns are already declared", code="duplicate-immutable-columns"
             )
         self._immutable_columns = immutable
         return self
@@ -366,9 +365,9 @@ class SchemaBuilder:
 
 @dataclass(frozen=True, slots=True)
 class Schema(DdlConversion):
-    """What was written: columns and watermarks in order, a key, indexes, immutable columns.
+    """An unresolved schema: columns and watermarks, a primary key, indexes, immutable columns.
 
-    `Schema.new_builder()` makes one, `SchemaResolver` says what it means (FLIP-164).
+    `Schema.new_builder()` builds a schema, `SchemaResolver` resolves it (FLIP-164).
 
     >>> print(Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build())
     (
@@ -391,16 +390,16 @@ class Schema(DdlConversion):
 
     @staticmethod
     def new_builder() -> SchemaBuilder:
-        """An empty builder."""
+        """Return an empty builder."""
         return SchemaBuilder()
 
     @staticmethod
     def derived() -> Schema:
-        """The empty schema: all of it is to be found out from elsewhere."""
+        """Return the empty schema, which is derived from elsewhere."""
         return Schema()
 
     def resolve(self, resolver: SchemaResolver) -> ResolvedSchema:
-        """What `resolver` makes of it.
+        """Resolve the schema.
 
         Raises:
             SchemaError: as `SchemaResolver.resolve`, with code `wrong-argument` for a `resolver`
@@ -436,7 +435,7 @@ class Schema(DdlConversion):
 
 
 def generated_name(prefix: str, columns: Iterable[str]) -> str:
-    """The name of what got none: Flink joins the prefix and the columns.
+    """Return the name of an unnamed constraint: a prefix and the columns, as in Flink.
 
     >>> generated_name("PK", ["id", "day"])
     'PK_id_day'
@@ -445,9 +444,9 @@ def generated_name(prefix: str, columns: Iterable[str]) -> str:
 
 
 def unresolve(schema: ResolvedSchema) -> Schema:
-    """The schema as it would have to be written, with the types and expressions that were found.
+    """Return an unresolved schema with the types and expressions of a resolved one.
 
-    Resolving it again gives an equal schema.
+    Resolving it again returns an equal schema.
     """
     key, fixed = schema.primary_key, schema.immutable_columns
     return Schema(
