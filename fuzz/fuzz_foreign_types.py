@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from fuzz import driver
-from schema_core.catalogs.hive.types import from_hive, to_hive
+from schema_core.catalogs.hive.columns import from_hive, to_hive
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.arrow.physical import from_layout, read_layout
 from schema_core.formats.exact_types import parse_exact_type

@@ -8,13 +8,11 @@ from hypothesis import strategies as st
 from schema_core.catalog.objects import CatalogTable, CatalogView, ResolvedCatalogTable
 from schema_core.catalog.partitions import CatalogPartition
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalogs.hive import storage as hive_storage
-from schema_core.catalogs.hive import thrift
+from schema_core.catalogs.hive import client, codec
+from schema_core.catalogs.hive.codec import CONNECTOR, HIVE, HiveCodec, partition_values
+from schema_core.catalogs.hive.columns import HIVE_NAMES as WORDS_OF_TYPES
+from schema_core.catalogs.hive.columns import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveStorage, HiveTable
-from schema_core.catalogs.hive.objects import HiveObjects, split_name
-from schema_core.catalogs.hive.tables import CONNECTOR, HIVE
-from schema_core.catalogs.hive.types import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
-from schema_core.catalogs.hive.types import WORDS as WORDS_OF_TYPES
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.formats.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
@@ -34,7 +32,7 @@ from schema_core.types import (
 
 FOLDER = "file:/warehouse/db.db"
 PROFILES = st.sampled_from(sorted(name for name in STORES if name.startswith("hive")))
-WORDS = st.text("abc_09 é😀'\"\n=/", max_size=12)
+HIVE_NAMES = st.text("abc_09 é😀'\"\n=/", max_size=12)
 LOOSE = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
@@ -47,14 +45,14 @@ def resolved(table: CatalogTable | CatalogView) -> ResolvedTable:
         raise
 
 
-def stored(codec: HiveObjects, table: ResolvedTable) -> HiveTable:
+def stored(hive: HiveCodec, table: ResolvedTable) -> HiveTable:
     """What a metastore gives back of what it was given: Thrift has no other fields."""
     try:
-        written = codec.encode("db", "t", table)
+        written = hive.encode("db", "t", table)
     except UnsupportedError:
         assume(False)
         raise
-    return thrift.table_of(thrift.parsed(thrift.written(thrift.record_of_table(written))))
+    return client.table_of(client.from_json(client.to_json(client.record_of_table(written))))
 
 
 @given(types())
@@ -71,26 +69,26 @@ def test_a_type_of_hive_comes_back_or_there_is_none(type_: DataType) -> None:
 @LOOSE
 @given(tables(), PROFILES)
 def test_a_generic_table_comes_back_from_any_metastore(table: CatalogTable, profile: str) -> None:
-    codec, given_ = HiveObjects(STORES[profile]), resolved(table)
+    hive, given_ = HiveCodec(STORES[profile]), resolved(table)
     assume(given_.options.get(CONNECTOR, "").lower() != HIVE)
 
-    found = codec.decode(stored(codec, given_))
+    found = hive.decode(stored(hive, given_))
 
     assert given_ == understood(found)
 
 
 @LOOSE
-@given(tables(), WORDS, WORDS, PROFILES)
+@given(tables(), HIVE_NAMES, HIVE_NAMES, PROFILES)
 def test_a_view_comes_back_with_its_queries(
     table: CatalogTable, original: str, expanded: str, profile: str
 ) -> None:
-    codec = HiveObjects(STORES[profile])
+    hive = HiveCodec(STORES[profile])
     view = CatalogView(
         table.schema, original, expanded, options=table.options, comment=table.comment
     )
     given_ = resolved(view)
 
-    assert given_ == understood(codec.decode(stored(codec, given_)))
+    assert given_ == understood(hive.decode(stored(hive, given_)))
 
 
 NAMES = st.from_regex("[a-z][a-z0-9_]{0,5}", fullmatch=True)
@@ -112,15 +110,15 @@ HIVE_TYPES = st.recursive(
     nested,
     max_leaves=5,
 )
-FORMATS = st.sampled_from([*hive_storage.FORMATS])
+FORMATS = st.sampled_from([*codec.FORMATS])
 
 
 @LOOSE
 @given(
     st.dictionaries(NAMES, HIVE_TYPES, min_size=1, max_size=4),
-    st.dictionaries(WORDS, WORDS, max_size=3),
+    st.dictionaries(HIVE_NAMES, HIVE_NAMES, max_size=3),
     FORMATS,
-    st.none() | WORDS,
+    st.none() | HIVE_NAMES,
     st.booleans(),
 )
 def test_a_table_of_hives_own_comes_back(
@@ -130,70 +128,70 @@ def test_a_table_of_hives_own_comes_back(
     comment: str | None,
     external: bool,
 ) -> None:
-    codec = HiveObjects(STORES["hive-derby"])
+    hive = HiveCodec(STORES["hive-derby"])
     options = {**properties, CONNECTOR: HIVE}
     if form != "textfile":
-        options[hive_storage.FILE_FORMAT] = form
+        options[codec.FILE_FORMAT] = form
     if external:
-        options |= {hive_storage.EXTERNAL: "true", hive_storage.LOCATION: "s3://b/x"}
+        options |= {codec.IS_EXTERNAL: "true", codec.LOCATION: "s3://b/x"}
     builder = Schema.new_builder()
     for name, type_ in columns.items():
         builder.column(name, type_)
     given_ = resolved(CatalogTable(builder.build(), options=options, comment=comment))
 
-    assert understood(given_) == understood(codec.decode(stored(codec, given_)))
+    assert understood(given_) == understood(hive.decode(stored(hive, given_)))
 
 
-OTHER_CLASSES = st.lists(WORDS.filter(bool), min_size=3, max_size=3).map(
-    lambda names: hive_storage.FileFormat(*names)
+OTHER_CLASSES = st.lists(HIVE_NAMES.filter(bool), min_size=3, max_size=3).map(
+    lambda names: codec.FileFormat(*names)
 )
 
 
 @given(
-    st.sampled_from([*hive_storage.FORMATS.values()]) | OTHER_CLASSES,
-    st.dictionaries(WORDS, WORDS, max_size=3),
-    st.none() | WORDS,
+    st.sampled_from([*codec.FORMATS.values()]) | OTHER_CLASSES,
+    st.dictionaries(HIVE_NAMES, HIVE_NAMES, max_size=3),
+    st.none() | HIVE_NAMES,
 )
 def test_options_of_a_storage_ask_for_it_again(
-    classes: hive_storage.FileFormat, parameters: dict[str, str], location: str | None
+    classes: codec.FileFormat, parameters: dict[str, str], location: str | None
 ) -> None:
     given_ = HiveStorage(
         classes.input_format,
         classes.output_format,
         classes.serde,
-        hive_storage.USUAL | parameters,
+        codec.DEFAULT_SERDE_PARAMETERS | parameters,
         location,
     )
 
-    assert given_ == hive_storage.storage_of(hive_storage.options_of(given_))
+    assert given_ == codec.storage_of(codec.options_of(given_))
 
 
-@given(st.lists(WORDS.filter(str.strip), min_size=1, max_size=3))
+@given(st.lists(HIVE_NAMES.filter(str.strip), min_size=1, max_size=3))
 def test_values_of_a_partition_come_back_from_its_name(values: list[str]) -> None:
     """Hive escapes what a path has a use for, and more; any escaping is read."""
     special = {ord(one): f"%{ord(one):02X}" for one in "=/%'\"\n"}
     escaped = (value.translate(special) for value in values)
     name = "/".join(f"k{number}={value}" for number, value in enumerate(escaped))
 
-    assert values == list(split_name(name).values())
+    assert values == list(partition_values(name).values())
 
 
-@given(st.dictionaries(WORDS, WORDS, max_size=3), st.none() | WORDS)
+@given(st.dictionaries(HIVE_NAMES, HIVE_NAMES, max_size=3), st.none() | HIVE_NAMES)
 def test_a_partition_comes_back_or_is_refused(
     properties: dict[str, str], comment: str | None
 ) -> None:
-    codec = HiveObjects(STORES["hive-derby"])
+    hive = HiveCodec(STORES["hive-derby"])
     keys = (HiveColumn("p", "string"),)
     table = HiveTable("db", "t", partition_columns=keys, storage=HiveStorage(location=FOLDER))
     partition = CatalogPartition(properties, comment)
     try:
-        made = codec.encode_partition(table, ("x",), partition)
+        made = hive.encode_partition(table, ("x",), partition)
     except UnsupportedError:
         return
 
-    back = thrift.partition_of(thrift.parsed(thrift.written(thrift.record_of_partition(made))))
+    back = client.partition_of(client.from_json(client.to_json(client.record_of_partition(made))))
 
-    assert partition == codec.decode_partition(table, back)
+    assert partition == hive.decode_partition(table, back)
 
 
 @LOOSE
@@ -201,13 +199,13 @@ def test_a_partition_comes_back_or_is_refused(
 def test_what_is_altered_holds_nothing_of_what_was_there(
     old: CatalogTable, new: CatalogTable, profile: str
 ) -> None:
-    codec = HiveObjects(STORES[profile])
+    hive = HiveCodec(STORES[profile])
     before, after = resolved(old), resolved(new)
-    there = stored(codec, before)
+    there = stored(hive, before)
     assume(isinstance(after, ResolvedCatalogTable))
     try:
-        altered = codec.alter(there, after)
+        altered = hive.alter(there, after)
     except UnsupportedError:
         return
 
-    assert after == understood(codec.decode(altered))
+    assert after == understood(hive.decode(altered))

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from schema_core.catalog.registry import FACTORIES
-from schema_core.catalogs.hive.spark_client import hive_support
+from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.errors import SchemaCoreError
 from schema_core.extras import EXTRAS, missing

@@ -249,7 +249,7 @@ def test_the_slower_of_two_statements_gets_a_conflict(
         env.execute_sql("ALTER TABLE t ADD d STRING")
     env.execute_sql("ALTER TABLE t ADD d STRING")
 
-    assert "t was changed by someone else" in caught.value.problem
+    assert "t has changed since it was read" in caught.value.problem
     assert ["a", "b", "c", "d"] == env.from_path("t").get_resolved_schema().get_column_names()
 
 

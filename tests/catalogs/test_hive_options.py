@@ -8,8 +8,7 @@ import pytest
 
 from schema_core.catalog.registry import make_catalog
 from schema_core.catalog.store import CatalogDescriptor
-from schema_core.catalogs.hive.catalog import HiveCatalog
-from schema_core.catalogs.hive.spark_client import settings_of
+from schema_core.catalogs.hive.catalog import HiveCatalog, settings_of
 from schema_core.errors import SchemaCoreError
 
 SITE = """<?xml version="1.0"?>

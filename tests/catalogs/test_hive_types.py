@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.catalogs.hive.types import from_hive
+from schema_core.catalogs.hive.columns import from_hive
 from schema_core.errors import UnsupportedError
 
 

@@ -10,7 +10,7 @@ import pytest
 from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
 from schema_core.catalog.objects import CatalogFunction, FunctionLanguage, ResourceUri
 from schema_core.catalog.types import CatalogType
-from schema_core.catalogs.hive.objects import HiveObjects
+from schema_core.catalogs.hive.codec import HiveCodec
 from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
@@ -154,7 +154,7 @@ def test_a_function_with_a_list_of_files_is_read_back(catalog: SqlCatalog) -> No
 def test_a_class_whose_name_hive_would_read_as_a_language(
     function: CatalogFunction, refused: bool
 ) -> None:
-    codec = HiveObjects(store_named("hive"))
+    codec = HiveCodec(store_named("hive"))
     if refused:
         with pytest.raises(SchemaError) as caught:
             codec.encode_function("d", "f", function)

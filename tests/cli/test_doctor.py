@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.catalogs.hive import spark_client as hive
-from schema_core.catalogs.hive.spark_client import hive_support
+from schema_core.catalogs.hive import catalog as hive
+from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import doctor
 from schema_core.cli.main import GOOD, application
 from schema_core.errors import NotFoundError

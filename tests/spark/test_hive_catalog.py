@@ -21,9 +21,8 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.resolve import origin, resolve_table
-from schema_core.catalogs.hive.catalog import HiveCatalog
+from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 from schema_core.catalogs.hive.metastore import HiveTable
-from schema_core.catalogs.hive.spark_client import connection
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError

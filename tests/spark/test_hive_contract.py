@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalogs.hive.catalog import HiveCatalog
-from schema_core.catalogs.hive.spark_client import connection
+from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 from schema_core.testing.catalog_cases import DATABASE
 from schema_core.testing.catalog_contract import CatalogContract
 from schema_core.testing.catalog_samples import FUNCTIONS, PARTITIONED

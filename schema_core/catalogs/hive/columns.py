@@ -1,20 +1,23 @@
-"""The columns of a table as a Hive metastore lists them, and which of two lists is believed.
+"""Types and columns of Hive, read and written as Flink's HiveCatalog maps them.
 
-Spark keeps the columns of its tables a second time among their properties, with the case of their
-names and types that Hive does not have. They are believed as Spark believes them: where they still
-say what Hive's own list says, or where that list is not meant to be read.
+A column of Hive has no NOT NULL, no precision of a timestamp and no length of a binary string; a
+type that needs one of these is not supported. Law: ``from_hive(to_hive(type_)) == type_``.
+
+Spark stores the columns of its tables a second time in the table properties, with the case of their
+names and with types that Hive does not have. They take precedence under the same conditions as in
+Spark: if they agree with Hive's columns, or if Hive's columns are only a placeholder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from schema_core.catalogs.hive.metastore import HiveColumn, HiveTable
-from schema_core.catalogs.hive.types import from_hive, to_hive
-from schema_core.errors import Gathering, SchemaCoreError, UnsupportedError, at
+from schema_core.errors import Gathering, SchemaCoreError, SchemaError, UnsupportedError, at
 from schema_core.formats.spark import schemas
-from schema_core.formats.spark.ddl import parse_spark_type
+from schema_core.formats.spark.ddl import Tree, parse_spark_type
 from schema_core.formats.spark.table_properties import (
     PROVIDER,
     has_spark_schema,
@@ -22,44 +25,220 @@ from schema_core.formats.spark.table_properties import (
 )
 from schema_core.schema.resolved import Column, PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.types import DataType
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    BigIntType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    RowField,
+    RowType,
+    SmallIntType,
+    TimestampType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+)
 
-#: The provider of a table whose files Spark reads and writes as Hive does.
+# --- types ---------------------------------------------------------------------------------------
+
+#: The maximum lengths of CHAR and VARCHAR in Hive.
+MAX_CHAR, MAX_VARCHAR = 255, 65_535
+
+#: The precision of Hive's timestamps.
+NANOS = 9
+
+#: Type -> its name in Hive.
+HIVE_NAMES: dict[DataType, str] = {
+    BooleanType():             "boolean",
+    TinyIntType():             "tinyint",
+    SmallIntType():            "smallint",
+    IntType():                 "int",
+    BigIntType():              "bigint",
+    FloatType():               "float",
+    DoubleType():              "double",
+    DateType():                "date",
+    TimestampType(NANOS):      "timestamp",
+    VarCharType(MAX_LENGTH):   "string",
+    VarBinaryType(MAX_LENGTH): "binary",
+}  # fmt: skip
+
+#: Types with parameters. Others have them too, such as the reference system of a geometry.
+SIZED: dict[str, Callable[..., DataType]] = {
+    "decimal": DecimalType,
+    "char":    CharType,
+    "varchar": VarCharType,
+}  # fmt: skip
+_SIZED = re.compile(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
+
+#: Name of a parsed Hive type -> type. Hive's timestamps have no time zone, except the last type,
+#: which requires Hive 3.
+TYPES: dict[str, DataType] = {
+    "boolean":       BooleanType(),
+    "byte":          TinyIntType(),
+    "short":         SmallIntType(),
+    "integer":       IntType(),
+    "long":          BigIntType(),
+    "float":         FloatType(),
+    "double":        DoubleType(),
+    "date":          DateType(),
+    "timestamp_ntz": TimestampType(NANOS),
+    "string":        VarCharType(MAX_LENGTH),
+    "binary":        VarBinaryType(MAX_LENGTH),
+    "timestamp":     LocalZonedTimestampType(NANOS),
+}  # fmt: skip
+
+#: Hive's name of TIMESTAMP_LTZ; Spark's parser reads ``timestamp_ltz``.
+_LOCAL_TIME_ZONE = re.compile(r"timestamp with local time zone", re.IGNORECASE)
+
+_FIELD_NAME = re.compile(r"[A-Za-z0-9_]+")
+
+
+def to_hive(type_: DataType) -> str:
+    """Return the Hive type that represents a type exactly.
+
+    Raises:
+        UnsupportedError: with code `not-in-hive` if there is none.
+
+    >>> from schema_core.types import parse_type
+    >>> to_hive(parse_type("MAP<STRING, ROW<a DECIMAL(5, 2), b ARRAY<TIMESTAMP(9)>>>"))
+    'map<string,struct<a:decimal(5,2),b:array<timestamp>>>'
+    """
+    if not type_.is_nullable:
+        raise _not_in_hive(type_, "cannot be NOT NULL")
+    if word := HIVE_NAMES.get(type_):
+        return word
+    match type_:
+        case CharType(length=length) if 0 < length <= MAX_CHAR:
+            return f"char({length})"
+        case VarCharType(length=length) if 0 < length <= MAX_VARCHAR:
+            return f"varchar({length})"
+        case DecimalType(precision=precision, scale=scale):
+            return f"decimal({precision},{scale})"
+        case ArrayType(element_type=element):
+            return f"array<{to_hive(element)}>"
+        case MapType(key_type=key, value_type=value):
+            return f"map<{to_hive(key)},{to_hive(value)}>"
+        case RowType(fields=fields) if fields:
+            return f"struct<{','.join(map(_field, fields))}>"
+    raise _not_in_hive(type_, "cannot have this type")
+
+
+def _field(field: RowField) -> str:
+    with at(f"field {field.name!r}"):
+        if not _FIELD_NAME.fullmatch(field.name) or field.name != field.name.lower():
+            problem = f"struct field {field.name!r} must consist of a-z, 0-9 and _ in Hive"
+            raise UnsupportedError(problem, code="not-in-hive")
+        if field.description is not None:
+            raise UnsupportedError(
+                "fields of Hive structs cannot have comments", code="not-in-hive"
+            )
+        return f"{field.name}:{to_hive(field.data_type)}"
+
+
+def _not_in_hive(type_: DataType, why: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"a Hive column {why}: {type_}",
+        code="not-in-hive",
+        hint="omit 'connector' = 'hive' to store the column in a property",
+    )
+
+
+def from_hive(text: str) -> DataType:
+    """Return the nullable Flink type of a Hive type.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-flink` if there is none.
+
+    >>> print(from_hive("struct<a:timestamp,b:array<varchar(5)>>"))
+    ROW<`a` TIMESTAMP(9), `b` ARRAY<VARCHAR(5)>>
+    """
+    zoned = _LOCAL_TIME_ZONE.sub("timestamp_ltz", text)
+    try:
+        return _type(parse_spark_type(zoned, timestamp="timestamp_ntz"))
+    except SchemaError as error:
+        raise _not_in_flink(text) from error
+
+
+def _type(tree: Tree) -> DataType:
+    if isinstance(tree, str):
+        return _atomic_type(tree)
+    match tree["type"]:
+        case "array":
+            return ArrayType(_type(tree["elementType"]))
+        case "map":
+            return MapType(_type(tree["keyType"]), _type(tree["valueType"]))
+        case _:
+            return RowType(tuple(map(_row_field, tree["fields"])))
+
+
+def _row_field(field: dict[str, Any]) -> RowField:
+    return RowField(field["name"], _type(field["type"]))
+
+
+def _atomic_type(word: str) -> DataType:
+    if word in TYPES:
+        return TYPES[word]
+    if found := _SIZED.fullmatch(word):
+        name, *sizes = found.groups()
+        return SIZED[name](*(int(size) for size in sizes if size))
+    raise _not_in_flink(word)
+
+
+def _not_in_flink(text: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"Flink has no type for the Hive type {text[:60]!r}", code="type-not-in-flink"
+    )
+
+
+#: The provider of a table whose files Spark reads and writes with Hive's classes.
 HIVE = "hive"
 
 
-# --- to Hive -------------------------------------------------------------------------------------
+# --- columns to Hive -----------------------------------------------------------------------------
 
 
-def columns_of(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
-    """The columns of a table that is Hive's own.
+def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
+    """Return the columns of a table with ``'connector' = 'hive'``.
 
     Raises:
-        UnsupportedError: with code `not-in-hive` for every column that Hive cannot hold as it is.
+        UnsupportedError: with code `not-in-hive` for every column that Hive cannot represent
+            exactly, `name-case-not-preserved` for upper case.
     """
     found = Gathering()
-    told: list[HiveColumn] = []
+    encoded: list[HiveColumn] = []
     for column in columns:
         with found.catching(), at(f"column {column.name!r}"):
-            told.append(_told(column))
+            encoded.append(_hive_column(column))
     found.raise_all()
-    return tuple(told)
+    return tuple(encoded)
 
 
-def _told(column: Column) -> HiveColumn:
+def _hive_column(column: Column) -> HiveColumn:
     if not isinstance(column, PhysicalColumn):
-        raise UnsupportedError("Hive has physical columns only", code="not-in-hive")
+        raise UnsupportedError("Hive supports physical columns only", code="not-in-hive")
     if column.name != column.name.lower():
         raise UnsupportedError(
-            "Hive keeps the names of columns in small letters",
+            f"Hive stores column names in lower case: {column.name!r}",
             code="name-case-not-preserved",
-            hint="write it in small letters, or leave 'connector' = 'hive' away",
+            hint="write it in lower case, or omit 'connector' = 'hive'",
         )
     return HiveColumn(column.name, to_hive(column.data_type), column.comment)
 
 
-def columns_if_possible(schema: ResolvedSchema) -> tuple[HiveColumn, ...]:
-    """Columns that other engines may look at, though the properties alone count; or none at all."""
+def generic_columns(schema: ResolvedSchema) -> tuple[HiveColumn, ...]:
+    """Return columns of a generic table for other engines to show, or none.
+
+    The property map defines the table; it has no columns here if Hive lacks one of their types.
+    """
     names = [column.name.lower() for column in schema.columns]
     if len(set(names)) < len(names):
         return ()
@@ -74,11 +253,11 @@ def _nullable(type_: DataType) -> DataType:
     return type_.rebuild(tuple(map(_nullable, type_.children()))).nullable()
 
 
-# --- from Hive -----------------------------------------------------------------------------------
+# --- columns from Hive ---------------------------------------------------------------------------
 
 
 def schema_of(columns: Iterable[HiveColumn]) -> Schema:
-    """The schema that Hive's own list tells.
+    """Return the schema of Hive's columns.
 
     Raises:
         UnsupportedError: with code `type-not-in-flink` for every type that Flink does not have.
@@ -94,33 +273,33 @@ def schema_of(columns: Iterable[HiveColumn]) -> Schema:
     return builder.build()
 
 
-def is_source_of_spark(table: HiveTable) -> bool:
-    """Whether Spark reads the files of a table itself, so that Hive's list is not meant for it."""
+def is_spark_source(table: HiveTable) -> bool:
+    """Return whether Spark reads the files of a table itself, ignoring Hive's columns."""
     return table.parameters.get(PROVIDER, HIVE) != HIVE
 
 
-def is_told_by_spark(table: HiveTable) -> bool:
-    """Whether the columns among the properties are the ones to believe."""
+def prefers_spark_schema(table: HiveTable) -> bool:
+    """Return whether the columns in Spark's properties take precedence over Hive's."""
     properties = table.parameters
     if not has_spark_schema(properties):
         return False
-    if is_source_of_spark(table) or table.original_query is not None:
+    if is_spark_source(table) or table.original_query is not None:
         return True
     try:
         fields = schemas.parse_json(stored_schema_json(properties))["fields"]
-        listed = [_shape(_field(one)) for one in (*table.columns, *table.partition_columns)]
-        told = [_shape(one) for one in fields]
+        listed = [_shape(_spark_field(one)) for one in (*table.columns, *table.partition_columns)]
+        encoded = [_shape(one) for one in fields]
     except (SchemaCoreError, KeyError, ValueError):
         return False
-    return sorted(listed, key=repr) == sorted(told, key=repr)
+    return sorted(listed, key=repr) == sorted(encoded, key=repr)
 
 
-def _field(column: HiveColumn) -> Mapping[str, Any]:
+def _spark_field(column: HiveColumn) -> Mapping[str, Any]:
     return {"name": column.name, "type": parse_spark_type(column.type)}
 
 
 def _shape(tree: Any) -> Any:
-    """A type or a field as both lists tell it: without case, NOT NULL, or lengths of texts."""
+    """Return what both lists hold of a type or field: without case, NOT NULL and lengths."""
     if isinstance(tree, str):
         return "string" if tree.startswith(("char(", "varchar(")) else tree
     if "name" in tree:

@@ -1,29 +1,25 @@
-"""What a Hive metastore holds, as values, and what a catalog asks of one.
+"""The records of a Hive metastore, and the protocol of its clients.
 
-The values say what a catalog reads and writes. What a metastore holds besides (owners, statistics,
-skew) rides along in `rest` and goes back as it came.
+The fields are those that a catalog reads and writes. All others (owners, statistics, skew) are in
+`rest` and are written back unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogFunction
-from schema_core.catalog.partitions import CatalogPartition
-from schema_core.catalog.temporary import ResolvedTable
-
-#: The kind of table that is a view, the one whose files Hive does not own, and the usual one.
+#: The kinds of tables: a view, a table whose files Hive does not delete, and a table with files.
 VIEW, EXTERNAL, MANAGED = "VIRTUAL_VIEW", "EXTERNAL_TABLE", "MANAGED_TABLE"
 
-#: When a table was last defined anew, in seconds; every metastore keeps it among the parameters.
+#: The parameter with the modification time of a table's definition, in seconds.
 DDL_TIME = "transient_lastDdlTime"
 
 
 @dataclass(frozen=True, slots=True)
 class HiveColumn:
-    """A column: its type is a text of Hive's."""
+    """A column; `type` is a Hive type string."""
 
     name: str
     type: str
@@ -32,7 +28,7 @@ class HiveColumn:
 
 @dataclass(frozen=True, slots=True)
 class HiveStorage:
-    """How files hold rows: the classes that read and write them, and how rows are bucketed."""
+    """The Java classes that read and write files, and the buckets of rows."""
 
     input_format: str | None = None
     output_format: str | None = None
@@ -46,7 +42,7 @@ class HiveStorage:
 
 @dataclass(frozen=True, slots=True)
 class HiveTable:
-    """A table or view; `parameters` are its properties, the metastore's own among them."""
+    """A table or view; `parameters` are its properties and those of the metastore."""
 
     database: str
     name: str
@@ -62,7 +58,7 @@ class HiveTable:
 
 @dataclass(frozen=True, slots=True)
 class HiveDatabase:
-    """A database and the folder of its tables; without a location the metastore chooses one."""
+    """A database and the location of its tables; None lets the metastore choose one."""
 
     name: str
     comment: str | None = None
@@ -73,7 +69,7 @@ class HiveDatabase:
 
 @dataclass(frozen=True, slots=True)
 class HivePartition:
-    """A partition: the values of the partition columns, in their order."""
+    """A partition: its values in the order of the partition columns."""
 
     database: str
     table: str
@@ -86,7 +82,7 @@ class HivePartition:
 
 @dataclass(frozen=True, slots=True)
 class HiveFunction:
-    """A function: the name of its class, and the files it needs as (kind, uri)."""
+    """A function: the name of its class, and its resources as (kind, uri)."""
 
     database: str
     name: str
@@ -96,16 +92,16 @@ class HiveFunction:
 
 
 class Metastore(Protocol):
-    """A connection to a metastore. Names are in small letters.
+    """A connection to a metastore. Names are in lower case.
 
-    What is not there is None or False, as is what cannot be made since it is there already.
-    Everything else that goes wrong is an `ExternalError` with the code `hive-metastore-failed`.
+    Methods return None or False for an object that does not exist, and False for a new object that
+    exists. They raise `ExternalError` with the code `hive-metastore-failed` for any other failure.
     """
 
     def close(self) -> None: ...
 
     def default_location(self, path: str) -> str:
-        """Where a database (``sales``) or a table of the default one would lie by itself."""
+        """Return the default location of a path in the warehouse, such as ``sales.db``."""
 
     def databases(self) -> list[str]: ...
 
@@ -116,7 +112,7 @@ class Metastore(Protocol):
     def alter_database(self, database: HiveDatabase) -> None: ...
 
     def drop_database(self, name: str, cascade: bool) -> bool:
-        """Drop a database with its folder, if it is empty or `cascade` is given."""
+        """Drop a database with its folder, if it is empty or with `cascade`."""
 
     def tables(self, database: str) -> list[str]: ...
 
@@ -125,15 +121,15 @@ class Metastore(Protocol):
     def table(self, database: str, name: str) -> HiveTable | None: ...
 
     def create_table(self, table: HiveTable) -> bool:
-        """Keep a new table; False also where its database is gone."""
+        """Store a new table; return False also if its database does not exist."""
 
     def alter_table(self, old: HiveTable, new: HiveTable) -> bool:
-        """Put the new table in place of the old one, if it is still as it was (by `DDL_TIME`)."""
+        """Replace a table; return False if its `DDL_TIME` has changed since it was read."""
 
     def drop_table(self, database: str, name: str) -> bool: ...
 
     def partition_names(self, table: HiveTable) -> list[str]:
-        """The names of the folders of all partitions: ``b=x%2Fy/c=1``."""
+        """Return the names of the folders of all partitions: ``b=x%2Fy/c=1``."""
 
     def partition(self, table: HiveTable, values: tuple[str, ...]) -> HivePartition | None: ...
 
@@ -152,56 +148,3 @@ class Metastore(Protocol):
     def alter_function(self, function: HiveFunction) -> None: ...
 
     def drop_function(self, database: str, name: str) -> bool: ...
-
-
-#: Where something lies, when asked.
-Folder: TypeAlias = Callable[[], str | None]
-
-
-class HiveCodec(Protocol):
-    """What becomes of objects in a metastore, and of what a metastore holds.
-
-    Encoding raises `UnsupportedError` for what Hive cannot hold; decoding `SchemaError` for what is
-    damaged. `folder` tells, when asked, where the database of a table lies.
-    """
-
-    def check_name(self, what: str, name: str) -> None: ...
-
-    def encode(self, database: str, name: str, table: ResolvedTable) -> HiveTable: ...
-
-    def decode(self, stored: HiveTable, folder: Folder) -> CatalogBaseTable: ...
-
-    def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable: ...
-
-    def encode_database(self, name: str, database: CatalogDatabase) -> HiveDatabase: ...
-
-    def decode_database(self, stored: HiveDatabase, usual: str) -> CatalogDatabase: ...
-
-    def alter_database(
-        self, stored: HiveDatabase, new: CatalogDatabase, usual: str
-    ) -> HiveDatabase: ...
-
-    def encode_partition(
-        self, table: HiveTable, values: tuple[str, ...], partition: CatalogPartition
-    ) -> HivePartition: ...
-
-    def decode_partition(self, table: HiveTable, stored: HivePartition) -> CatalogPartition: ...
-
-    def alter_partition(
-        self, table: HiveTable, stored: HivePartition, new: CatalogPartition
-    ) -> HivePartition: ...
-
-    def spec_of(self, partition_name: str) -> Mapping[str, str]: ...
-
-    def encode_function(
-        self, database: str, name: str, function: CatalogFunction
-    ) -> HiveFunction: ...
-
-    def decode_function(self, stored: HiveFunction) -> CatalogFunction: ...
-
-
-class Connection(NamedTuple):
-    """A metastore, and what fits into it."""
-
-    metastore: Metastore
-    codec: HiveCodec

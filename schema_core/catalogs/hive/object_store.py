@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from schema_core.catalog.object_store import ObjectKey, ObjectKind
 from schema_core.catalog.objects import CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import means_the_same
 from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalogs.hive.codec import HiveCodec, partition_values
 from schema_core.catalogs.hive.metastore import (
     VIEW,
-    Connection,
-    HiveCodec,
     HiveDatabase,
     HiveFunction,
     HivePartition,
@@ -26,6 +25,13 @@ from schema_core.errors import at
 
 #: What a metastore returns for an object.
 Record = HiveDatabase | HiveTable | HivePartition | HiveFunction
+
+
+class Connection(NamedTuple):
+    """A metastore, and the codec for its database."""
+
+    metastore: Metastore
+    codec: HiveCodec
 
 
 @dataclass(frozen=True)
@@ -142,7 +148,7 @@ class HiveStore:
             case ObjectKind.FUNCTION:
                 return self.metastore.function(database, name)
             case ObjectKind.PARTITION if parent is not None and parent.record.partition_columns:
-                values = _partition_values(key, parent)
+                values = _values(key, parent)
                 return self.metastore.partition(parent.record, values) if values else None
             case _:
                 return None
@@ -163,7 +169,7 @@ class HiveStore:
 
     def partitions(self, table: HiveObject) -> list[CatalogPartitionSpec]:
         names = self.metastore.partition_names(table.record)
-        return [CatalogPartitionSpec(self.codec.spec_of(name)) for name in names]
+        return [CatalogPartitionSpec(partition_values(name)) for name in names]
 
     def is_empty(self, database: HiveObject) -> bool:
         name = database.record.name
@@ -180,7 +186,7 @@ class HiveStore:
             case ObjectKind.TABLE:
                 return self.metastore.create_table(self.codec.encode(database, name, value))
             case ObjectKind.PARTITION if parent is not None:
-                values = _partition_values(key, parent)
+                values = _values(key, parent)
                 partition = self.codec.encode_partition(parent.record, values, value)
                 return self.metastore.create_partition(partition)
             case _:
@@ -199,8 +205,7 @@ class HiveStore:
             case ObjectKind.TABLE:
                 return self.metastore.alter_table(record, self.codec.alter(record, value))
             case ObjectKind.DATABASE:
-                location = self.default_location(record.name)
-                self.metastore.alter_database(self.codec.alter_database(record, value, location))
+                self.metastore.alter_database(self.codec.alter_database(record, value))
             case ObjectKind.PARTITION if stored.table is not None:
                 altered = self.codec.alter_partition(stored.table, record, value)
                 self.metastore.alter_partition(altered)
@@ -236,7 +241,7 @@ class HiveStore:
                 )
 
 
-def _partition_values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
+def _values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
     """Return the values of a partition in the order of the table's partition keys.
 
     The result is empty if the specification has other keys.

@@ -1,8 +1,8 @@
-"""Entries by name in a SQL database: five operations on one table, each within a transaction.
+"""Entries of a catalog in one table of a SQL database, read and written in transactions.
 
-A database, a table, a partition are all entries; each lies under another, and goes when that goes.
-Two entries of one kind under the same one have different keys: the database itself sees to it, so
-that of many writers one wins. This is the only file that knows SQLAlchemy.
+Databases, tables and partitions are all entries. Every entry has a parent and is deleted with it. A
+unique constraint on parent, kind and key makes one of several concurrent writers win. This is the
+only module that imports SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from schema_core.errors import ExternalError, NotFoundError, SchemaError, Unsupp
 from schema_core.extras import install_hint
 from schema_core.secrets import HIDDEN, is_secret
 
-#: How long a writer waits for another one, in seconds.
+#: How long a writer waits for a lock, in seconds.
 TIMEOUT = 60.0
-#: The entry under which the databases lie.
+#: The parent of the databases.
 ROOT = 0
-#: Characters of a key that stay as they are: four bytes each are within what PostgreSQL indexes.
+#: The maximum length of a key without a digest: at four bytes each, PostgreSQL can index it.
 MAX_KEY = 500
-#: Any number that others do not lock in PostgreSQL while they make tables.
+#: The key of the advisory lock in PostgreSQL while tables are created.
 LOCK = 0x5C4E3A
 
 
 class Content(str):
-    """The content of an entry: it may hold secrets, so its `repr` shows nothing of it.
+    """The content of an entry: its `repr` is masked, since it may contain secrets.
 
     SQLAlchemy logs every row that it reads at the level DEBUG, by `repr`.
 
@@ -50,7 +50,7 @@ class Content(str):
 
 
 class ContentType(sa.TypeDecorator[str]):
-    """A column of text that is read as `Content`."""
+    """A text column whose values are read as `Content`."""
 
     impl = sa.Text
     cache_ok = True
@@ -82,7 +82,7 @@ MIGRATIONS_DONE = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What lies under a key: its number, its name as written, its form, its text, its version."""
+    """A row of the table: `name` is as written, `form` is the kind of a table, `version` counts changes."""
 
     id: int
     name: str
@@ -91,12 +91,12 @@ class Entry:
     version: int
 
 
-def fitted(key: str) -> str:
-    """A key that every database can index: a long one ends in a digest of all of it.
+def index_key(key: str) -> str:
+    """Return a key that every database can index: a long one ends in a digest.
 
-    No two keys become the same, since what is cut is longer than what is not.
+    Different keys stay different: a truncated key is longer than any other.
 
-    >>> fitted("orders"), len(fitted("n" * 10_000))
+    >>> index_key("orders"), len(index_key("n" * 10_000))
     ('orders', 564)
     """
     if len(key) <= MAX_KEY:
@@ -105,10 +105,10 @@ def fitted(key: str) -> str:
     return key[:MAX_KEY] + digest
 
 
-# --- the schema of the store ---------------------------------------------------------------------
+# --- schema migrations ---------------------------------------------------------------------------
 
 
-def _make_entries(connection: sa.Connection) -> None:
+def _create_entries(connection: sa.Connection) -> None:
     METADATA.create_all(connection)
     root = {"id": ROOT, "parent": ROOT, "kind": "root", "key": "", "name": ""}
     connection.execute(sa.insert(ENTRIES).values(root | {"form": "", "content": "", "version": 1}))
@@ -118,18 +118,18 @@ def _shorten_keys(connection: sa.Connection) -> None:
     long = sa.select(ENTRIES.c.id, ENTRIES.c.key).where(sa.func.length(ENTRIES.c.key) > MAX_KEY)
     for number, key in connection.execute(long).all():
         same = ENTRIES.c.id == number
-        connection.execute(sa.update(ENTRIES).where(same).values(key=fitted(key)))
+        connection.execute(sa.update(ENTRIES).where(same).values(key=index_key(key)))
 
 
-#: What makes version 1 of the store out of nothing, version 2 out of version 1, and so on.
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_make_entries, _shorten_keys)
+#: Migrations to version 1, 2, and so on.
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_create_entries, _shorten_keys)
 
 
 def migrate(connection: sa.Connection) -> None:
-    """Bring the store to the newest version; every step is done once, whoever comes first.
+    """Migrate the store to the current version; a lock lets one process do it.
 
     Raises:
-        UnsupportedError: with code `unsupported-catalog-version` for a store of a later library.
+        UnsupportedError: with code `unsupported-catalog-version` for a store of a later version.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
@@ -137,9 +137,9 @@ def migrate(connection: sa.Connection) -> None:
     done = connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
     if done > len(MIGRATIONS):
         raise UnsupportedError(
-            f"the store has version {done}, and this library knows up to {len(MIGRATIONS)}",
+            f"the catalog store has version {done}, but this library supports up to {len(MIGRATIONS)}",
             code="unsupported-catalog-version",
-            hint="use the library that wrote it, or a later one",
+            hint="upgrade schema-core",
         )
     for version, step in enumerate(MIGRATIONS[done:], done + 1):
         step(connection)
@@ -151,58 +151,55 @@ def migrate(connection: sa.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries as one transaction sees them."""
+    """The entries in one transaction."""
 
     connection: sa.Connection
     root: int = ROOT
 
     def find(self, parent: int, kind: str, key: str, for_change: bool = False) -> Entry | None:
-        """The entry of this key, or None; nobody else changes it meanwhile, if so asked."""
-        query = _entries(parent, kind).where(ENTRIES.c.key == fitted(key))
+        """Return the entry with this key, or None; `for_change` locks its row."""
+        query = _entries(parent, kind).where(ENTRIES.c.key == index_key(key))
         if for_change:
             query = query.with_for_update()
         row = self.connection.execute(query).one_or_none()
         return None if row is None else Entry(*row)
 
     def list(self, parent: int, kind: str, form: str | None = None) -> list[Entry]:
-        """The entries of this kind, in the order in which they came; only of this form, if given.
-
-        They come without their text.
-        """
+        """Return the entries of this kind (and form) in the order of creation, without content."""
         query = _entries(parent, kind, sa.literal("")).order_by(ENTRIES.c.id)
         if form is not None:
             query = query.where(ENTRIES.c.form == form)
         return [Entry(*row) for row in self.connection.execute(query)]
 
     def holds_any(self, parent: int) -> bool:
-        """Whether anything lies under the entry."""
+        """Return whether an entry has children."""
         query = sa.select(ENTRIES.c.id).where(ENTRIES.c.parent == parent).limit(1)
         return self.connection.execute(query).first() is not None
 
     def create(self, parent: int, kind: str, key: str, name: str, form: str, content: str) -> bool:
-        """Keep a new entry; tells whether it could be: there is none, and what it lies under is."""
-        values = {"parent": parent, "kind": kind, "key": fitted(key), "name": name}
+        """Insert an entry; return False if it exists or if its parent does not."""
+        values = {"parent": parent, "kind": kind, "key": index_key(key), "name": name}
         values |= {"form": form, "content": content, "version": 1}
         return self._changes(sa.insert(ENTRIES).values(values))
 
     def alter(self, entry: Entry, content: str) -> bool:
-        """Keep another text for an entry; tells whether it was still in the version given."""
+        """Update the content of an entry; return False if its version has changed."""
         return self._changes(_change(entry, content=content))
 
     def rename(self, entry: Entry, key: str, name: str) -> bool:
-        """Keep an entry under another key; tells whether it could be. What lies under it stays."""
-        return self._changes(_change(entry, key=fitted(key), name=name))
+        """Rename an entry and keep its children; return False if it has changed or the key is taken."""
+        return self._changes(_change(entry, key=index_key(key), name=name))
 
     def drop(self, entry: Entry) -> None:
-        """Forget an entry and all that lies under it."""
+        """Delete an entry with its children."""
         self.connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.id == entry.id))
 
     def _changes(self, statement: sa.Insert | sa.Update) -> bool:
-        """Whether the statement did something and broke no rule."""
+        """Execute a statement; return whether it changed a row and violated no constraint."""
         try:
             with self.connection.begin_nested():
                 changed = self.connection.execute(statement).rowcount
-                return changed != 0  # -1 where the driver does not say, after an insert
+                return changed != 0  # -1: unknown to the driver, after an INSERT
         except IntegrityError:
             return False
 
@@ -224,18 +221,18 @@ def _entries(
 
 
 class EntryStore:
-    """A database with entries, by the address that SQLAlchemy understands.
+    """The entries in the database at a SQLAlchemy URL.
 
     Raises:
-        SchemaError: with code `invalid-catalog-url` for an address that is none.
-        NotFoundError: with code `missing-driver` where Python's driver is not installed.
+        SchemaError: with code `invalid-catalog-url`, or `secret-in-url` for a URL with a password.
+        NotFoundError: with code `missing-driver` if the Python driver is not installed.
     """
 
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
         self._engine = _engine(_address(url, username, password))
 
     def open(self) -> None:
-        """Make the tables, or bring them to the newest version."""
+        """Create or migrate the tables."""
         with self.transaction(writing=True) as entries:
             migrate(entries.connection)
 
@@ -245,11 +242,11 @@ class EntryStore:
 
     @contextmanager
     def transaction(self, writing: bool = False) -> Iterator[Entries]:
-        """All of it happens, or nothing.
+        """Return a context that commits at its end and rolls back if it raises.
 
         Raises:
-            ExternalError: with code `catalog-store-failed`, if the database fails. Its own words
-                are kept, the values of the statement are not: they may be secret.
+            ExternalError: with code `catalog-store-failed` if the database fails. The message
+                contains the error of the database but no values, which may be secret.
         """
         failure = None
         try:
@@ -257,40 +254,38 @@ class EntryStore:
             with open_ as connection, connection.begin():
                 yield Entries(connection)
         except SQLAlchemyError as error:
-            failure = _words(error)
+            failure = _message(error)
         except UnicodeEncodeError:
-            failure = "it holds no text with half a character"
-        if failure:  # raised out here, it has no exception behind it that knows the values
-            raise ExternalError(
-                f"the store of the catalog failed: {failure}", code="catalog-store-failed"
-            )
+            failure = "a string contains a lone surrogate"
+        if failure:  # raised here, the error has no __context__ with the values
+            raise ExternalError(f"the catalog store failed: {failure}", code="catalog-store-failed")
 
 
-def _words(error: SQLAlchemyError) -> str:
-    """What the database says, without the details, which may be values."""
-    said = str(error.orig).strip() if isinstance(error, DBAPIError) else ""
-    return said.split("\n", 1)[0] or type(error).__name__
+def _message(error: SQLAlchemyError) -> str:
+    """Return the message of the database without its details, which may contain values."""
+    message = str(error.orig).strip() if isinstance(error, DBAPIError) else ""
+    return message.split("\n", 1)[0] or type(error).__name__
 
 
-#: What the address of a database cannot hold; surrogates have no form in UTF-8.
+#: Characters that a URL cannot contain.
 _NOT_IN_URLS = re.compile(r"[\0\ud800-\udfff]")
 
 
 def _address(url: str, username: str | None, password: str | None) -> sa.URL:
     try:
-        is_text = not _NOT_IN_URLS.search(urllib.parse.unquote(url))
-        address = sa.make_url(url if is_text else "")
+        is_valid = not _NOT_IN_URLS.search(urllib.parse.unquote(url))
+        address = sa.make_url(url if is_valid else "")
     except (SQLAlchemyError, ValueError, TypeError, AttributeError):
         raise SchemaError(
-            "the url of the catalog is none",
+            "invalid catalog URL",
             code="invalid-catalog-url",
             hint="write it as sqlite:///file.db or postgresql+psycopg://host/database",
         ) from None
     if address.password is not None or any(map(is_secret, address.query)):
         raise SchemaError(
-            "the url of a catalog is shown to everybody, and holds a password",
+            "the catalog URL contains a password, but URLs are not masked",
             code="secret-in-url",
-            hint="give it as the option 'password', which is masked",
+            hint="set the option 'password' instead",
         )
     return address.set(username=username or address.username, password=password)
 
@@ -310,13 +305,14 @@ def _engine(address: sa.URL) -> sa.Engine:
         ) from None
     except NoSuchModuleError:
         raise SchemaError(
-            f"there is no kind of database {address.drivername!r}", code="invalid-catalog-url"
+            f"unknown database {address.drivername!r} in the catalog URL",
+            code="invalid-catalog-url",
         ) from None
     except SQLAlchemyError:
         raise SchemaError(
-            f"this is no address of {address.get_backend_name()}",
+            f"invalid catalog URL for {address.get_backend_name()}",
             code="invalid-catalog-url",
-            hint="a file of SQLite has a path and no user: sqlite:///file.db" if sqlite else None,
+            hint="write the path of the file without a user: sqlite:///file.db" if sqlite else None,
         ) from None
     if sqlite:
         sa.event.listen(engine, "do_connect", _create_private_file)
@@ -348,19 +344,19 @@ def _create_private_file(
 
 
 def _prepare_sqlite(connection: Any, record: object) -> None:
-    """Transactions begin where we say; what lies under an entry goes with it."""
+    """Disable implicit transactions, and enable foreign keys, which delete children."""
     connection.isolation_level = None
     for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {setting}").close()
 
 
 def _prepare_postgresql(connection: Any, record: object) -> None:
-    """A writer does not wait for ever for one that hangs."""
+    """Limit how long a writer waits for a lock."""
     connection.cursor().execute(f"SET lock_timeout = {int(TIMEOUT * 1_000)}")
     connection.commit()
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    """A writer takes the lock before it reads, so that nothing changes under its feet."""
+    """Begin a transaction; a writer acquires the lock before it reads."""
     writing = connection.get_execution_options().get("writing")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
