@@ -19,8 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fuzz.catalog_load import DATABASE, Address, is_whole, proven
-from schema_core.catalog.file_store import FileCatalogStore
-from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalog.catalog_store import CatalogDescriptor, FileCatalogStore
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectPath
 

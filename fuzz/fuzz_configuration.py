@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from fuzz import driver
-from schema_core.catalog.file_store import IN_FILES, catalog_store
+from schema_core.catalog.catalog_store import IN_FILES, catalog_store
 from schema_core.environment.config import Configuration, TableConfig
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ENVIRONMENT, masked

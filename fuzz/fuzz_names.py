@@ -14,10 +14,9 @@ from pathlib import Path
 
 from fuzz import driver
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.file_store import SUFFIX, FileCatalogStore
+from schema_core.catalog.catalog_store import SUFFIX, CatalogDescriptor, FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.catalogs.sql.catalog import make_sql_catalog
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session

@@ -22,14 +22,16 @@ from fuzz.drawing_maps import MapDrawing
 from fuzz.harming_maps import changed, lost
 from properties.answers.schema import distribution, written
 from properties.recorded import Question
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
     Freshness,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshStatus,
 )
-from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.properties.keys import Properties
 from schema_core.formats.properties.limits import STORES

@@ -5,8 +5,12 @@ from __future__ import annotations
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from schema_core.catalog.objects import CatalogTable, CatalogView, ResolvedCatalogTable
-from schema_core.catalog.partitions import CatalogPartition
+from schema_core.catalog.objects import (
+    CatalogPartition,
+    CatalogTable,
+    CatalogView,
+    ResolvedCatalogTable,
+)
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.catalogs.hive import client, codec
 from schema_core.catalogs.hive.codec import CONNECTOR, HIVE, HiveCodec, partition_values

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schema_core.catalog.materialized import CatalogMaterializedTable
-from schema_core.catalog.objects import CatalogModel, CatalogTable
+from schema_core.catalog.objects import CatalogMaterializedTable, CatalogModel, CatalogTable
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,

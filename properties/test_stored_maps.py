@@ -13,8 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fuzz.map_damage import run
-from schema_core.catalog.materialized import CatalogMaterializedTable
-from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView
+from schema_core.catalog.objects import (
+    CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+)
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.formats.properties.legacy import FLINK_KEY_PREFIXES, VERSIONS
 from schema_core.formats.properties.limits import STORES

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from schema_core.catalog.manager import NOUNS
+from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.object_store import ObjectKind
 from schema_core.codes.pages import codes, page, summary
 from schema_core.environment.dry_run import DryRunPlanner

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
-from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.catalog.objects import (
+    ResolvedCatalogMaterializedTable,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+)
 from schema_core.environment.connector import IMPLICIT_OPTIONS
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import BoundTable, Job, JobStatusHook, Registration

@@ -17,10 +17,10 @@ from properties.answers.builder import described_table
 from properties.answers.connectors import CheckedSession, Recorder
 from properties.answers.schema import resolved_answer
 from properties.recorded import Answer, Question
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from properties.answers.attempt import Operation
 from properties.answers.schema import distribution, resolved_answer, resolver, written
 from properties.recorded import Answer, Question
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
     Freshness,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshMode,
     RefreshStatus,
+    TableDistribution,
 )
-from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView, TableDistribution
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,

@@ -1,7 +1,7 @@
-"""What a catalog is: where databases, tables, views, functions, partitions and models are kept.
+"""The interface of catalogs, which store databases, tables, views, functions, models and types.
 
-An implementor subclasses `Catalog` and says in `capabilities` what it keeps beyond databases and
-tables. Paths within a catalog have two names; the catalog's own name is known to whoever asks.
+An implementation subclasses `Catalog` and declares in `capabilities` what it supports besides
+databases, tables and views. Paths within a catalog have two names, without that of the catalog.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
     CatalogModel,
+    CatalogPartition,
+    CatalogPartitionSpec,
+    CatalogType,
     TableKind,
 )
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
 from schema_core.text import is_blank
 
 
 class Capability(Enum):
-    """What a catalog may keep beyond databases, tables and views, and do beyond keeping."""
+    """What a catalog may support besides databases, tables and views."""
 
     PARTITIONS = "partitions"
     FUNCTIONS = "functions"
     MODELS = "models"
     TYPES = "types"
     MATERIALIZED_TABLES = "materialized tables"
-    #: what was expected is compared and altered in one step: for tables and views at least
+    #: `expected` is compared in the transaction that alters, at least for tables and views
     VERSIONS = "versions"
 
 
@@ -51,39 +52,39 @@ def require_catalog_names(name: object, default_database: object) -> None:
 
 
 class Catalog(ABC):
-    """A place that keeps objects by name. The method names are PyFlink's.
+    """A catalog stores objects by path. The method names are PyFlink's.
 
-    Every method that is given a name that is not there raises `NotFoundError`, with the code
+    Every method raises `NotFoundError` for an object that does not exist, with the code
     `database-not-found`, `table-not-found`, `function-not-found`, `model-not-found`,
-    `type-not-found` or `partition-not-found`; one that makes what is there already raises
-    `AlreadyExistsError` with the code `database-exists`, `table-exists`, ...; a flag
-    ``ignore_if_...`` turns just that into nothing. A store that fails raises `ExternalError`.
+    `type-not-found` or `partition-not-found`, and `AlreadyExistsError` for a new object that
+    exists, with the code `database-exists`, `table-exists`, ... A flag ``ignore_if_...`` disables
+    just that error. A failure of the store raises `ExternalError`.
 
-    What goes in is resolved; anything else is refused with the code `unresolved-object`. What comes
-    out is not: whoever asks resolves it (FLIP-164).
+    Arguments are resolved objects; others are refused with the code `unresolved-object`. Results
+    are unresolved, and the caller resolves them (FLIP-164).
 
-    Whoever alters may hand over as `expected` what was read. If something else is there now, or
-    nothing, a `ConflictError` shows both and nothing is altered. A catalog without
-    `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected` with the code
-    `unsupported-capability`.
+    ALTER methods accept as `expected` the definition that was read. If the current one differs, or
+    the object was dropped, they raise a `ConflictError` with both and alter nothing. A catalog
+    without `Capability.VERSIONS`, or for kinds that it cannot compare, refuses `expected` with the
+    code `unsupported-capability`.
     """
 
-    #: What this catalog keeps beyond databases, tables and views.
+    #: What this catalog supports besides databases, tables and views.
     capabilities: frozenset[Capability] = frozenset()
 
     def open(self) -> None:
-        """Make ready; called once before anything else."""
+        """Connect or prepare; called once before any other method."""
         return
 
     def close(self) -> None:
-        """Give back what `open` took."""
+        """Release what `open` acquired."""
         return
 
     # --- databases -----------------------------------------------------------------------------
 
     @abstractmethod
     def get_default_database(self) -> str | None:
-        """The database that USE CATALOG chooses, or None."""
+        """Return the database that USE CATALOG makes current, or None."""
 
     @abstractmethod
     def list_databases(self) -> list[str]: ...
@@ -121,7 +122,7 @@ class Catalog(ABC):
 
     @abstractmethod
     def list_tables(self, database_name: str) -> list[str]:
-        """The names of tables, views and materialized tables."""
+        """Return the names of tables, views and materialized tables."""
 
     @abstractmethod
     def list_views(self, database_name: str) -> list[str]: ...
@@ -131,20 +132,20 @@ class Catalog(ABC):
 
     @abstractmethod
     def get_table(self, table_path: ObjectPath) -> CatalogBaseTable:
-        """The table, view or materialized table without its types."""
+        """Return the unresolved table, view or materialized table."""
 
     def get_table_kind(self, table_path: ObjectPath) -> TableKind:
         """Return whether the object is a table, a view or a materialized table.
 
-        A catalog that stores the kind beside the definition overrides this, so that an object whose
-        definition can no longer be read can still be dropped.
+        A catalog that stores the kind next to the definition overrides this, so that an object
+        with an invalid definition can still be dropped.
         """
         return self.get_table(table_path).get_table_kind()
 
     def get_resolved_table(self, table_path: ObjectPath) -> ResolvedTable | None:
-        """The object with the types that it had when it was kept, if the catalog remembers them.
+        """Return the object with the types that it was created with, if the catalog stores them.
 
-        None where it does not, or where there is no such object: whoever asks resolves it anew.
+        None if it does not, or if there is no such object: the caller resolves it again.
         """
         return None
 
@@ -158,13 +159,13 @@ class Catalog(ABC):
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Give the table another name within its database."""
+        """Rename a table within its database."""
 
     @abstractmethod
     def create_table(
         self, table_path: ObjectPath, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> None:
-        """Keep a resolved table, view or materialized table."""
+        """Store a resolved table, view or materialized table."""
 
     @abstractmethod
     def alter_table(
@@ -175,11 +176,11 @@ class Catalog(ABC):
         *,
         expected: CatalogBaseTable | None = None,
     ) -> None:
-        """Put another definition in place of a table, view or materialized table.
+        """Replace the definition of a table, view or materialized table.
 
         Raises:
             SchemaError: with code `wrong-table-kind` if it is not of the same kind.
-            ConflictError: if there is not what was `expected`.
+            ConflictError: if the current definition is not `expected`.
         """
 
     def get_stored_table(self, table_path: ObjectPath) -> object:
@@ -193,11 +194,11 @@ class Catalog(ABC):
     def restore_table(
         self, table_path: ObjectPath, stored: Any, *, expected: CatalogBaseTable | None = None
     ) -> None:
-        """Put back a definition that `get_stored_table` returned, in place of the current one.
+        """Replace the current definition by one that `get_stored_table` returned.
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            ConflictError: if there is not what was `expected`.
+            ConflictError: if the current definition is not `expected`.
             SchemaError: with code `unresolved-object` where the catalog can only store definitions
                 that resolve.
         """
@@ -211,7 +212,7 @@ class Catalog(ABC):
     def list_partitions(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec | None = None
     ) -> list[CatalogPartitionSpec]:
-        """The partitions of a table, or those of them that have all values of `partition_spec`."""
+        """Return the partitions of a table that have all values of `partition_spec`."""
         self._refuse(Capability.PARTITIONS)
 
     def get_partition(
@@ -231,7 +232,7 @@ class Catalog(ABC):
         partition: CatalogPartition,
         ignore_if_exists: bool,
     ) -> None:
-        """Keep a partition.
+        """Store a partition.
 
         Raises:
             SchemaError: with code `not-partitioned`, or `invalid-partition-spec` if the names are
@@ -342,12 +343,13 @@ class Catalog(ABC):
 
     def _refuse(self, capability: Capability) -> NoReturn:
         raise UnsupportedError(
-            f"{type(self).__name__} keeps no {capability.value}", code="unsupported-capability"
+            f"{type(self).__name__} does not support {capability.value}",
+            code="unsupported-capability",
         )
 
 
 def sorted_names(*lists: Sequence[str]) -> list[str]:
-    """The names of all lists, each once, in the order in which listings show them.
+    """Return the sorted names of several lists without duplicates.
 
     >>> sorted_names(["b", "a"], ["a"])
     ['a', 'b']

@@ -1,9 +1,9 @@
-"""What creating, dropping and altering do, by the objects that exist at the path: rules as tables.
+"""Tables of the rules of CREATE, DROP and ALTER, by the objects that exist at the path.
 
 FLIP-64: a permanent object and a temporary one may share a path. A method never drops a permanent
-object that a temporary one hides; a SQL statement only looks at temporary objects of the kind that
-it names, as Flink 2.3 does. Each cell is the outcome without and with the clause IF NOT EXISTS
-(creating) or IF EXISTS (dropping, altering).
+object that a temporary one hides; a SQL statement considers only temporary objects of the kind
+that it names, as in Flink 2.3. Each cell is the action without and with the clause IF NOT EXISTS
+(CREATE) or IF EXISTS (DROP, ALTER).
 """
 
 from __future__ import annotations
@@ -14,91 +14,91 @@ from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
 from schema_core.paths import ObjectIdentifier
 
 
-class Outcome(Enum):
-    """What happens."""
+class Action(Enum):
+    """What a statement does."""
 
-    DONE = "it is done"
-    NOTHING = "nothing is done, and nobody complains"
-    EXISTS = "refused: there is one already"
-    MISSING = "refused: there is none"
-    HIDDEN = "refused: a temporary one hides it"
+    PROCEED = "proceed"
+    IGNORE = "do nothing"
+    RAISE_EXISTS = "raise: the object exists"
+    RAISE_MISSING = "raise: the object does not exist"
+    RAISE_HIDDEN = "raise: a temporary object hides it"
 
 
-class There(Enum):
-    """What lies at a path, seen from the kind of object that a statement names."""
+class ExistingObject(Enum):
+    """What exists at a path, compared to the kind of object that a statement names."""
 
-    NONE = "nothing"
+    NONE = "no object"
     SAME = "an object of that kind"
     OTHER = "an object of another kind"
 
     @staticmethod
-    def of(wanted: object, found: object | None) -> There:
-        """How the kind that was found compares to the one that is wanted."""
+    def of(wanted: object, found: object | None) -> ExistingObject:
+        """Compare the kind that was found with the kind that a statement names."""
         if found is None:
-            return There.NONE
-        return There.SAME if found is wanted else There.OTHER
+            return ExistingObject.NONE
+        return ExistingObject.SAME if found is wanted else ExistingObject.OTHER
 
 
-_DONE = (Outcome.DONE, Outcome.DONE)
-_HIDDEN = (Outcome.HIDDEN, Outcome.HIDDEN)
-_MISSING = (Outcome.MISSING, Outcome.NOTHING)
-_EXISTS = (Outcome.EXISTS, Outcome.NOTHING)
+_PROCEED = (Action.PROCEED, Action.PROCEED)
+_HIDDEN = (Action.RAISE_HIDDEN, Action.RAISE_HIDDEN)
+_MISSING = (Action.RAISE_MISSING, Action.IGNORE)
+_EXISTS = (Action.RAISE_EXISTS, Action.IGNORE)
 
-Cell = tuple[Outcome, Outcome]
+Cell = tuple[Action, Action]
 
 # fmt: off
-#: a permanent object there -> creating a permanent one; temporary ones do not matter
-CREATE_PERMANENT: dict[There, Cell] = {
-    There.NONE:  _DONE,
-    There.SAME:  _EXISTS,
-    There.OTHER: _EXISTS,
+#: permanent object -> CREATE of a permanent one; temporary objects do not matter
+CREATE_PERMANENT: dict[ExistingObject, Cell] = {
+    ExistingObject.NONE:  _PROCEED,
+    ExistingObject.SAME:  _EXISTS,
+    ExistingObject.OTHER: _EXISTS,
 }
 
-#: a temporary object there -> creating a temporary one; permanent ones do not matter
-CREATE_TEMPORARY: dict[There, Cell] = {
-    There.NONE:  _DONE,
-    There.SAME:  _EXISTS,
-    There.OTHER: _EXISTS,
+#: temporary object -> CREATE of a temporary one; permanent objects do not matter
+CREATE_TEMPORARY: dict[ExistingObject, Cell] = {
+    ExistingObject.NONE:  _PROCEED,
+    ExistingObject.SAME:  _EXISTS,
+    ExistingObject.OTHER: _EXISTS,
 }
 
-#: a temporary object there -> dropping a temporary one; permanent ones do not matter
-DROP_TEMPORARY: dict[There, Cell] = {
-    There.NONE:  _MISSING,
-    There.SAME:  _DONE,
-    There.OTHER: _MISSING,
+#: temporary object -> DROP of a temporary one; permanent objects do not matter
+DROP_TEMPORARY: dict[ExistingObject, Cell] = {
+    ExistingObject.NONE:  _MISSING,
+    ExistingObject.SAME:  _PROCEED,
+    ExistingObject.OTHER: _MISSING,
 }
 
-#: temporary object, permanent object -> outcome of the statement DROP TABLE or DROP VIEW
-DROP_PERMANENT: dict[tuple[There, There], Cell] = {
-    (There.NONE,  There.NONE):  _MISSING,
-    (There.NONE,  There.SAME):  _DONE,
-    (There.NONE,  There.OTHER): _MISSING,
-    (There.SAME,  There.NONE):  _HIDDEN,
-    (There.SAME,  There.SAME):  _HIDDEN,
-    (There.SAME,  There.OTHER): _HIDDEN,
-    (There.OTHER, There.NONE):  _MISSING,
-    (There.OTHER, There.SAME):  _DONE,
-    (There.OTHER, There.OTHER): _MISSING,
+#: temporary object, permanent object -> statement DROP TABLE or DROP VIEW
+DROP_PERMANENT: dict[tuple[ExistingObject, ExistingObject], Cell] = {
+    (ExistingObject.NONE,  ExistingObject.NONE):  _MISSING,
+    (ExistingObject.NONE,  ExistingObject.SAME):  _PROCEED,
+    (ExistingObject.NONE,  ExistingObject.OTHER): _MISSING,
+    (ExistingObject.SAME,  ExistingObject.NONE):  _HIDDEN,
+    (ExistingObject.SAME,  ExistingObject.SAME):  _HIDDEN,
+    (ExistingObject.SAME,  ExistingObject.OTHER): _HIDDEN,
+    (ExistingObject.OTHER, ExistingObject.NONE):  _MISSING,
+    (ExistingObject.OTHER, ExistingObject.SAME):  _PROCEED,
+    (ExistingObject.OTHER, ExistingObject.OTHER): _MISSING,
 }
 
-#: whether a temporary object exists, permanent object -> outcome of `drop_table` or `drop_view`
-DROP_BY_METHOD: dict[tuple[bool, There], Cell] = {
-    (False, There.NONE):  _MISSING,
-    (False, There.SAME):  _DONE,
-    (False, There.OTHER): _MISSING,
-    (True,  There.NONE):  _HIDDEN,
-    (True,  There.SAME):  _HIDDEN,
-    (True,  There.OTHER): _HIDDEN,
+#: whether a temporary object exists, permanent object -> method `drop_table` or `drop_view`
+DROP_BY_METHOD: dict[tuple[bool, ExistingObject], Cell] = {
+    (False, ExistingObject.NONE):  _MISSING,
+    (False, ExistingObject.SAME):  _PROCEED,
+    (False, ExistingObject.OTHER): _MISSING,
+    (True,  ExistingObject.NONE):  _HIDDEN,
+    (True,  ExistingObject.SAME):  _HIDDEN,
+    (True,  ExistingObject.OTHER): _HIDDEN,
 }
 
-#: whether a temporary object is there, permanent object there -> altering the permanent one
-ALTER: dict[tuple[bool, There], Cell] = {
-    (False, There.NONE):  _MISSING,
-    (False, There.SAME):  _DONE,
-    (False, There.OTHER): (Outcome.MISSING, Outcome.MISSING),
-    (True,  There.NONE):  _MISSING,
-    (True,  There.SAME):  _MISSING,
-    (True,  There.OTHER): _MISSING,
+#: whether a temporary object exists, permanent object -> ALTER of the permanent one
+ALTER: dict[tuple[bool, ExistingObject], Cell] = {
+    (False, ExistingObject.NONE):  _MISSING,
+    (False, ExistingObject.SAME):  _PROCEED,
+    (False, ExistingObject.OTHER): (Action.RAISE_MISSING, Action.RAISE_MISSING),
+    (True,  ExistingObject.NONE):  _MISSING,
+    (True,  ExistingObject.SAME):  _MISSING,
+    (True,  ExistingObject.OTHER): _MISSING,
 }
 # fmt: on
 
@@ -110,7 +110,7 @@ def decide(
     identifier: ObjectIdentifier,
     hidden_by: str | None = None,
 ) -> bool:
-    """Return whether to proceed, by the outcome of a cell.
+    """Return whether to proceed, by the action of a cell.
 
     `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` names the kind
     of the temporary object, if it may differ from `what`.
@@ -119,21 +119,19 @@ def decide(
         AlreadyExistsError, NotFoundError, SchemaError: with the codes `table-exists`,
             `table-not-found` (or of the other kinds), and `hidden-by-temporary`.
     """
-    outcome = cell[is_conditional]
+    action = cell[is_conditional]
     noun, path = what.replace(" ", "-"), identifier.as_summary_string()
-    match outcome:
-        case Outcome.DONE:
+    match action:
+        case Action.PROCEED:
             return True
-        case Outcome.NOTHING:
+        case Action.IGNORE:
             return False
-        case Outcome.EXISTS:
-            raise AlreadyExistsError(
-                f"there is already something called {path}", code=f"{noun}-exists"
-            )
-        case Outcome.MISSING:
+        case Action.RAISE_EXISTS:
+            raise AlreadyExistsError(f"there is already an object {path}", code=f"{noun}-exists")
+        case Action.RAISE_MISSING:
             problem, names = f"there is no {what} {path}", identifier.to_list()
             raise NotFoundError(problem, code=f"{noun}-not-found").of(*names)
-        case Outcome.HIDDEN:
+        case Action.RAISE_HIDDEN:
             hider = f"temporary {hidden_by or what}"
             raise SchemaError(
                 f"a {hider} hides {path}",

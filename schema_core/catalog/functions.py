@@ -1,7 +1,7 @@
-"""Where a session finds functions: temporary ones, those of modules, those of catalogs.
+"""The functions of a session: temporary functions, those of modules, those of catalogs.
 
-The names of functions are not case-sensitive; those of catalogs and databases are. A class that a
-function names is never imported: what it takes and gives is declared in a table of classes.
+Names of functions are not case-sensitive; those of catalogs and databases are. The class that a
+function names is never imported: its signatures are declared in a table of classes.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from threading import RLock
 from types import NoneType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.modules import CORE, Modules
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryStore
@@ -24,6 +24,115 @@ from schema_core.expressions.signatures import Function, Kind, Spark, declare
 from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.text import Span, show
 from schema_core.types import DataType, TypeRoot
+
+# --- modules --------------------------------------------------------------------------------------
+
+#: The module that holds the built-in functions.
+CORE = "core"
+
+#: What a module is made of: functions by their names.
+Module: TypeAlias = Mapping[str, Any]
+
+
+def nowhere(name: str) -> Module | None:
+    """No module but the built-in one is known."""
+    return None
+
+
+class Modules:
+    """The modules that are loaded, and those of them in use, in order.
+
+    `offered` gives the functions of a module that a package offers, or None.
+
+    >>> modules = Modules()
+    >>> modules.unload("core")
+    >>> modules.used, modules.loaded
+    ([], [])
+    """
+
+    def __init__(self, offered: Callable[[str], Module | None] = nowhere) -> None:
+        self.loaded = [CORE]
+        self.used = [CORE]
+        self._offered = offered
+        self._lock = RLock()
+        self._functions: dict[str, Module] = {}
+
+    def of_packages(self) -> Iterable[tuple[str, Module]]:
+        """The modules in use that packages brought, in order, each with its functions."""
+        found = ((name, self._functions.get(name)) for name in self.used)
+        return [(name, functions) for name, functions in found if functions is not None]
+
+    def load(self, name: str) -> None:
+        """Load a module and use it after all others.
+
+        Raises:
+            AlreadyExistsError: with code `module-exists`.
+            NotFoundError: with code `module-not-found` for one that no package offers.
+        """
+        self._load(name, lambda: self._offered(name))
+
+    def add(self, name: str, module: Module) -> None:
+        """Load a module that is given as an object, and use it after all others.
+
+        Raises:
+            AlreadyExistsError: with code `module-exists`.
+        """
+        self._load(name, lambda: module)
+
+    def _load(self, name: str, find: Callable[[], Module | None]) -> None:
+        with self._lock:
+            if name in self.loaded:
+                problem = f"the module {name} is loaded already"
+                raise AlreadyExistsError(problem, code="module-exists")
+            if name != CORE:
+                if (module := find()) is None:
+                    raise self._missing(name, [CORE])
+                self._functions[name] = {key.lower(): value for key, value in module.items()}
+            self.loaded = [*self.loaded, name]
+            self.used = [*self.used, name]
+
+    def unload(self, name: str) -> None:
+        """Forget a module.
+
+        Raises:
+            NotFoundError: with code `module-not-found`.
+        """
+        with self._lock:
+            if name not in self.loaded:
+                raise self._missing(name, self.loaded)
+            self.loaded = [one for one in self.loaded if one != name]
+            self.used = [one for one in self.used if one != name]
+            self._functions.pop(name, None)
+
+    def use(self, names: Iterable[str]) -> None:
+        """Use these modules, in this order, and no others.
+
+        Raises:
+            SchemaError: with code `duplicate-module`.
+            NotFoundError: with code `module-not-found`.
+        """
+        wanted = list(names)
+        with self._lock:
+            for position, name in enumerate(wanted):
+                if name in wanted[:position]:
+                    raise SchemaError(f"the module {name} is named twice", code="duplicate-module")
+                if name not in self.loaded:
+                    raise self._missing(name, self.loaded)
+            self.used = wanted
+
+    def listed(self) -> list[tuple[str, bool]]:
+        """All modules, those in use first and in order, and whether each is in use."""
+        rest = sorted(set(self.loaded) - set(self.used))
+        return [*((name, True) for name in self.used), *((name, False) for name in rest)]
+
+    @staticmethod
+    def _missing(name: str, known: Iterable[str]) -> NotFoundError:
+        return NotFoundError(
+            f"there is no module {name}", code="module-not-found", hint=similar(name, known)
+        )
+
+
+# --- functions ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +213,7 @@ def _check_signature(signature: object) -> None:
 Definition: TypeAlias = CatalogFunction | FunctionClass
 
 
-class Place(Enum):
+class FunctionLocation(Enum):
     """Where functions are."""
 
     TEMPORARY_SYSTEM = "temporary system function"
@@ -114,10 +223,15 @@ class Place(Enum):
 
 
 #: How many names a reference has -> where it is looked for, in order (FLIP-57).
-ORDER: dict[int, tuple[Place, ...]] = {
-    1: (Place.TEMPORARY_SYSTEM, Place.SYSTEM, Place.TEMPORARY, Place.CATALOG),
-    2: (Place.TEMPORARY, Place.CATALOG),
-    3: (Place.TEMPORARY, Place.CATALOG),
+ORDER: dict[int, tuple[FunctionLocation, ...]] = {
+    1: (
+        FunctionLocation.TEMPORARY_SYSTEM,
+        FunctionLocation.SYSTEM,
+        FunctionLocation.TEMPORARY,
+        FunctionLocation.CATALOG,
+    ),
+    2: (FunctionLocation.TEMPORARY, FunctionLocation.CATALOG),
+    3: (FunctionLocation.TEMPORARY, FunctionLocation.CATALOG),
 }
 
 
@@ -125,7 +239,7 @@ ORDER: dict[int, tuple[Place, ...]] = {
 class FoundFunction:
     """A function with the place and the full path under which it was found."""
 
-    place: Place
+    place: FunctionLocation
     path: tuple[str, ...]
     definition: Definition | tuple[Function, ...]
 
@@ -158,11 +272,11 @@ class FunctionCatalog:
             "temporary function", lowered
         )
         self._registry = registry
-        self._search: dict[Place, Callable[[UnresolvedPath], FoundFunction | None]] = {
-            Place.TEMPORARY_SYSTEM: self._find_temporary_system,
-            Place.SYSTEM: self._find_system,
-            Place.TEMPORARY: self._find_temporary,
-            Place.CATALOG: self._find_in_catalog,
+        self._search: dict[FunctionLocation, Callable[[UnresolvedPath], FoundFunction | None]] = {
+            FunctionLocation.TEMPORARY_SYSTEM: self._find_temporary_system,
+            FunctionLocation.SYSTEM: self._find_system,
+            FunctionLocation.TEMPORARY: self._find_temporary,
+            FunctionLocation.CATALOG: self._find_in_catalog,
         }
 
     # --- looking up ----------------------------------------------------------------------------
@@ -241,16 +355,20 @@ class FunctionCatalog:
     def _find_temporary_system(self, path: UnresolvedPath) -> FoundFunction | None:
         name = path.object_name.lower()
         definition = self.system.find(name)
-        return FoundFunction(Place.TEMPORARY_SYSTEM, (name,), definition) if definition else None
+        return (
+            FoundFunction(FunctionLocation.TEMPORARY_SYSTEM, (name,), definition)
+            if definition
+            else None
+        )
 
     def _find_system(self, path: UnresolvedPath) -> FoundFunction | None:
         name = path.object_name.lower()
         of_packages = dict(self.modules.of_packages())
         for module in self.modules.used:
             if module == CORE and (rows := BUILT_IN.get(name.upper())):
-                return FoundFunction(Place.SYSTEM, (path.object_name,), tuple(rows))
+                return FoundFunction(FunctionLocation.SYSTEM, (path.object_name,), tuple(rows))
             if name in (functions := of_packages.get(module, {})):
-                return FoundFunction(Place.SYSTEM, (name,), functions[name])
+                return FoundFunction(FunctionLocation.SYSTEM, (name,), functions[name])
         return None
 
     def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
@@ -265,7 +383,7 @@ class FunctionCatalog:
         definition = self.temporary.find(identifier) if identifier else None
         if identifier is None or definition is None:
             return None
-        return FoundFunction(Place.TEMPORARY, tuple(identifier.to_list()), definition)
+        return FoundFunction(FunctionLocation.TEMPORARY, tuple(identifier.to_list()), definition)
 
     def _find_in_catalog(self, path: UnresolvedPath) -> FoundFunction | None:
         identifier = self._qualify(path)
@@ -275,7 +393,7 @@ class FunctionCatalog:
         if not catalog.function_exists(identifier.to_object_path()):
             return None
         definition = catalog.get_function(identifier.to_object_path())
-        return FoundFunction(Place.CATALOG, tuple(identifier.to_list()), definition)
+        return FoundFunction(FunctionLocation.CATALOG, tuple(identifier.to_list()), definition)
 
     # --- making and dropping -------------------------------------------------------------------
 

@@ -11,8 +11,12 @@ from typing import Any, Self
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
-from schema_core.catalog.objects import CatalogDatabase, TableKind
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.objects import (
+    CatalogDatabase,
+    CatalogPartition,
+    CatalogPartitionSpec,
+    TableKind,
+)
 from schema_core.catalog.resolve import origin
 from schema_core.catalog.stored_catalog import StoredCatalog, partition_key, table_key
 from schema_core.catalog.temporary import ResolvedTable

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeVar
 
-from schema_core.catalog.objects import TableKind
-from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.objects import CatalogPartitionSpec, TableKind
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.paths import ObjectPath
 from schema_core.text import is_blank

@@ -1,11 +1,12 @@
-"""What a catalog keeps: databases, tables, views, models, functions. Frozen, unresolved.
+"""The objects of catalogs: databases, tables, views, partitions, models, functions and types.
 
-Each kind with a schema has a resolved twin, which is one of its kind and knows every type besides.
-Only twins go into a catalog (FLIP-164); what a catalog gives back is not resolved.
+They are frozen and unresolved. Each kind with a schema has a resolved subclass, which knows every
+type. Catalogs store resolved objects only and return unresolved ones (FLIP-164).
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,13 @@ from typing import Self
 
 from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
+from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
 from schema_core.sql.masking import QueryText
 from schema_core.text import quote_identifier, show
+from schema_core.types import DataType, DistinctType, RowType, StructuredType, require_resolved
 
 
 class TableKind(Enum):
@@ -416,3 +419,265 @@ class ResolvedCatalogModel(CatalogModel):
 
     def get_resolved_output_schema(self) -> ResolvedSchema:
         return self.resolved_output_schema
+
+
+# --- materialized tables --------------------------------------------------------------------------
+
+
+class FreshnessUnit(Enum):
+    """The units of a freshness, with their length in seconds."""
+
+    SECOND = 1
+    MINUTE = 60
+    HOUR = 3_600
+    DAY = 86_400
+    WEEK = 604_800
+
+
+class LogicalRefreshMode(Enum):
+    """How the table was asked to be refreshed."""
+
+    CONTINUOUS = "CONTINUOUS"
+    FULL = "FULL"
+    AUTOMATIC = "AUTOMATIC"
+
+
+class RefreshMode(Enum):
+    """How the table is refreshed."""
+
+    CONTINUOUS = "CONTINUOUS"
+    FULL = "FULL"
+
+
+class RefreshStatus(Enum):
+    """What becomes of the refresh at the moment."""
+
+    INITIALIZING = "INITIALIZING"
+    ACTIVATED = "ACTIVATED"
+    SUSPENDED = "SUSPENDED"
+
+
+class StartMode(Enum):
+    """From where a refresh reads when it starts for the first time."""
+
+    FROM_BEGINNING = "FROM_BEGINNING"
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far a materialized table may lag behind its sources.
+
+    >>> print(Freshness.of("3", FreshnessUnit.MINUTE))
+    INTERVAL '3' MINUTE
+    """
+
+    interval: int
+    unit: FreshnessUnit
+
+    @staticmethod
+    def of(interval: str, unit: FreshnessUnit) -> Freshness:
+        """The freshness of that many units.
+
+        Raises:
+            SchemaError: with code `invalid-freshness` unless the text is a whole number above zero.
+        """
+        require_instance(interval, str, "interval")
+        require_instance(unit, FreshnessUnit, "unit")
+        number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
+        if not 0 < number < 2**31:
+            raise SchemaError(
+                f"the freshness {interval!r} is no whole number above zero",
+                code="invalid-freshness",
+            )
+        return Freshness(number, unit)
+
+    @property
+    def seconds(self) -> int:
+        """Its length."""
+        return self.interval * self.unit.value
+
+    def __str__(self) -> str:
+        return f"INTERVAL '{self.interval}' {self.unit.name}"
+
+
+#: What is assumed where no freshness is given, by the logical mode (Flink's defaults).
+DEFAULT_FRESHNESS = {
+    LogicalRefreshMode.FULL: Freshness(1, FreshnessUnit.HOUR),
+    LogicalRefreshMode.CONTINUOUS: Freshness(3, FreshnessUnit.MINUTE),
+    LogicalRefreshMode.AUTOMATIC: Freshness(3, FreshnessUnit.MINUTE),
+}
+
+#: AUTOMATIC means CONTINUOUS below so many seconds (``materialized-table.refresh-mode.
+#: freshness-threshold``, 30 minutes).
+CONTINUOUS_BELOW = 1_800
+
+#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly; there
+#: is no full refresh by weeks.
+CYCLES = {
+    FreshnessUnit.SECOND: 60,
+    FreshnessUnit.MINUTE: 60,
+    FreshnessUnit.HOUR: 24,
+    FreshnessUnit.DAY: 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogMaterializedTable(CatalogBaseTable):
+    """A query under a name, whose result is kept."""
+
+    original_query: str
+    expanded_query: str
+    logical_refresh_mode: LogicalRefreshMode = field(kw_only=True)
+    refresh_status: RefreshStatus = field(kw_only=True)
+    refresh_mode: RefreshMode | None = field(default=None, kw_only=True)
+    freshness: Freshness | None = field(default=None, kw_only=True)
+    start_mode: StartMode | None = field(default=None, kw_only=True)
+    refresh_handler_description: str | None = field(default=None, kw_only=True)
+    refresh_handler: bytes | None = field(default=None, kw_only=True)
+    partition_keys: tuple[str, ...] = field(default=(), kw_only=True)
+    distribution: TableDistribution | None = field(default=None, kw_only=True)
+    snapshot: int | None = field(default=None, kw_only=True)
+
+    def get_table_kind(self) -> TableKind:
+        return TableKind.MATERIALIZED_TABLE
+
+    def is_partitioned(self) -> bool:
+        return bool(self.partition_keys)
+
+    def get_partition_keys(self) -> list[str]:
+        return list(self.partition_keys)
+
+    def get_distribution(self) -> TableDistribution | None:
+        return self.distribution
+
+    def get_original_query(self) -> str:
+        return self.original_query
+
+    def get_expanded_query(self) -> str:
+        return self.expanded_query
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedCatalogMaterializedTable(CatalogMaterializedTable):
+    """A materialized table whose types, freshness and refresh mode are known."""
+
+    resolved_schema: ResolvedSchema = field(kw_only=True)
+
+    def get_resolved_schema(self) -> ResolvedSchema:
+        return self.resolved_schema
+
+
+# --- partitions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class CatalogPartitionSpec:
+    """Values of partition keys, all or some. Equal whatever the order of the keys.
+
+    >>> print(CatalogPartitionSpec({"b": "x", "c": "y"}))
+    b=x/c=y
+    >>> CatalogPartitionSpec({"b": "x", "c": "y"}) == CatalogPartitionSpec({"c": "y", "b": "x"})
+    True
+    """
+
+    pairs: tuple[tuple[str, str], ...] = field(compare=False)
+    content: frozenset[tuple[str, str]] = field(repr=False)
+
+    def __init__(self, partition_spec: Mapping[str, str]) -> None:
+        object.__setattr__(self, "pairs", tuple(partition_spec.items()))
+        object.__setattr__(self, "content", frozenset(partition_spec.items()))
+
+    def get_partition_spec(self) -> dict[str, str]:
+        """The values by key, in the order in which they were given."""
+        return dict(self.pairs)
+
+    def covers(self, other: CatalogPartitionSpec) -> bool:
+        """Whether the other has every value of this one."""
+        return self.content <= other.content
+
+    def __str__(self) -> str:
+        return "/".join(f"{key}={value}" for key, value in self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPartition:
+    """What a catalog keeps of a partition."""
+
+    properties: Mapping[str, str] = field(default_factory=Options, hash=False)
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "properties", Options(self.properties))
+
+    @staticmethod
+    def create_instance(
+        properties: Mapping[str, str], comment: str | None = None
+    ) -> CatalogPartition:
+        return CatalogPartition(properties, comment)
+
+    def get_properties(self) -> dict[str, str]:
+        return dict(self.properties)
+
+    def get_comment(self) -> str:
+        return self.comment or ""
+
+    def copy(self) -> CatalogPartition:
+        return self
+
+
+# --- user-defined types ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogType:
+    """What a user-defined type is made of: rows and classes make structured types, others distinct.
+
+    The SQL standard calls both user-defined types: one is defined by attributes, the other by its
+    source.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> money = CatalogType(T.DECIMAL(10, 2)).named(ObjectIdentifier.of("c", "d", "money"))
+    >>> print(money, "from", money.source_type)
+    `c`.`d`.`money` from DECIMAL(10, 2)
+    """
+
+    definition: DataType
+    description: str | None = None
+
+    def __post_init__(self) -> None:
+        require_resolved(self.definition)
+        if isinstance(self.definition, StructuredType) and self.definition.path:
+            raise SchemaError(
+                f"{self.definition} has a path already",
+                code="type-path-already-set",
+                hint="define it by its attributes; the path is where it is kept",
+            )
+
+    def named(self, identifier: ObjectIdentifier) -> DataType:
+        """The type under the path where it was found; nullable, as every type is at first."""
+        path = (identifier.catalog_name, identifier.database_name, identifier.object_name)
+        return named_type(path, self.definition, self.description)
+
+
+def named_type(
+    path: tuple[str, ...], definition: DataType, description: str | None
+) -> StructuredType | DistinctType:
+    """Return the nullable user-defined type with this path."""
+    match definition:
+        case RowType(fields=fields):
+            return StructuredType(None, fields, path=path, description=description)
+        case StructuredType(class_name=name, fields=fields):
+            return StructuredType(name, fields, path=path, description=description)
+        case source:
+            return DistinctType(path, source.nullable(), description=description)
+
+
+def definition_of(named: StructuredType | DistinctType) -> DataType:
+    """Return the definition from which `named_type` makes this type."""
+    match named:
+        case DistinctType(source_type=source):
+            return source.nullable()
+        case StructuredType(class_name=None, fields=fields):
+            return RowType(fields)
+        case StructuredType(class_name=name, fields=fields):
+            return StructuredType(name, fields)

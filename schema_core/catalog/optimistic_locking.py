@@ -1,4 +1,4 @@
-"""Altering what was read: whoever says what that was is told when someone else was faster."""
+"""Optimistic locking: compare-and-set for ALTER operations."""
 
 from __future__ import annotations
 
@@ -23,27 +23,32 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.secrets import NO_KEYS, mask
 
-#: So much of a definition is shown; the error holds all of it.
+#: The maximum length of a value in a message; the error has the complete definitions.
 MAX_SHOWN = 400
 
 
-def require_expected(shown: object, expected: object, found: object) -> None:
-    """Nothing, if nothing was expected or just that is there, resolved or not.
+def require_expected(path: object, expected: object, found: object) -> None:
+    """Refuse to alter an object that has changed since it was read.
+
+    Args:
+        path: The path of the object, for the message.
+        expected: The definition that was read, resolved or not; None disables the check.
+        found: The current definition, or None if the object was dropped.
 
     Raises:
-        ConflictError: if there is something else, or nothing, which is None.
+        ConflictError: if the two differ.
 
-    >>> require_expected("db.t", None, "what there is")
-    >>> require_expected("db.t", "what was read", "what there is")
+    >>> require_expected("db.t", None, "new")
+    >>> require_expected("db.t", "old", "new")
     Traceback (most recent call last):
         ...
-    schema_core.errors.ConflictError: db.t was changed by someone else
-      hint: read was 'what was read'; now there is 'what there is'
+    schema_core.errors.ConflictError: db.t has changed since it was read
+      hint: expected 'old', found 'new'
     """
     if expected is None or _written(expected) == _written(found):
         return
-    done = "dropped" if found is None else "changed"
-    error = ConflictError(f"{shown} was {done} by someone else", hint=_hint(expected, found))
+    problem = "was dropped after it was read" if found is None else "has changed since it was read"
+    error = ConflictError(f"{path} {problem}", hint=_hint(expected, found))
     error.expected, error.found = expected, found
     raise error
 
@@ -74,7 +79,7 @@ def _hint(expected: object, found: object, declared: AbstractSet[str] = NO_KEYS)
 
 
 def means_the_same(expected: CatalogBaseTable | None, found: CatalogBaseTable) -> bool:
-    """Whether a resolved table or view that was expected means what there is, however written."""
+    """Return whether two definitions of a table or view resolve to the same."""
     if expected is None or type(expected) not in ORIGINS:
         return False
     try:
@@ -84,7 +89,7 @@ def means_the_same(expected: CatalogBaseTable | None, found: CatalogBaseTable) -
 
 
 def _meaning(kept: CatalogBaseTable) -> object:
-    """The resolved table or view, its schema written anew from what it means."""
+    """Return the resolved table or view, with a schema that is derived from the resolved one."""
     resolved: ResolvedCatalogTable | ResolvedCatalogView
     if isinstance(kept, CatalogTable):
         resolved = resolve_table(kept, SchemaResolver())
@@ -103,16 +108,16 @@ def _differences(expected: Any, found: Any, declared: AbstractSet[str]) -> Itera
     """Yield a description of each field that differs, with secrets masked."""
     shown, now = _masked(expected, declared), _masked(found, declared)
     if type(expected) is not type(found) or not is_dataclass(expected):
-        yield f"read was {_short(shown)}; now there is {_short(now)}"
+        yield f"expected {_short(shown)}, found {_short(now)}"
         return
     for name in (one.name for one in fields(expected)):
         if getattr(expected, name) == getattr(found, name):
             continue
         before, after = getattr(shown, name), getattr(now, name)
         if before == after:
-            yield f"{name}: a secret value was changed"
+            yield f"{name}: a secret value has changed"
         else:
-            yield f"{name}: read was {_short(before)}, now there is {_short(after)}"
+            yield f"{name}: expected {_short(before)}, found {_short(after)}"
 
 
 def _masked(stored: Any, declared: AbstractSet[str]) -> Any:
@@ -124,5 +129,5 @@ def _masked(stored: Any, declared: AbstractSet[str]) -> Any:
 
 def _short(value: object) -> str:
     text = " ".join(str(value).split()) if isinstance(value, Schema) else repr(value)
-    text = "nothing" if value is None else text
+    text = "no object" if value is None else text
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

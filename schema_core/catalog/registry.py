@@ -11,8 +11,8 @@ from threading import RLock
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from schema_core.catalog.api import Catalog, sorted_names
+from schema_core.catalog.catalog_store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.store import CatalogDescriptor, CatalogStore, InMemoryCatalogStore
 from schema_core.errors import (
     AlreadyExistsError,
     Gathering,

@@ -10,25 +10,23 @@ from dataclasses import fields, replace
 from typing import Any, TypeAlias, TypeVar
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CONTINUOUS_BELOW,
     CYCLES,
     DEFAULT_FRESHNESS,
+    CatalogBaseTable,
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
     Freshness,
     LogicalRefreshMode,
     RefreshMode,
     ResolvedCatalogMaterializedTable,
-    StartMode,
-)
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,
+    StartMode,
     TableDistribution,
 )
 from schema_core.catalog.temporary import ResolvedTable

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
-from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogView,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
 )

@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from schema_core.arguments import require_instance
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
-from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.object_store import (
     ObjectKey,
     ObjectKind,
@@ -25,15 +24,17 @@ from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
+    CatalogMaterializedTable,
     CatalogModel,
+    CatalogPartition,
+    CatalogPartitionSpec,
     CatalogTable,
+    CatalogType,
     TableKind,
 )
 from schema_core.catalog.optimistic_locking import require_expected
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.resolve import require_resolved_model, require_resolved_table
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalog.types import CatalogType
 from schema_core.errors import ConflictError, SchemaError, UnsupportedError
 from schema_core.paths import ObjectPath
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable, Iterator
 from threading import RLock
 from typing import Generic, TypeAlias, TypeVar
 
-from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.object_store import exists, missing
 from schema_core.catalog.objects import (
+    CatalogType,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,
     TableKind,
 )
-from schema_core.catalog.types import CatalogType
 from schema_core.paths import ObjectIdentifier
 
 K = TypeVar("K", bound=Hashable)

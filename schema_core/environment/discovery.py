@@ -12,8 +12,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.arguments import require_instance
-from schema_core.catalog.functions import Definition, FunctionClass
-from schema_core.catalog.modules import Module
+from schema_core.catalog.functions import Definition, FunctionClass, Module
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CATALOGS
 from schema_core.errors import NotFoundError, SchemaError, similar

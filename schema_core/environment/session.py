@@ -9,15 +9,13 @@ from itertools import count
 from threading import RLock
 from typing import Any
 
-from schema_core.catalog.file_store import catalog_store
-from schema_core.catalog.functions import FunctionCatalog
-from schema_core.catalog.manager import CatalogManager, FoundTable
-from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.catalog_store import catalog_store
+from schema_core.catalog.functions import FunctionCatalog, Modules
+from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.model_manager import ModelManager
-from schema_core.catalog.modules import Modules
 from schema_core.catalog.objects import (
     CatalogBaseTable,
+    CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
     CatalogView,
@@ -36,7 +34,6 @@ from schema_core.catalog.resolve import (
 from schema_core.catalog.shadowing import Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
-from schema_core.catalog.type_manager import TypeManager
 from schema_core.environment.config import TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from schema_core.catalog.store import CatalogStore
+from schema_core.catalog.catalog_store import CatalogStore
 from schema_core.environment.config import Configuration
 from schema_core.environment.options import (
     BUILT_IN_CATALOG,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.api import Catalog
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass, check_declaration
-from schema_core.catalog.manager import FoundTable
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogFunction, TableKind
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.environment import elements
 from schema_core.environment import table as tables
 from schema_core.environment.completion import complete

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from schema_core.catalog.api import Capability
-from schema_core.catalog.objects import CatalogDatabase
-from schema_core.catalog.partitions import CatalogPartition
-from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
+from schema_core.catalog.objects import CatalogDatabase, CatalogPartition
+from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import (

@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.materialized import CatalogMaterializedTable
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
+    CatalogMaterializedTable,
     CatalogModel,
+    CatalogPartition,
     CatalogTable,
     CatalogView,
     TableKind,
 )
-from schema_core.catalog.partitions import CatalogPartition
-from schema_core.catalog.partitions import CatalogPartitionSpec as Spec
+from schema_core.catalog.objects import CatalogPartitionSpec as Spec
 from schema_core.catalog.resolve import origin
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import (

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable,
-    Freshness,
-    FreshnessUnit,
-    LogicalRefreshMode,
-    RefreshStatus,
-)
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogFunction,
+    CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
+    CatalogType,
     CatalogView,
+    Freshness,
+    FreshnessUnit,
     FunctionLanguage,
+    LogicalRefreshMode,
+    RefreshStatus,
     ResolvedCatalogModel,
     ResourceUri,
     TableDistribution,
@@ -29,7 +28,6 @@ from schema_core.catalog.resolve import (
     resolve_view,
 )
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalog.types import CatalogType
 from schema_core.errors import SchemaError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    DistributionKind,
     Freshness,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshStatus,
-)
-from schema_core.catalog.objects import (
-    CatalogModel,
-    CatalogTable,
-    DistributionKind,
     TableDistribution,
 )
 from schema_core.errors import SchemaError

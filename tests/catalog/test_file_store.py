@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog import flat_yaml
-from schema_core.catalog.file_store import FileCatalogStore, catalog_store
-from schema_core.catalog.store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.catalog_store import (
+    CatalogDescriptor,
+    FileCatalogStore,
+    InMemoryCatalogStore,
+    catalog_store,
+)
 from schema_core.errors import (
     AlreadyExistsError,
     ExternalError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.catalog.functions import ORDER, FunctionCatalog, FunctionClass, Place
+from schema_core.catalog.functions import ORDER, FunctionCatalog, FunctionClass, FunctionLocation
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
@@ -33,15 +33,15 @@ def everywhere(functions: FunctionCatalog) -> None:
     functions.create(HERE, FUNCTION, ignore_if_exists=False)
 
 
-def forget(functions: FunctionCatalog, place: Place) -> None:
+def forget(functions: FunctionCatalog, place: FunctionLocation) -> None:
     match place:
-        case Place.TEMPORARY_SYSTEM:
+        case FunctionLocation.TEMPORARY_SYSTEM:
             functions.system.drop("UPPER", ignore_if_not_exists=False)
-        case Place.SYSTEM:
+        case FunctionLocation.SYSTEM:
             functions.modules.unload("core")
-        case Place.TEMPORARY:
+        case FunctionLocation.TEMPORARY:
             functions.temporary.drop(HERE, ignore_if_not_exists=False)
-        case Place.CATALOG:
+        case FunctionLocation.CATALOG:
             functions.drop(HERE, ignore_if_not_exists=False)
 
 
@@ -73,7 +73,7 @@ def test_without_a_current_database_only_system_functions_are_found() -> None:
     registry.use_catalog(None)
 
     assert functions.find(UnresolvedPath(["plus"])) is None
-    assert functions.get(UnresolvedPath(["upper"])).place is Place.SYSTEM
+    assert functions.get(UnresolvedPath(["upper"])).place is FunctionLocation.SYSTEM
 
 
 def test_rows_carry_the_full_path(functions: FunctionCatalog) -> None:

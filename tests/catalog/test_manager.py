@@ -7,8 +7,9 @@ from itertools import product
 import pytest
 
 from schema_core.catalog import ddl_semantics
-from schema_core.catalog.ddl_semantics import Outcome, There
-from schema_core.catalog.manager import CatalogManager
+from schema_core.catalog.catalog_store import CatalogDescriptor, InMemoryCatalogStore
+from schema_core.catalog.ddl_semantics import Action, ExistingObject
+from schema_core.catalog.managers import CatalogManager
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import (
     ResolvedCatalogTable,
@@ -16,7 +17,6 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.store import CatalogDescriptor, InMemoryCatalogStore
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import ObjectIdentifier
@@ -148,13 +148,13 @@ def test_altering(
 
 
 def test_the_tables_of_outcomes_are_total() -> None:
-    assert set(There) == set(ddl_semantics.CREATE_PERMANENT)
-    assert set(There) == set(ddl_semantics.CREATE_TEMPORARY)
-    assert set(There) == set(ddl_semantics.DROP_TEMPORARY)
-    assert set(product(There, There)) == set(ddl_semantics.DROP_PERMANENT)
-    assert set(product((False, True), There)) == set(ddl_semantics.DROP_BY_METHOD)
-    assert set(product((False, True), There)) == set(ddl_semantics.ALTER)
-    assert set(Outcome) == {
+    assert set(ExistingObject) == set(ddl_semantics.CREATE_PERMANENT)
+    assert set(ExistingObject) == set(ddl_semantics.CREATE_TEMPORARY)
+    assert set(ExistingObject) == set(ddl_semantics.DROP_TEMPORARY)
+    assert set(product(ExistingObject, ExistingObject)) == set(ddl_semantics.DROP_PERMANENT)
+    assert set(product((False, True), ExistingObject)) == set(ddl_semantics.DROP_BY_METHOD)
+    assert set(product((False, True), ExistingObject)) == set(ddl_semantics.ALTER)
+    assert set(Action) == {
         outcome
         for table in (
             ddl_semantics.CREATE_PERMANENT,

@@ -11,10 +11,11 @@ from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
     CatalogModel,
+    CatalogPartition,
+    CatalogPartitionSpec,
     CatalogTable,
     CatalogView,
 )
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema

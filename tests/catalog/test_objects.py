@@ -6,22 +6,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable,
-    Freshness,
-    FreshnessUnit,
-    LogicalRefreshMode,
-    RefreshMode,
-    RefreshStatus,
-)
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
+    CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
     CatalogView,
+    Freshness,
+    FreshnessUnit,
     FunctionLanguage,
+    LogicalRefreshMode,
+    RefreshMode,
+    RefreshStatus,
     TableDistribution,
 )
 from schema_core.catalog.resolve import (

@@ -11,11 +11,10 @@ import sqlalchemy as sa
 
 from fuzz.postgres_server import Server
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.objects import CatalogBaseTable
-from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.objects import CatalogBaseTable, CatalogPartitionSpec
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.catalog.stored_catalog import database_key
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import (

@@ -13,10 +13,9 @@ import pytest
 
 from fuzz.postgres_server import Server
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog.file_store import FileCatalogStore
+from schema_core.catalog.catalog_store import CatalogDescriptor, FileCatalogStore
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectPath
@@ -45,7 +44,7 @@ def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     catalog = SqlCatalog("c", url, username="ann", password=CANARY)
     shown = told(catalog.open)
 
-    assert "catalog failed" in shown
+    assert "the catalog store failed" in shown
     assert CANARY not in f"{shown}{caplog.text}{catalog!r}"
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.catalog.objects import CatalogDatabase
-from schema_core.catalog.types import CatalogType
+from schema_core.catalog.objects import CatalogDatabase, CatalogType
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,

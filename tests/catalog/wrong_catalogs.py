@@ -9,9 +9,13 @@ from typing import Any
 
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.object_store import ObjectKey, ObjectKind
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogPartitionSpec,
+    TableKind,
+)
 from schema_core.catalog.optimistic_locking import require_expected
-from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.errors import ConflictError, NotFoundError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.testing.catalog_samples import understood

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema, TableEnvironment
-from schema_core.catalog.objects import CatalogFunction, FunctionLanguage, ResourceUri
-from schema_core.catalog.types import CatalogType
+from schema_core.catalog.objects import CatalogFunction, CatalogType, FunctionLanguage, ResourceUri
 from schema_core.catalogs.hive.codec import HiveCodec
 from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog

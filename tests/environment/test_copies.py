@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from schema_core import EnvironmentSettings, Schema, TableDescriptor, TableEnvironment
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.catalogs.sql.serialization import table_of, table_properties
 from schema_core.errors import SchemaCoreError
 from schema_core.formats.dialects.api import DIALECTS, ddl_losses

@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.environment.descriptor import ModelDescriptor
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.unresolved import Schema

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.catalog.store import CatalogDescriptor
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.cli.main import application
 from schema_core.environment.connector import using
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
     LogicalRefreshMode,
     RefreshStatus,
+    TableDistribution,
 )
-from schema_core.catalog.objects import CatalogModel, CatalogTable, CatalogView, TableDistribution
 from schema_core.catalog.resolve import (
     resolve_materialized_table,
     resolve_model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.catalog.materialized import CatalogMaterializedTable
+from schema_core.catalog.objects import CatalogMaterializedTable
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.properties.legacy import is_hive_table
 from schema_core.formats.properties.stored import MapKind, read_map, upgrade

@@ -14,12 +14,13 @@ import pytest
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
+    CatalogPartition,
+    CatalogPartitionSpec,
     CatalogTable,
     CatalogView,
     FunctionLanguage,
     ResolvedCatalogTable,
 )
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 from schema_core.catalogs.hive.metastore import HiveTable

@@ -16,6 +16,7 @@ from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
+    CatalogPartition,
     CatalogTable,
     CatalogView,
     DistributionKind,
@@ -25,7 +26,6 @@ from schema_core.catalog.objects import (
     ResourceUri,
     TableDistribution,
 )
-from schema_core.catalog.partitions import CatalogPartition
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from schema_core.catalog.object_store import ObjectKey, ObjectKind
-from schema_core.catalog.objects import CatalogTable, TableKind
+from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import means_the_same
-from schema_core.catalog.partitions import CatalogPartitionSpec
 from schema_core.catalogs.hive.codec import HiveCodec, partition_values
 from schema_core.catalogs.hive.metastore import (
     VIEW,

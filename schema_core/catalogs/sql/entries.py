@@ -82,7 +82,7 @@ MIGRATIONS_DONE = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the table: `name` is as written, `form` is the kind of a table, `version` counts changes."""
+    """A row; `name` is as written, `form` is the kind of a table, `version` counts changes."""
 
     id: int
     name: str
@@ -137,7 +137,7 @@ def migrate(connection: sa.Connection) -> None:
     done = connection.scalar(sa.select(sa.func.max(MIGRATIONS_DONE.c.version))) or 0
     if done > len(MIGRATIONS):
         raise UnsupportedError(
-            f"the catalog store has version {done}, but this library supports up to {len(MIGRATIONS)}",
+            f"the catalog store has version {done}, supported are 1 to {len(MIGRATIONS)}",
             code="unsupported-catalog-version",
             hint="upgrade schema-core",
         )
@@ -187,7 +187,7 @@ class Entries:
         return self._changes(_change(entry, content=content))
 
     def rename(self, entry: Entry, key: str, name: str) -> bool:
-        """Rename an entry and keep its children; return False if it has changed or the key is taken."""
+        """Rename an entry; return False if it has changed or the key is taken."""
         return self._changes(_change(entry, key=index_key(key), name=name))
 
     def drop(self, entry: Entry) -> None:

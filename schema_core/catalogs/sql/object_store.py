@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
-from schema_core.catalog.objects import TableKind
-from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.objects import CatalogPartitionSpec, TableKind
 from schema_core.catalog.resolve import ORIGINS
 from schema_core.catalogs.sql import serialization
 from schema_core.errors import at

@@ -9,23 +9,26 @@ import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from schema_core.catalog.materialized import ResolvedCatalogMaterializedTable
 from schema_core.catalog.object_store import ObjectKind
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
     CatalogFunction,
+    CatalogPartition,
+    CatalogPartitionSpec,
+    CatalogType,
     FunctionLanguage,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,
     ResourceUri,
     TableKind,
+    definition_of,
+    named_type,
 )
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
 from schema_core.catalog.storable import require_read_back
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.catalog.types import CatalogType, definition_of, named_type
 from schema_core.errors import ExternalError
 from schema_core.formats.properties.keys import Properties, malformed_key
 from schema_core.formats.properties.property_map import (

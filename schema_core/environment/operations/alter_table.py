@@ -10,8 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.objects import CatalogTable, TableKind
-from schema_core.catalog.partitions import CatalogPartition, CatalogPartitionSpec
+from schema_core.catalog.objects import (
+    CatalogPartition,
+    CatalogPartitionSpec,
+    CatalogTable,
+    TableKind,
+)
 from schema_core.environment.operations.definitions import (
     column_of,
     distribution_of,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from schema_core.catalog.api import Capability
+from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.objects import (
     CatalogDatabase,
     CatalogFunction,
@@ -15,7 +16,6 @@ from schema_core.catalog.objects import (
     TableKind,
 )
 from schema_core.catalog.registry import TYPE
-from schema_core.catalog.store import CatalogDescriptor
 from schema_core.environment.operations.definitions import column_of, options_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from schema_core.catalog.api import Capability
-from schema_core.catalog.manager import NOUNS
+from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogTable,

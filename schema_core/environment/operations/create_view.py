@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogView,
     Freshness,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshStatus,
+    ResolvedCatalogView,
+    TableKind,
 )
-from schema_core.catalog.objects import CatalogView, ResolvedCatalogView, TableKind
 from schema_core.environment.operations.alter_table import renamed
 from schema_core.environment.operations.create_table import derived_schema
 from schema_core.environment.operations.definitions import (

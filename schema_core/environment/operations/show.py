@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from schema_core.catalog.functions import FoundFunction, FunctionClass, Place
-from schema_core.catalog.materialized import CatalogMaterializedTable
-from schema_core.catalog.objects import CatalogBaseTable, CatalogFunction, CatalogTable
-from schema_core.catalog.partitions import CatalogPartitionSpec
+from schema_core.catalog.functions import FoundFunction, FunctionClass, FunctionLocation
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogFunction,
+    CatalogMaterializedTable,
+    CatalogPartitionSpec,
+    CatalogTable,
+)
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.show_create import extras_of, written
 from schema_core.environment.result import TableResult, texts
@@ -315,8 +319,8 @@ def _described_database(session: Session, statement: Describe) -> TableResult:
 
 def _described_function(session: Session, statement: Describe) -> TableResult:
     found = session.functions.get(UnresolvedPath(statement.path.parts))
-    temporary = found.place in (Place.TEMPORARY, Place.TEMPORARY_SYSTEM)
-    system = found.place in (Place.SYSTEM, Place.TEMPORARY_SYSTEM)
+    temporary = found.place in (FunctionLocation.TEMPORARY, FunctionLocation.TEMPORARY_SYSTEM)
+    system = found.place in (FunctionLocation.SYSTEM, FunctionLocation.TEMPORARY_SYSTEM)
     rows = [
         ("is system function", str(system).lower()),
         ("is temporary", str(temporary).lower()),

@@ -10,16 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never
 
-from schema_core.catalog.manager import FoundTable
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable,
-    ResolvedCatalogMaterializedTable,
-)
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import (
     CatalogBaseTable,
+    CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
     CatalogView,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogTable,
     ResolvedCatalogView,
     TableKind,

@@ -17,20 +17,18 @@ from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     CatalogMaterializedTable,
+    CatalogModel,
+    CatalogTable,
+    CatalogView,
+    DistributionKind,
     Freshness,
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshMode,
     RefreshStatus,
     ResolvedCatalogMaterializedTable,
-)
-from schema_core.catalog.objects import (
-    CatalogModel,
-    CatalogTable,
-    CatalogView,
-    DistributionKind,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,

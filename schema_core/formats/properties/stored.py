@@ -14,14 +14,12 @@ from types import NoneType
 from typing import Any, TypeAlias
 
 from schema_core.arguments import validate_arguments
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable,
-    ResolvedCatalogMaterializedTable,
-)
 from schema_core.catalog.objects import (
+    CatalogMaterializedTable,
     CatalogModel,
     CatalogTable,
     CatalogView,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogModel,
     ResolvedCatalogTable,
     ResolvedCatalogView,

@@ -13,7 +13,7 @@ from itertools import islice
 from types import NoneType
 
 from schema_core.arguments import validate_arguments
-from schema_core.catalog.materialized import (
+from schema_core.catalog.objects import (
     FreshnessUnit,
     LogicalRefreshMode,
     RefreshMode,

@@ -1,6 +1,6 @@
-"""Where a session finds and keeps tables and views: temporary ones first, then those of catalogs.
+"""The tables, models and types of a session: temporary objects first, then those of catalogs.
 
-The tables of `matrix` decide what creating, dropping and altering do at a path that is taken. Any
+The tables of `ddl_semantics` decide what CREATE, DROP and ALTER do at a path that is taken. Any
 number of threads may use a manager.
 """
 
@@ -14,8 +14,15 @@ from typing import TypeAlias
 
 from schema_core.catalog import ddl_semantics
 from schema_core.catalog.api import Capability, Catalog, sorted_names
-from schema_core.catalog.ddl_semantics import There, decide
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.ddl_semantics import ExistingObject, decide
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogModel,
+    CatalogType,
+    ResolvedCatalogModel,
+    TableKind,
+)
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects
@@ -26,8 +33,11 @@ from schema_core.errors import (
     SchemaError,
     similar,
 )
-from schema_core.paths import ObjectIdentifier
+from schema_core.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.secrets import NO_KEYS
+from schema_core.types import DataType, DataTypes, UnresolvedType
+
+# --- tables and databases -------------------------------------------------------------------------
 
 #: How the kinds are called in messages and codes.
 NOUNS = {
@@ -142,8 +152,8 @@ class CatalogManager:
         except NotFoundError:  # dropped by another writer since
             return None
 
-    def _permanent(self, wanted: TableKind, identifier: ObjectIdentifier) -> There:
-        return There.of(wanted, self.permanent_kind(identifier))
+    def _permanent(self, wanted: TableKind, identifier: ObjectIdentifier) -> ExistingObject:
+        return ExistingObject.of(wanted, self.permanent_kind(identifier))
 
     # --- creating ------------------------------------------------------------------------------
 
@@ -188,7 +198,7 @@ class CatalogManager:
         resolved, kind = self._resolve(table), table.get_table_kind()
         self._check(resolved, None)
         with self._lock:
-            there = There.of(kind, self.temporary.kind(identifier))
+            there = ExistingObject.of(kind, self.temporary.kind(identifier))
             cell = ddl_semantics.CREATE_TEMPORARY[there]
             new = decide(cell, ignore_if_exists, NOUNS[kind], identifier)
             if new:
@@ -205,7 +215,7 @@ class CatalogManager:
             SchemaError: with code `hidden-by-temporary` where a temporary object of the same kind
                 exists at the path, also with `if_exists` (FLIP-64).
         """
-        temporary = There.of(kind, self.temporary.kind(identifier))
+        temporary = ExistingObject.of(kind, self.temporary.kind(identifier))
         cell = ddl_semantics.DROP_PERMANENT[temporary, self._permanent(kind, identifier)]
         if not decide(cell, if_exists, NOUNS[kind], identifier):
             return False
@@ -249,7 +259,9 @@ class CatalogManager:
             NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
         """
         with self._lock:
-            cell = ddl_semantics.DROP_TEMPORARY[There.of(kind, self.temporary.kind(identifier))]
+            cell = ddl_semantics.DROP_TEMPORARY[
+                ExistingObject.of(kind, self.temporary.kind(identifier))
+            ]
             if not decide(cell, if_exists, f"temporary {NOUNS[kind]}", identifier):
                 return False
             return self.temporary.tables.drop(identifier, ignore_if_not_exists=False)
@@ -368,3 +380,240 @@ class CatalogManager:
                 hint="choose another one first with USE",
             )
         self.registry.get(catalog).drop_database(name, if_exists, cascade)
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+class ModelManager:
+    """The models of a session.
+
+    `resolve` gives the resolved twin of a model, `check` raises for one whose stored text would not
+    read back as itself. Unlike a table, a permanent model may be dropped while a temporary one
+    hides it.
+    """
+
+    def __init__(
+        self,
+        registry: CatalogRegistry,
+        temporary: TemporaryObjects,
+        resolve: Callable[[CatalogModel], ResolvedCatalogModel],
+        check: Callable[[ResolvedCatalogModel], None] = lambda model: None,
+    ) -> None:
+        self._registry = registry
+        self._temporary = temporary
+        self._resolve = resolve
+        self._check = check
+
+    def find(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel | None:
+        """The model at this path, or None."""
+        if (temporary := self._temporary.models.find(identifier)) is not None:
+            return temporary
+        catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.model_exists(path):
+            return None
+        return self._resolve(catalog.get_model(path))
+
+    def stored(self, identifier: ObjectIdentifier) -> CatalogModel | None:
+        """Return the permanent model at this path as it is stored, unresolved, or None."""
+        catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.model_exists(path):
+            return None
+        return catalog.get_model(path)
+
+    def get(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel:
+        """The model at this path.
+
+        Raises:
+            NotFoundError: with code `model-not-found`.
+        """
+        if model := self.find(identifier):
+            return model
+        raise NotFoundError(
+            f"there is no model {identifier.as_summary_string()}", code="model-not-found"
+        )
+
+    def is_temporary(self, identifier: ObjectIdentifier) -> bool:
+        return identifier in self._temporary.models
+
+    def create(
+        self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        """Keep a model in its catalog.
+
+        Raises:
+            AlreadyExistsError: with code `model-exists`.
+            SchemaError: with code `not-storable`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        resolved = self._resolve(model)
+        self._check(resolved)
+        catalog.create_model(identifier.to_object_path(), resolved, ignore_if_exists)
+
+    def alter(
+        self, identifier: ObjectIdentifier, model: CatalogModel, expected: CatalogModel
+    ) -> None:
+        """Put another definition in place of the permanent model that was read.
+
+        Raises:
+            ConflictError: if it was changed meanwhile, where the catalog can tell.
+            SchemaError: with code `not-storable`.
+        """
+        catalog = self._registry.get(identifier.catalog_name)
+        new, path = self._resolve(model), identifier.to_object_path()
+        self._check(new)
+        versions = Capability.VERSIONS in catalog.capabilities
+        catalog.alter_model(
+            path, new, ignore_if_not_exists=False, expected=expected if versions else None
+        )
+
+    def create_temporary(
+        self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
+    ) -> None:
+        """Keep a model for this session, at any path.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-model-exists`.
+        """
+        self._temporary.models.create(identifier, self._resolve(model), ignore_if_exists)
+
+    def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a permanent model; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `model-not-found`.
+        """
+        catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.model_exists(path):
+            if not if_exists:
+                raise NotFoundError(
+                    f"there is no model {identifier.as_summary_string()}", code="model-not-found"
+                )
+            return False
+        catalog.drop_model(path, ignore_if_not_exists=if_exists)
+        return True
+
+    def drop_unless_hidden(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a permanent model as the method does; return whether there was one.
+
+        Raises:
+            NotFoundError: with code `model-not-found`.
+            SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path,
+                also with `if_exists` (FLIP-64).
+        """
+        if self.is_temporary(identifier):
+            raise SchemaError(
+                f"a temporary model hides {identifier.as_summary_string()}",
+                code="hidden-by-temporary",
+                hint="drop the temporary model first",
+            )
+        return self.drop(identifier, if_exists)
+
+    def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a temporary model; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `temporary-model-not-found`.
+        """
+        return self._temporary.models.drop(identifier, ignore_if_not_exists=if_exists)
+
+    def list_models(self, catalog: str, database: str) -> list[str]:
+        """The permanent models of a database, sorted."""
+        return sorted(self._registry.get(catalog).list_models(database))
+
+
+# --- user-defined types ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TypeManager:
+    """The user-defined types of a session."""
+
+    registry: CatalogRegistry
+    temporary: TemporaryObjects
+
+    # --- looking up ----------------------------------------------------------------------------
+
+    def find(self, identifier: ObjectIdentifier) -> DataType | None:
+        """The type at this path: a temporary one, else a permanent one, else None."""
+        kept = self.temporary.types.find(identifier) or self._permanent(identifier)
+        return kept.named(identifier) if kept else None
+
+    def _permanent(self, identifier: ObjectIdentifier) -> CatalogType | None:
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.type_exists(path):
+            return None
+        return catalog.get_type(path)
+
+    def look_up(self, written: UnresolvedType) -> DataType:
+        """What a name in a schema or a cast means; the name itself where nothing lies there."""
+        identifier = self.registry.qualify(UnresolvedPath(written.path))
+        return self.find(identifier) or written
+
+    def list_types(self, catalog: str, database: str) -> list[str]:
+        """The permanent types of a database, sorted."""
+        return sorted_names(self.registry.get(catalog).list_types(database))
+
+    # --- keeping -------------------------------------------------------------------------------
+
+    def define(self, definition: object, description: str | None = None) -> CatalogType:
+        """What to keep of a type, a type string or a Python class; names in it are looked up.
+
+        Raises:
+            SchemaError: for what stands for no type.
+            UnsupportedError: with code `unknown-type` for a name that nobody knows.
+        """
+        return CatalogType(DataTypes.unresolved(definition).resolve(self.look_up), description)
+
+    def create(
+        self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        """Keep a type in its catalog.
+
+        Raises:
+            AlreadyExistsError: with code `type-exists`.
+            UnsupportedError: with code `unsupported-capability` for a catalog that keeps none.
+        """
+        catalog = self.registry.get(identifier.catalog_name)
+        catalog.create_type(identifier.to_object_path(), kept, ignore_if_exists)
+
+    def create_temporary(
+        self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
+    ) -> None:
+        """Keep a type for this session, at any path.
+
+        Raises:
+            AlreadyExistsError: with code `temporary-type-exists`.
+        """
+        self.temporary.types.create(identifier, kept, ignore_if_exists)
+
+    def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a permanent type; tells whether there was one. What was declared with it stays.
+
+        Raises:
+            NotFoundError: with code `type-not-found`.
+            SchemaError: with code `hidden-by-temporary` (FLIP-64), also with `if_exists`.
+        """
+        if identifier in self.temporary.types:
+            raise SchemaError(
+                f"a temporary type hides {identifier.as_summary_string()}",
+                code="hidden-by-temporary",
+                hint="drop the temporary type first",
+            )
+        catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
+        if catalog is None or not catalog.type_exists(path):
+            if if_exists:
+                return False
+            raise NotFoundError(
+                f"there is no type {identifier.as_summary_string()}", code="type-not-found"
+            )
+        catalog.drop_type(path, ignore_if_not_exists=if_exists)
+        return True
+
+    def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
+        """Drop a temporary type; tells whether there was one.
+
+        Raises:
+            NotFoundError: with code `temporary-type-not-found`.
+        """
+        return self.temporary.types.drop(identifier, ignore_if_not_exists=if_exists)
