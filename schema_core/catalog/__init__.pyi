@@ -4,38 +4,23 @@ from schema_core.catalog.api import (
 from schema_core.catalog.api import (
     Catalog as Catalog,
 )
-from schema_core.catalog.file_store import (
+from schema_core.catalog.catalog_store import (
+    CatalogDescriptor as CatalogDescriptor,
+)
+from schema_core.catalog.catalog_store import (
+    CatalogStore as CatalogStore,
+)
+from schema_core.catalog.catalog_store import (
     FileCatalogStore as FileCatalogStore,
+)
+from schema_core.catalog.catalog_store import (
+    InMemoryCatalogStore as InMemoryCatalogStore,
 )
 from schema_core.catalog.functions import (
     FunctionClass as FunctionClass,
 )
-from schema_core.catalog.manager import (
+from schema_core.catalog.managers import (
     FoundTable as FoundTable,
-)
-from schema_core.catalog.materialized import (
-    CatalogMaterializedTable as CatalogMaterializedTable,
-)
-from schema_core.catalog.materialized import (
-    Freshness as Freshness,
-)
-from schema_core.catalog.materialized import (
-    FreshnessUnit as FreshnessUnit,
-)
-from schema_core.catalog.materialized import (
-    LogicalRefreshMode as LogicalRefreshMode,
-)
-from schema_core.catalog.materialized import (
-    RefreshMode as RefreshMode,
-)
-from schema_core.catalog.materialized import (
-    RefreshStatus as RefreshStatus,
-)
-from schema_core.catalog.materialized import (
-    ResolvedCatalogMaterializedTable as ResolvedCatalogMaterializedTable,
-)
-from schema_core.catalog.materialized import (
-    StartMode as StartMode,
 )
 from schema_core.catalog.memory import (
     InMemoryCatalog as InMemoryCatalog,
@@ -50,10 +35,22 @@ from schema_core.catalog.objects import (
     CatalogFunction as CatalogFunction,
 )
 from schema_core.catalog.objects import (
+    CatalogMaterializedTable as CatalogMaterializedTable,
+)
+from schema_core.catalog.objects import (
     CatalogModel as CatalogModel,
 )
 from schema_core.catalog.objects import (
+    CatalogPartition as CatalogPartition,
+)
+from schema_core.catalog.objects import (
+    CatalogPartitionSpec as CatalogPartitionSpec,
+)
+from schema_core.catalog.objects import (
     CatalogTable as CatalogTable,
+)
+from schema_core.catalog.objects import (
+    CatalogType as CatalogType,
 )
 from schema_core.catalog.objects import (
     CatalogView as CatalogView,
@@ -62,7 +59,25 @@ from schema_core.catalog.objects import (
     DistributionKind as DistributionKind,
 )
 from schema_core.catalog.objects import (
+    Freshness as Freshness,
+)
+from schema_core.catalog.objects import (
+    FreshnessUnit as FreshnessUnit,
+)
+from schema_core.catalog.objects import (
     FunctionLanguage as FunctionLanguage,
+)
+from schema_core.catalog.objects import (
+    LogicalRefreshMode as LogicalRefreshMode,
+)
+from schema_core.catalog.objects import (
+    RefreshMode as RefreshMode,
+)
+from schema_core.catalog.objects import (
+    RefreshStatus as RefreshStatus,
+)
+from schema_core.catalog.objects import (
+    ResolvedCatalogMaterializedTable as ResolvedCatalogMaterializedTable,
 )
 from schema_core.catalog.objects import (
     ResolvedCatalogModel as ResolvedCatalogModel,
@@ -77,13 +92,10 @@ from schema_core.catalog.objects import (
     ResourceUri as ResourceUri,
 )
 from schema_core.catalog.objects import (
+    StartMode as StartMode,
+)
+from schema_core.catalog.objects import (
     TableKind as TableKind,
-)
-from schema_core.catalog.partitions import (
-    CatalogPartition as CatalogPartition,
-)
-from schema_core.catalog.partitions import (
-    CatalogPartitionSpec as CatalogPartitionSpec,
 )
 from schema_core.catalog.registry import (
     CatalogFactory as CatalogFactory,
@@ -108,18 +120,6 @@ from schema_core.catalog.resolve import (
 )
 from schema_core.catalog.resolve import (
     resolve_view as resolve_view,
-)
-from schema_core.catalog.store import (
-    CatalogDescriptor as CatalogDescriptor,
-)
-from schema_core.catalog.store import (
-    CatalogStore as CatalogStore,
-)
-from schema_core.catalog.store import (
-    InMemoryCatalogStore as InMemoryCatalogStore,
-)
-from schema_core.catalog.types import (
-    CatalogType as CatalogType,
 )
 from schema_core.paths import (
     ObjectIdentifier as ObjectIdentifier,
