@@ -1,1 +1,1 @@
-"""What a SELECT returns: relations with typed columns, and how they are worked out."""
+"""Relational semantics of queries: from syntax trees to relations with typed columns."""

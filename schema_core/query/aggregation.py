@@ -36,13 +36,13 @@ from schema_core.sql.rewrite import parts, walk
 from schema_core.sql.syntax import Call, Expression, Window
 from schema_core.text import Span
 
-#: Functions that only have a meaning OVER a window.
+#: Functions that require OVER.
 ONLY_OVER = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
 )
 
 
-#: Functions of a group window -> the grouping function whose arguments they repeat.
+#: Functions of group windows, and the auxiliary functions that repeat their arguments.
 GROUP_WINDOWS = ("TUMBLE", "HOP", "SESSION")
 
 
@@ -54,7 +54,7 @@ AUXILIARY = {
 
 
 def is_aggregate(scope: SelectScope, call: Call) -> bool:
-    """Whether the call is one of an aggregate; unknown functions are told later, by typing."""
+    """Return whether a call is an aggregate; type checking reports unknown functions."""
     try:
         functions = scope.function(call.path or (call.name,), call.span)
     except SchemaError:
@@ -63,7 +63,7 @@ def is_aggregate(scope: SelectScope, call: Call) -> bool:
 
 
 def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
-    """The outermost calls of aggregates that read the rows of a group, not those of a window."""
+    """Yield the outermost aggregates over the rows of a group, without those over a window."""
     rest = [expression]
     while rest:
         one = rest.pop()
@@ -74,12 +74,12 @@ def aggregates(scope: SelectScope, expression: Expression) -> Iterator[Call]:
 
 
 def windowed(expression: Expression) -> Iterator[Call]:
-    """The calls with OVER."""
+    """Yield the calls with OVER."""
     return (one for one in walk(expression) if isinstance(one, Call) and one.over is not None)
 
 
 def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -> None:
-    """Refuse aggregates and window functions in a clause that chooses rows.
+    """Refuse aggregates and window functions in a clause that filters or groups rows.
 
     Raises:
         SchemaError: with code `misplaced-aggregate` or `misplaced-window`.
@@ -87,7 +87,7 @@ def refuse_aggregates(scope: SelectScope, expression: Expression, clause: str) -
     refuse_grouping(scope, expression, clause)
     for call in windowed(expression):
         raise SchemaError(
-            f"{call.name} OVER a window cannot stand in {clause}",
+            f"{call.name} OVER a window is not allowed in {clause}",
             code="misplaced-window",
             hint="compute it in a sub-query first, or use QUALIFY",
             span=call.span,
@@ -102,38 +102,38 @@ def refuse_grouping(scope: SelectScope, expression: Expression, clause: str) -> 
     """
     for call in aggregates(scope, expression):
         raise SchemaError(
-            f"{call.name} reads groups of rows, but {clause} reads single rows here",
+            f"aggregate {call.name} is not allowed in {clause}",
             code="misplaced-aggregate",
-            hint="put the condition into HAVING" if clause == "WHERE" else None,
+            hint="move the condition to HAVING" if clause == "WHERE" else None,
             span=call.span,
         )
 
 
 def check_calls(scope: SelectScope, expression: Expression) -> None:
-    """Refuse functions that lack their OVER or their GROUP BY, or that only stand in one.
+    """Refuse functions without the OVER or GROUP BY that they require, and misplaced ones.
 
     Raises:
         SchemaError: with code `missing-over`, `missing-group-by` or `misplaced-group-window`.
     """
     for call in aggregates(scope, expression):
         if call.name in OF_GROUPING and scope.group_count < 1:
-            problem = f"{call.name} asks what GROUP BY groups"
+            problem = f"{call.name} requires GROUP BY"
             raise SchemaError(problem, code="missing-group-by", span=call.span)
         if call.name in ONLY_OVER:
-            problem = f"{call.name} needs an OVER clause"
+            problem = f"{call.name} requires an OVER clause"
             raise SchemaError(problem, code="missing-over", span=call.span)
     for part in walk(expression):
         if isinstance(part, Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
             raise SchemaError(
-                f"{part.name} forms groups, so it stands in GROUP BY only",
+                f"{part.name} is valid only in GROUP BY",
                 code="misplaced-group-window",
-                hint=f"{part.name}_START and {part.name}_END tell the bounds of a group",
+                hint=f"use {part.name}_START and {part.name}_END for the bounds of a group",
                 span=part.span,
             )
 
 
 def outside_aggregates(typed: Typed) -> Iterator[Typed]:
-    """The parts of a value of a group that are not read from its rows."""
+    """Yield the sub-expressions of a value of a group that are not read from its rows."""
     rest = [typed]
     while rest:
         one = rest.pop()
@@ -143,9 +143,9 @@ def outside_aggregates(typed: Typed) -> Iterator[Typed]:
 
 
 def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) -> None:
-    """Require everything outside of aggregates to be made of the keys of a grouped block.
+    """Require sub-expressions outside of aggregates to consist of the grouping keys.
 
-    `own` are the aliases of the block; columns of the blocks around it are constants here.
+    `own` are the aliases of the sources; columns of enclosing queries are constants here.
 
     Raises:
         SchemaError: with code `not-grouped`.
@@ -179,7 +179,7 @@ def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) ->
 
 
 def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
-    """Whether the call stands for a value of the whole group."""
+    """Return whether a call is a value of the whole group."""
     if call.function.kind is Kind.AGGREGATE:
         return call.over is None
     window = AUXILIARY.get(call.function.name)
@@ -192,7 +192,7 @@ def _reads_group(call: FunctionCall, keys: Collection[Typed]) -> bool:
 
 
 def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
-    """A condition on single rows: WHERE, ON.
+    """Type a condition on single rows: WHERE, ON.
 
     Raises:
         SchemaError: as `condition` and `refuse_aggregates`.
@@ -204,11 +204,11 @@ def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Ty
 # --- GROUP BY -------------------------------------------------------------------------------------
 
 
-#: Grouping sets of one block; CUBE doubles them with every key.
+#: Maximum number of grouping sets of one SELECT; CUBE doubles it with every key.
 MAX_SETS = 4096
 
 
-#: Keys of all grouping sets of one block; ROLLUP of `n` keys has n sets of up to n keys.
+#: Maximum number of keys of all grouping sets; ROLLUP of `n` keys has n sets of up to n keys.
 MAX_KEYS = 50_000
 
 
@@ -217,10 +217,10 @@ Sets = list[tuple[Expression, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A grouped block: its GROUP BY, and its scope and keys as they are from there on.
+    """The grouping of a SELECT, with the scope and the keys of the expressions over groups.
 
-    `missing` are the keys, as they are among rows, that some grouping set lacks; `known` all keys,
-    as they are among rows and among groups; `own` the aliases of the sources.
+    `missing` are the keys, typed over rows, that some grouping set lacks; `known` are all keys,
+    typed over rows and over groups; `own` are the aliases of the sources.
     """
 
     grouping: rel.Grouping
@@ -231,15 +231,15 @@ class Groups:
 
 
 def group_by(items: tuple[GroupItem, ...] | None, scope: SelectScope, merged: Merged) -> Groups:
-    """The groups of a block; None stands for a block that aggregates without GROUP BY.
+    """Resolve GROUP BY; None is an aggregation without GROUP BY.
 
-    Keys that some grouping set lacks are nullable from there on.
+    GroupingKeys that some grouping set lacks are nullable in the expressions over groups.
 
     Raises:
-        SchemaError: with code `too-many-grouping-sets`, or whatever the keys refuse.
+        SchemaError: with code `too-many-grouping-sets`, or an error in a key.
     """
     sets = _product([_sets_of(item) for item in items or ()])
-    keys = Keys(scope, merged)
+    keys = GroupingKeys(scope, merged)
     positions = [tuple(map(keys.position, one)) for one in sets]
     plain = all(not isinstance(item, GroupingSets) for item in items or ())
     grouping = rel.Grouping(tuple(keys), None if plain else tuple(positions))
@@ -257,8 +257,8 @@ def _is_empty(item: GroupItem) -> bool:
     return isinstance(item, GroupingSets) and item.kind == "()"
 
 
-class Keys(dict["Typed", int]):
-    """The keys of a GROUP BY, each with its position; an expression is typed once."""
+class GroupingKeys(dict["Typed", int]):
+    """The keys of a GROUP BY with their positions; each expression is typed once."""
 
     def __init__(self, scope: SelectScope, merged: Merged) -> None:
         super().__init__()
@@ -278,7 +278,7 @@ class Keys(dict["Typed", int]):
 
 
 def _seen(bindings: Iterable[SourceBinding], missing: Collection[Typed]) -> Iterable[SourceBinding]:
-    """The sources with the columns nullable that some grouping set lacks."""
+    """Yield the sources with those columns nullable that some grouping set lacks."""
     names = {(key.relation, key.name) for key in missing if isinstance(key, Ref)}
     for binding in bindings:
         columns = tuple(
@@ -296,7 +296,7 @@ def _as_seen(key: Typed, missing: Collection[Typed]) -> Typed:
 
 
 def _sets_of(item: GroupItem) -> Sets:
-    """The sets that one item of GROUP BY stands for."""
+    """Return the grouping sets of one item of GROUP BY."""
     match item:
         case GroupingSets(kind="ROLLUP", sets=sets, span=span):
             elements = [_flat(one) for one in sets]
@@ -331,7 +331,7 @@ def _sets_of(item: GroupItem) -> Sets:
 def _flat(element: tuple[Expression, ...] | GroupingSets) -> tuple[Expression, ...]:
     if isinstance(element, GroupingSets):
         raise SchemaError(
-            f"{element.kind} cannot stand within ROLLUP or CUBE",
+            f"{element.kind} is not allowed within ROLLUP or CUBE",
             code="nested-grouping-sets",
             span=element.span,
         )
@@ -343,7 +343,7 @@ def _joined(elements: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...
 
 
 def _product(items: list[Sets]) -> Sets:
-    """Each combination of one set from every item."""
+    """Return each combination of one set from every item."""
     count = 1
     for sets in items:
         count *= len(sets)
@@ -376,12 +376,12 @@ Windows: TypeAlias = Mapping[str, Window]
 
 
 def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> Windows:
-    """Return the windows by name, each with what the windows declare that it is based on.
+    """Return the windows of the WINDOW clause by name, each merged with its base windows.
 
-    A window can be based on one that is declared after it and, as in Flink, on itself.
+    As in Flink, the base of a window can be declared after it, and can be the window itself.
 
     Raises:
-        SchemaError: with code `invalid-window` for a name that is declared twice, in any case, or
+        SchemaError: with code `invalid-window` for a name that is declared twice, ignoring case, or
             as `extended`; with code `unknown-window` for a base that does not exist.
     """
     windows: dict[str, Window] = {}
@@ -400,7 +400,7 @@ def declared_windows(written: Iterable[tuple[str, Window]], merged: Merged) -> W
 
 
 def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
-    """Complete a window and those that it is based on; chains of any length take one frame."""
+    """Complete a window and its base windows without recursion, in chains of any length."""
     based: list[str] = []
     current: str | None = name
     while current is not None and current not in complete and current not in based:
@@ -423,7 +423,7 @@ def _complete(name: str, windows: Windows, complete: dict[str, Window]) -> None:
 
 
 def check_windows(scope: SelectScope, windows: Windows) -> None:
-    """Check every window of the WINDOW clause, also those that no call uses.
+    """Validate every window of the WINDOW clause, including those that no call uses.
 
     Raises:
         SchemaError: with code `invalid-window`, or as `infer`.

@@ -169,7 +169,7 @@ def subqueries_of_group(typed: Typed, keys: Collection[Typed]) -> Iterator[tuple
 
 
 def _rows_argument(typed: Typed) -> Typed | None:
-    """The argument whose rows a function reads: that of EXISTS, and the only one behind IN."""
+    """Return the argument whose rows a function reads: that of EXISTS, and the only one of IN."""
     if not isinstance(typed, FunctionCall) or not typed.function.many_rows:
         return None
     return typed.arguments[-1] if len(typed.arguments) <= 2 else None

@@ -1,7 +1,7 @@
-"""A query spelled out, so that it means the same wherever and whenever it is read.
+"""Expansion of queries, so that they have the same meaning in every session.
 
-Tables stand with their full path and an alias, columns behind the alias of their table, ``*`` as
-the columns it stands for, functions of a user with their full path. That is the text a view keeps.
+Tables are written with their full path and an alias, columns with the alias of their table, ``*``
+as its columns, user-defined functions with their full path. Views store queries in this form.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def expand_query(
     types: LookUp | None = None,
     models: Models | None = None,
 ) -> written.Query:
-    """The query spelled out; the arguments are those of `resolve_query`.
+    """Expand a query; the arguments are those of `resolve_query`.
 
     Raises:
         SchemaError: as `resolve_query`.
@@ -87,15 +87,15 @@ def _set_operation(query: written.SetOperation, chain: ScopeChain) -> written.Qu
 def _with(query: written.With, chain: ScopeChain) -> written.Query:
     tables = []
     for table in query.tables:
-        _, behind = common_table(table, chain, recursive=query.recursive)
-        inner = behind if query.recursive else chain
+        _, extended = common_table(table, chain, recursive=query.recursive)
+        inner = extended if query.recursive else chain
         tables.append(replace(table, query=_expand(table.query, inner)))
-        chain = behind
+        chain = extended
     return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
 
 
 def _ordered(query: written.Ordered, chain: ScopeChain) -> written.Query:
-    """Order and limits go below WITH; over anything but a block they need a block of their own."""
+    """Expand a query with ORDER BY or limits, which become part of the body of a WITH clause."""
     inner = query.query
     if isinstance(inner, written.With):
         return _expand(replace(inner, query=replace(query, query=inner.query)), chain)
@@ -111,7 +111,7 @@ def _ordered(query: written.Ordered, chain: ScopeChain) -> written.Query:
 
 
 def _sort_key(key: Expression, resolved: ResolvedSelect) -> Expression:
-    """Spell out a key of ORDER BY; names of columns of the select list stay as they are."""
+    """Expand a key of ORDER BY; names of columns of the select list are kept."""
 
     def change(node: Expression) -> Expression | None:
         if not isinstance(node, Name):
@@ -187,7 +187,7 @@ def _expression(expression: Expression, scope: SelectScope) -> Expression:
 
 
 def _change(scope: SelectScope) -> Change:
-    """How names, queries and calls are spelled out in a scope."""
+    """Return the function that expands names, sub-queries and calls in a scope."""
 
     def change(node: Expression) -> Expression | None:
         match node:
@@ -208,7 +208,7 @@ def _change(scope: SelectScope) -> Change:
 
 
 def _qualified(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expression | None:
-    """The column behind the alias of its source; a function without parentheses stays."""
+    """Return a column qualified by the alias of its source, or None for a function."""
     try:
         ref, fields = scope.lookup(parts, span)
     except SchemaError as error:
@@ -220,7 +220,7 @@ def _qualified(parts: tuple[str, ...], span: Span, scope: SelectScope) -> Expres
 
 
 def _called(call: Call, scope: SelectScope, change: Change) -> Expression | None:
-    """A call under the full path of its function, or in the one way it is kept."""
+    """Return a call with the full path of its function, or in the form in which it is stored."""
     try:
         function = scope.function(call.path or (call.name,), call.span)[0]
     except SchemaError:
@@ -242,7 +242,7 @@ Sources: TypeAlias = tuple[SourceBinding, ...]
 def _source(
     source: written.Source, chain: ScopeChain, preceding: Sources
 ) -> tuple[written.Source, Sources]:
-    """A source spelled out, and what names mean over it; `preceding` are those on its left."""
+    """Expand a source, and return the bindings over it; `preceding` are the sources on its left."""
     found: written.Source
     match source:
         case written.Join():
@@ -281,7 +281,7 @@ def _join(
 
 
 def _bare(source: written.Source, chain: ScopeChain, preceding: Sources) -> written.Source:
-    """A source spelled out but for its alias."""
+    """Expand a source without its alias."""
     scope = SelectScope(chain, preceding)
     match source:
         case written.TableName(name=name, period=period):
@@ -303,7 +303,7 @@ def _bare(source: written.Source, chain: ScopeChain, preceding: Sources) -> writ
 
 
 def _full(name: Name, chain: ScopeChain) -> Name:
-    """The full path of a table; a common table has none."""
+    """Return the full path of a table; a common table has none."""
     if len(name.parts) == 1 and name.parts[0] in chain.common:
         return name
     table = chain.context.tables.table(name.parts, name.span)
@@ -311,7 +311,7 @@ def _full(name: Name, chain: ScopeChain) -> Name:
 
 
 def _table_call(call: Call, scope: SelectScope) -> Call:
-    """The call of a table function; keys and descriptors name columns of its own input."""
+    """Expand a call of a table function; its keys and descriptors name columns of its own input."""
 
     def argument(one: Expression) -> Expression:
         match one:

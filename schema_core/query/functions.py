@@ -1,4 +1,4 @@
-"""Functions that only queries know: of sub-queries, of groups, of matches of a row pattern."""
+"""Functions that exist only in queries: over sub-queries, groups, and matches of a row pattern."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ COUNT_TYPE = exactly(T.BIGINT())
 
 
 def array_of_rows(args: ArgumentTypes) -> DataType:
-    """All rows of a query as an array; rows of several columns are rows in it."""
+    """Return the type of ARRAY over a query; several columns form a row."""
     return T.ARRAY(args.types[0])
 
 
 def multiset_of_rows(args: ArgumentTypes) -> DataType:
-    """All rows of a query as a multiset."""
+    """Return the type of MULTISET over a query."""
     return T.MULTISET(args.types[0])
 
 
 def map_of_rows(args: ArgumentTypes) -> DataType:
-    """The rows of a query as a map, their first column as the keys.
+    """Return the type of MAP over a query, whose first column holds the keys.
 
     Raises:
         SchemaError: with code `subquery-column-count` unless there are two columns.
@@ -41,11 +41,11 @@ def map_of_rows(args: ArgumentTypes) -> DataType:
         case RowType(fields=(key, value)):
             return T.MAP(key.data_type, value.data_type)
         case _:
-            raise SchemaError("MAP takes a query of two columns", code="subquery-column-count")
+            raise SchemaError("MAP requires a query with two columns", code="subquery-column-count")
 
 
 def _without_rows(args: ArgumentTypes) -> DataType | None:
-    """What holds all arguments, none of which is a row or reads many."""
+    """Return the least restrictive type of arguments without rows, aggregates and sub-queries."""
     parts = (part for tree in args.trees for part in walk(tree))
     if any(map(_reads_rows, parts)):
         return None
@@ -59,12 +59,12 @@ def _reads_rows(part: Typed) -> bool:
     return isinstance(part, Select)
 
 
-#: An element of a multiset, which Flink makes a table of; in a schema it reads no columns either.
-ELEMENT = Parameter("<ANY> but no row", lambda args, _: args.memoized(_without_rows))
+#: An element of a MULTISET, which Flink plans as a table; in a schema it reads no columns either.
+ELEMENT = Parameter("<ANY> except rows", lambda args, _: args.memoized(_without_rows))
 
 
 def match_rowtime(args: ArgumentTypes) -> DataType:
-    """The event time of a match: of the kind of the column that is named, if there is one."""
+    """Return the event time of a match, with the kind of the named column, if there is one."""
     if args.types:
         return args.types[0].not_null()
     return T.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
@@ -81,7 +81,7 @@ FUNCTIONS = (
     of_group("GROUP_ID",        (),     COUNT_TYPE),
 )  # fmt: skip
 
-#: What rows of a group are grouped by, asked by functions of these names.
+#: Functions that describe the grouping set of a group.
 OF_GROUPING = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
 
 IN_MATCH = (
@@ -90,10 +90,10 @@ IN_MATCH = (
              exactly(T.TIMESTAMP_LTZ(3).with_kind(TimestampKind.PROCTIME))),
 )  # fmt: skip
 
-#: Name -> the functions of that name in any query.
+#: Name -> functions that exist in any query.
 IN_QUERY: Mapping[str, tuple[Function, ...]] = {one.name: (one,) for one in FUNCTIONS}
 
-#: Name -> the functions of that name among the measures and definitions of a row pattern.
+#: Name -> functions that exist in the measures and definitions of a row pattern.
 IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
     **IN_QUERY,
     **{one.name: (one,) for one in IN_MATCH},

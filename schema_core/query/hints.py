@@ -1,9 +1,9 @@
-"""Hints of queries: which there are, what they take, and where they apply.
+"""Hints of queries: their names, their arguments, and where they apply.
 
-`OPTIONS` after the name of a table changes its options for one query. All other hints steer how
-Flink runs a join or an aggregation and cannot change a result; those that an engine has no use for
-are accepted without effect. A hint that Flink itself ignores, although it was meant to change what
-is read, is refused.
+`OPTIONS` after the name of a table changes its options for one query. All other hints control how
+Flink runs a join or an aggregation and cannot change a result; those that an engine does not use
+are accepted without effect. A hint that Flink ignores, although it was meant to change what is
+read, is refused.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from schema_core.sql.syntax import Name
 OPTIONS = "OPTIONS"
 
 
-class Takes(Enum):
-    """What a hint takes in parentheses."""
+class HintArguments(Enum):
+    """The arguments of a hint."""
 
     PAIRS = "pairs of a key and a value: 'key' = 'value'"
     NAMES = "names of tables or views"
     ANYTHING = "anything, or nothing"
 
 
-#: Name -> what it takes: the strategies that Flink registers. Names are compared without case.
-HINTS: dict[str, Takes] = {
-    OPTIONS:                  Takes.PAIRS,
-    "LOOKUP":                 Takes.PAIRS,
-    "STATE_TTL":              Takes.PAIRS,
-    "BROADCAST":              Takes.NAMES,
-    "SHUFFLE_HASH":           Takes.NAMES,
-    "SHUFFLE_MERGE":          Takes.NAMES,
-    "NEST_LOOP":              Takes.NAMES,
-    "MULTI_JOIN":             Takes.NAMES,
-    "JSON_AGGREGATE_WRAPPED": Takes.ANYTHING,
-    "ALIAS":                  Takes.ANYTHING,
+#: Name -> arguments: the hints that Flink registers. Names are compared ignoring case.
+HINTS: dict[str, HintArguments] = {
+    OPTIONS:                  HintArguments.PAIRS,
+    "LOOKUP":                 HintArguments.PAIRS,
+    "STATE_TTL":              HintArguments.PAIRS,
+    "BROADCAST":              HintArguments.NAMES,
+    "SHUFFLE_HASH":           HintArguments.NAMES,
+    "SHUFFLE_MERGE":          HintArguments.NAMES,
+    "NEST_LOOP":              HintArguments.NAMES,
+    "MULTI_JOIN":             HintArguments.NAMES,
+    "JSON_AGGREGATE_WRAPPED": HintArguments.ANYTHING,
+    "ALIAS":                  HintArguments.ANYTHING,
 }  # fmt: skip
 
 
@@ -46,14 +46,14 @@ WITH_OPTIONS = frozenset({"TABLE", "MATERIALIZED_TABLE"})
 
 
 def check_hints(hints: Iterable[Hint]) -> None:
-    """Require hints that exist, with arguments of the kind that each takes.
+    """Require known hints with valid arguments.
 
     Raises:
         SchemaError: with code `unknown-hint` or `invalid-hint`.
     """
     for hint in hints:
-        takes = HINTS.get(hint.name.upper())
-        if takes is None:
+        arguments = HINTS.get(hint.name.upper())
+        if arguments is None:
             raise SchemaError(
                 f"unknown hint {hint.name!r}",
                 code="unknown-hint",
@@ -61,22 +61,22 @@ def check_hints(hints: Iterable[Hint]) -> None:
                 span=hint.span,
             )
         fits = {
-            Takes.PAIRS: bool(hint.options) and not hint.arguments,
-            Takes.NAMES: bool(hint.arguments) and not hint.options,
-            Takes.ANYTHING: True,
+            HintArguments.PAIRS: bool(hint.options) and not hint.arguments,
+            HintArguments.NAMES: bool(hint.arguments) and not hint.options,
+            HintArguments.ANYTHING: True,
         }
-        if not fits[takes]:
-            raise _invalid(hint, f"hint {hint.name!r} takes {takes.value}")
+        if not fits[arguments]:
+            raise _invalid(hint, f"hint {hint.name!r} requires {arguments.value}")
         if hint.name.upper() == "LOOKUP" and "table" not in dict(hint.options):
             raise _invalid(hint, "hint 'LOOKUP' requires the key 'table'")
 
 
 def check_table_hints(hints: Sequence[Hint], name: str, kind: str) -> None:
-    """Check the hints after the name of a table; `kind` is what the name refers to.
+    """Validate the hints after the name of a table; `kind` is the kind of object.
 
     Raises:
-        SchemaError: as `check_hints`; with code `invalid-hint` for `OPTIONS` on what has no
-            options of its own, and for a second `OPTIONS`, which Flink ignores.
+        SchemaError: as `check_hints`; with code `invalid-hint` for `OPTIONS` on an object without
+            options, and for a second `OPTIONS`, which Flink ignores.
     """
     check_hints(hints)
     found = [hint for hint in hints if hint.name.upper() == OPTIONS]
@@ -84,14 +84,14 @@ def check_table_hints(hints: Sequence[Hint], name: str, kind: str) -> None:
         raise _invalid(
             found[0],
             f"{kind.lower()} {name!r} has no options that a hint can change",
-            hint="hint the tables that it reads",
+            hint="add the hint to the tables that it reads",
         )
     if len(found) > 1:
         raise _invalid(found[1], "duplicate OPTIONS hint", hint="write one OPTIONS with all keys")
 
 
 def hinted_options(hints: Iterable[Hint]) -> dict[str, str]:
-    """The options that hints give to a table: of a key that is given twice the last value.
+    """Return the options that hints set on a table; the last value of a repeated key counts.
 
     >>> hinted_options([Hint("options", (("path", "a"), ("path", "b")))])
     {'path': 'b'}
@@ -100,7 +100,7 @@ def hinted_options(hints: Iterable[Hint]) -> dict[str, str]:
 
 
 def check_named_sources(hints: Iterable[Hint], aliases: Collection[str]) -> None:
-    """Require that the hints of a block with a join name sources of this block.
+    """Require that the hints of a SELECT with a join name its sources.
 
     Raises:
         SchemaError: with code `invalid-hint`.
@@ -116,13 +116,13 @@ def check_named_sources(hints: Iterable[Hint], aliases: Collection[str]) -> None
 
 
 def sources_of(hint: Hint) -> list[str]:
-    """The names of sources in a hint of a block."""
+    """Return the names of sources in a hint of a SELECT."""
     key = hint.name.upper()
     if key == "LOOKUP":
         return [value for key, value in hint.options if key == "table"]
     if key == "STATE_TTL":
         return [key for key, _ in hint.options]
-    if HINTS.get(key) is not Takes.NAMES:
+    if HINTS.get(key) is not HintArguments.NAMES:
         return []
     return [one.parts[0] if isinstance(one, Name) else one.text for one in hint.arguments]
 

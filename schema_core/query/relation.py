@@ -1,24 +1,24 @@
-"""The typed tree of a query: every node knows its columns, every expression its type.
+"""Typed trees of queries: relations whose nodes have columns, and whose expressions have types.
 
-The tree follows SQL block by block, so that an engine's SQL can be rendered from it alone:
+The tree follows SQL block by block, so that an engine's SQL can be generated from it alone:
 
 * `Select` is one block: items, source, WHERE, GROUP BY, HAVING, QUALIFY, DISTINCT. Its expressions
-  speak about the columns of `source`, by `Ref(name, type, relation)`. `relation` is the alias of
+  refer to the columns of `source` by `Ref(name, type, relation)`. `relation` is the alias of
   one `Named` node of that source, or of an enclosing block where the query is correlated (the
   innermost block that has the alias is meant).
 * Everything in a FROM clause that has columns is below a `Named`, also where no alias was written
   (the name is then the last part of the table's path, or is made up: ``EXPR$0``). So no two
   columns of a block can be confused; no two aliases of a block are equal.
 * `Join.condition` is typed and complete: USING and NATURAL are equations there, and where a merged
-  column is read, the item says so (``COALESCE(l.k, r.k)`` under FULL JOIN).
+  column is read, the item is that expression (``COALESCE(l.k, r.k)`` under FULL JOIN).
 * `Sort` keys are output columns (``relation`` is None: ORDER BY a name or a position of the
   list) or expressions over the source of the block below.
 * `With` keeps common tables by name; `CommonScan` reads one. Names hide as in SQL.
 * Named windows are put in where they are used; nothing refers to a WINDOW clause.
 * Sub-queries in expressions are `typed.Select` nodes, whose `rows` is a relation of this module.
 
-Names of columns are those of SQL's scoping and may be repeated; `result_columns` gives the names
-of a result as Flink makes them unique.
+Names of columns follow the scoping of SQL and may be repeated; `result_columns` makes the names of
+a result unique as Flink does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from schema_core.types import DataType
 
 
 class Column(NamedTuple):
-    """A column of a relation. The kind of a timestamp type says whether it is a time attribute."""
+    """A column of a relation. The kind of a timestamp type is that of a time attribute."""
 
     name: str
     type: DataType
@@ -47,12 +47,12 @@ class Column(NamedTuple):
 
 Columns: TypeAlias = tuple[Column, ...]
 
-#: Columns of one relation. More of them cannot be planned by any engine.
+#: Maximum number of columns of one relation; engines cannot plan more.
 MAX_COLUMNS = 10_000
 
 
 def require_width(count: int, span: Span) -> None:
-    """Refuse more columns than a relation may have.
+    """Require at most `MAX_COLUMNS` columns.
 
     Raises:
         SchemaError: with code `too-wide`.
@@ -68,7 +68,7 @@ def require_width(count: int, span: Span) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What a name stands for: its full path, its schema, and the word ``TABLE`` or ``VIEW``."""
+    """A catalog object that a query reads: its path, its schema and ``TABLE`` or ``VIEW``."""
 
     identifier: ObjectIdentifier
     schema: ResolvedSchema
@@ -76,13 +76,13 @@ class Table:
 
 
 class Tables(Protocol):
-    """Where a query finds its tables."""
+    """The tables that a query can read."""
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
-        """The table or view of that name (1 to 3 parts, as written).
+        """Return the table or view of a path (1 to 3 parts, as written).
 
         Raises:
-            SchemaCoreError: for a name that nothing has.
+            SchemaCoreError: if there is none.
         """
         ...
 
@@ -92,7 +92,7 @@ class Tables(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A table or view of a catalog; `period` is the moment of ``FOR SYSTEM_TIME AS OF``."""
+    """A scan of a table or view; `period` is the argument of ``FOR SYSTEM_TIME AS OF``."""
 
     table: Table
     columns: Columns
@@ -102,7 +102,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class CommonScan:
-    """The common table of that name of an enclosing `With`."""
+    """A scan of a common table of an enclosing `With`."""
 
     name: str
     columns: Columns
@@ -110,9 +110,9 @@ class CommonScan:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A source under an alias, with the names its columns have from here on.
+    """A source under an alias, with the column names that expressions use.
 
-    `lateral` where the source sees the columns of those before it.
+    `lateral` sources see the columns of the preceding ones.
     """
 
     input: Relation
@@ -123,7 +123,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two sources. The columns of the side that may have no row to give are nullable."""
+    """A join of two sources. The columns of the side that may be missing are nullable."""
 
     left: Relation
     right: Relation
@@ -134,7 +134,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Unnest:
-    """The elements of a collection as rows; with `ordinality` their number as the last column."""
+    """The elements of a collection as rows; with `ordinality` their number is the last column."""
 
     collection: Typed
     ordinality: bool
@@ -143,7 +143,7 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class WindowTable:
-    """``TABLE(TUMBLE(...))`` and its kin: the input and the three columns of the window.
+    """A window function such as ``TABLE(TUMBLE(...))``: its input and three columns of the window.
 
     `function` is TUMBLE, HOP, CUMULATE or SESSION; `sizes` are the intervals in the order written
     (TUMBLE: size, offset; HOP: slide, size, offset; CUMULATE: step, size, offset; SESSION: gap).
@@ -159,7 +159,7 @@ class WindowTable:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTable:
-    """A table function of a catalog or module over its arguments."""
+    """A table function of a catalog or module with its arguments."""
 
     call: Typed
     columns: Columns
@@ -167,7 +167,7 @@ class FunctionTable:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTable:
-    """A process table function over the rows of its input; `call` says the rest as written."""
+    """A process table function over the rows of its input; `call` is the call as written."""
 
     function: str
     input: Relation
@@ -177,7 +177,7 @@ class ProcessTable:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Part of the rows of a source: percent, from 0 to 100."""
+    """A sample of the rows of a source, as a percentage from 0 to 100."""
 
     input: Relation
     method: str
@@ -199,7 +199,7 @@ class Match:
 
 
 class Item(NamedTuple):
-    """One column of a SELECT list, after ``*`` is spelled out; `unnamed` if nobody named it."""
+    """One column of a SELECT list, after expansion of ``*``; `unnamed` if its name is generated."""
 
     name: str
     expression: Typed
@@ -208,9 +208,9 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """GROUP BY: the keys, each once, and which of them each grouping set takes.
+    """GROUP BY: the distinct keys, and the keys of each grouping set.
 
-    `sets` holds positions in `keys`; None for a plain GROUP BY. No keys: one group of all rows.
+    `sets` holds positions in `keys`; None for a plain GROUP BY. Without keys all rows form a group.
     """
 
     keys: tuple[Typed, ...] = ()
@@ -219,7 +219,7 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """One SELECT block. `grouping` is set wherever rows are grouped, also without GROUP BY."""
+    """One SELECT block. `grouping` is set if rows are grouped, also without GROUP BY."""
 
     items: tuple[Item, ...]
     source: Relation | None = None
@@ -237,7 +237,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Rows of expressions; a column's type is the one that all its values take."""
+    """Rows of expressions; the type of a column is the least restrictive type of its values."""
 
     rows: tuple[tuple[Typed, ...], ...]
     columns: Columns
@@ -245,7 +245,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class SetOperation:
-    """UNION, INTERSECT or EXCEPT, of distinct rows unless `all`; values take the columns' types."""
+    """UNION, INTERSECT or EXCEPT, of distinct rows unless `all`; operands are cast implicitly."""
 
     operator: str
     all: bool
@@ -255,7 +255,7 @@ class SetOperation:
 
 
 class Key(NamedTuple):
-    """One key of an ORDER BY. `nulls_last` is None where nothing was said: NULL is lowest."""
+    """One key of an ORDER BY. `nulls_last` is None if unspecified: NULL is the lowest value."""
 
     expression: Typed
     descending: bool = False
@@ -264,7 +264,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """ORDER BY, OFFSET and FETCH of the query below."""
+    """ORDER BY, OFFSET and FETCH over a query."""
 
     input: Relation
     keys: tuple[Key, ...] = ()
@@ -277,7 +277,7 @@ class Sort:
 
 
 class Common(NamedTuple):
-    """A common table of a WITH clause, its columns named as the clause says."""
+    """A common table of a WITH clause, with the column names of the clause."""
 
     name: str
     relation: Relation
@@ -286,9 +286,9 @@ class Common(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class With:
-    """Common tables and the query that may read them; each may read those before it.
+    """Common tables and the query that may read them; each may read the preceding ones.
 
-    Where it is `recursive`, a table may read itself.
+    In a `recursive` clause, a table may read itself.
     """
 
     tables: tuple[Common, ...]
@@ -320,7 +320,7 @@ Relation: TypeAlias = (
 
 
 def unique_names(names: Iterable[str]) -> list[str]:
-    """The names, each that came before with the first number behind it that is free.
+    """Return the names, with the first free number as a suffix of each repeated one.
 
     >>> unique_names(["id", "id", "id0", "a", "id"])
     ['id', 'id0', 'id00', 'a', 'id1']
@@ -330,7 +330,7 @@ def unique_names(names: Iterable[str]) -> list[str]:
 
 
 class TakenNames:
-    """Names that are taken, and for each the number from which on one may be free."""
+    """Names that are taken, and for each the first number that may be free."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -369,7 +369,7 @@ def result_columns(relation: Relation) -> Columns:
 
 
 def positional_names(names: Iterable[str]) -> list[str]:
-    """Return the names, each repeated one with its position or the next free number.
+    """Return the names, with their position or the next free number as a suffix of repeated ones.
 
     >>> positional_names(["id", "v", "id", "id"])
     ['id', 'v', 'id2', 'id3']
@@ -387,7 +387,7 @@ def positional_names(names: Iterable[str]) -> list[str]:
 
 
 def _drops_sort_key(relation: Relation) -> bool:
-    """Whether some sort key is not a column of the select list below."""
+    """Return whether some sort key is not a column of the select list."""
     if not isinstance(relation, Sort) or not isinstance(relation.input, Select):
         return False
     items = frozenset(item.expression for item in relation.input.items)
@@ -397,12 +397,12 @@ def _drops_sort_key(relation: Relation) -> bool:
 
 
 def is_output(key: Typed) -> bool:
-    """Whether a sort key is a column of the sorted query, not an expression over its block."""
+    """Return whether a sort key is a column of the result, not an expression over its sources."""
     return isinstance(key, Ref) and not key.relation
 
 
 def _result_names(relation: Relation) -> Iterator[str]:
-    """The names of a result; an unnamed column that groups nothing is numbered by its position."""
+    """Yield the names of a result; unnamed columns without grouping are numbered by position."""
     while isinstance(relation, Sort | With | SetOperation):
         relation = relation.left if isinstance(relation, SetOperation) else relation.input
     if isinstance(relation, Select) and relation.grouping is None:

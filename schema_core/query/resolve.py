@@ -1,7 +1,7 @@
-"""A query resolved: from what was written to relations with typed columns.
+"""Resolution of queries: from syntax trees to relations with typed columns.
 
 The rules are those of Flink 2.3 (SQL standard, with Calcite's conformance level "default" and
-Flink's types): what it accepts, how columns are called, which types they have.
+Flink's types): which queries are valid, and the names and types of their columns.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def resolve_query(
     types: LookUp | None = None,
     models: Models | None = None,
 ) -> Relation:
-    """The relation that a query stands for; `result_columns` of it are the columns it returns.
+    """Resolve a query; the columns that it returns are `result_columns` of the relation.
 
     Args:
         query: As written.
@@ -88,14 +88,14 @@ def resolve_query(
         models: Finds what a model takes and gives.
 
     Raises:
-        SchemaError: for the first mistake, with its place; `errors.within` adds the text.
+        SchemaError: the first error, with its span; `errors.within` adds the text.
     """
     context = ResolutionContext(tables, resolve, functions, streaming, types, models)
     return ScopeChain(context).resolve(query)
 
 
 def resolve(query: written.Query, chain: ScopeChain) -> Relation:
-    """A query at its chain."""
+    """Resolve a query in a scope."""
     match query:
         case written.Select():
             return select(query, chain).relation
@@ -117,7 +117,7 @@ def resolve(query: written.Query, chain: ScopeChain) -> Relation:
 
 
 def _with(query: written.With, chain: ScopeChain) -> rel.With:
-    """Common tables, each of which sees those before it, and the query that sees them all."""
+    """Resolve WITH: each common table sees the preceding ones, and the query sees all."""
     tables = []
     for table in query.tables:
         common, chain = common_table(table, chain, recursive=query.recursive)
@@ -128,7 +128,7 @@ def _with(query: written.With, chain: ScopeChain) -> rel.With:
 def common_table(
     table: written.CommonTable, chain: ScopeChain, *, recursive: bool
 ) -> tuple[rel.Common, ScopeChain]:
-    """A common table, and the place behind it."""
+    """Resolve a common table, and return the scope that includes it."""
     inner = chain
     if recursive:
         inner = chain.with_common(CommonScan(table.name, _seed(table, chain)))
@@ -139,7 +139,7 @@ def common_table(
 
 
 def _seed(table: written.CommonTable, chain: ScopeChain) -> Columns:
-    """The columns of a recursive table: those of the part that begins its UNION."""
+    """Return the columns of a recursive table: those of the first operand of its UNION."""
     first = table.query
     while isinstance(first, written.SetOperation) and first.operator == "UNION":
         first = first.left
@@ -152,7 +152,7 @@ def _seed(table: written.CommonTable, chain: ScopeChain) -> Columns:
 
 
 class Output(NamedTuple):
-    """One column of a block as written, and the alias it needs to be called so."""
+    """One column of a SELECT, with the alias that its expression needs to have the name."""
 
     name: str
     expression: Expression
@@ -160,12 +160,12 @@ class Output(NamedTuple):
     unnamed: bool = False
 
 
-#: Parts of expressions of the select list that all keys of an ORDER BY may repeat.
+#: Maximum number of nodes of the select list that all keys of an ORDER BY may repeat.
 MAX_REPEATED = 50_000
 
 
-class Repeated:
-    """How many parts of calls in the select list the keys of an ORDER BY repeat."""
+class RepetitionCounter:
+    """Counts the nodes of the select list that the keys of an ORDER BY repeat."""
 
     __slots__ = ("parts",)
 
@@ -176,7 +176,7 @@ class Repeated:
         """Count an expression that a key repeats.
 
         Raises:
-            SchemaError: with code `too-wide` where the keys repeat more than `MAX_REPEATED` parts.
+            SchemaError: with code `too-wide` if the keys repeat more than `MAX_REPEATED` nodes.
         """
         if not isinstance(expression, Call):
             return
@@ -192,9 +192,9 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSelect:
-    """A block resolved, with what an ORDER BY behind it and its spelling out need.
+    """A resolved SELECT, with the scopes that ORDER BY and the expansion of its query need.
 
-    `scope` sees single rows; what stands behind GROUP BY sees `groups`, if there are any.
+    `scope` is that of single rows; the clauses after GROUP BY use that of `groups`, if any.
     """
 
     relation: rel.Select
@@ -205,10 +205,12 @@ class ResolvedSelect:
     _by_name: dict[str, list[Output]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
-    _repeated: Repeated = field(default_factory=Repeated, init=False, compare=False, repr=False)
+    _repeated: RepetitionCounter = field(
+        default_factory=RepetitionCounter, init=False, compare=False, repr=False
+    )
 
     def output(self, name: Name) -> Output | None:
-        """Return the column of the select list that a name in ORDER BY means, if any.
+        """Return the column of the select list that a name in ORDER BY refers to, or None.
 
         Raises:
             SchemaError: with code `ambiguous-column` if several columns have the name.
@@ -227,7 +229,7 @@ class ResolvedSelect:
         return found[0] if found else None
 
     def sorted_by(self, expression: Expression) -> Typed:
-        """Type an expression over the rows or groups of the block and the names of its list.
+        """Type an expression over the rows or groups of the SELECT and the names of its list.
 
         A name of the select list hides a column of the sources, as in Calcite.
         """
@@ -251,10 +253,10 @@ class ResolvedSelect:
 
 
 def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
-    """A SELECT block.
+    """Resolve a SELECT.
 
     Raises:
-        SchemaError: whatever its clauses refuse.
+        SchemaError: the first error in one of its clauses.
     """
     rows = from_clause(query.source, chain) if query.source else None
     check_hints(query.hints)
@@ -287,7 +289,7 @@ def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
 def _groups(
     query: written.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
 ) -> Groups | None:
-    """The groups of a block that has GROUP BY, HAVING or an aggregate; else None."""
+    """Return the groups of a SELECT with GROUP BY, HAVING or an aggregate, else None."""
     aggregating = (
         query.group_by is not None
         or query.having is not None
@@ -311,13 +313,13 @@ def _having(
 def _qualify(
     scope: SelectScope, expression: Expression, outputs: tuple[Output, ...], groups: Groups | None
 ) -> Typed:
-    """A condition on window functions, which may go by the names of the list."""
+    """Type a condition on window functions, which can use the names of the select list."""
     expression = unmerged(expression, {one.name: one.expression for one in outputs if one.alias})
     if not any(True for _ in windowed(expression)):
         raise SchemaError(
-            "QUALIFY is a condition on window functions",
+            "QUALIFY requires a window function",
             code="missing-over",
-            hint="put a condition on columns into WHERE",
+            hint="move a condition without window functions to WHERE",
             span=expression.span,
         )
     check_calls(scope, expression)
@@ -333,7 +335,7 @@ def _item(scope: SelectScope, output: Output, groups: Groups | None) -> rel.Item
 
 
 def _value(scope: SelectScope, expression: Expression, groups: Groups | None) -> Typed:
-    """A value of a row, or of a group, where it may only speak about the keys."""
+    """Type a value of a row or, if rows are grouped, of a group."""
     check_calls(scope, expression)
     typed = value(scope, expression)
     _check_groups(typed, groups)
@@ -353,10 +355,10 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 def _outputs(
     query: written.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
 ) -> Iterator[Output]:
-    """The columns by name, ``*`` spelled out.
+    """Yield the columns by name, with ``*`` expanded.
 
-    Flink numbers unnamed columns by the different names before them, and makes only the names
-    that come out of ``*`` unique within the block.
+    Flink numbers unnamed columns by the different names before them, and makes only the names that
+    result from ``*`` unique within the SELECT.
     """
     taken = TakenNames()
     count = 0
@@ -366,7 +368,7 @@ def _outputs(
                 count += 1
                 require_width(count, item.span)
                 unique = taken.unique(name)
-                yield Output(unique, expression, None if _says(expression, unique) else unique)
+                yield Output(unique, expression, None if _has_name(expression, unique) else unique)
         else:
             count += 1
             require_width(count, item.span)
@@ -374,12 +376,12 @@ def _outputs(
             name = own or f"EXPR${len(taken.names)}"
             taken.add(name)
             expression = unmerged(item.expression, merged)
-            says = item.alias is None and (own is None or _says(expression, own))
-            yield Output(name, expression, None if says else own, own is None)
+            is_named = item.alias is None and (own is None or _has_name(expression, own))
+            yield Output(name, expression, None if is_named else own, own is None)
 
 
 def _own_name(expression: Expression) -> str | None:
-    """The name of a column that was given none: that of what it reads, if it only reads."""
+    """Return the name of a column without an alias: that of the column that it reads, if any."""
     match expression:
         case Name(parts=parts):
             return parts[-1]
@@ -389,19 +391,17 @@ def _own_name(expression: Expression) -> str | None:
             return None
 
 
-def _says(expression: Expression, name: str) -> bool:
-    """Whether the expression gives a column of that name where it is printed without an alias."""
+def _has_name(expression: Expression, name: str) -> bool:
+    """Return whether the expression, printed without an alias, gives a column of that name."""
     if isinstance(expression, Call) and expression.symbol == "BARE":
         return expression.name == name
     return _own_name(expression) == name
 
 
 def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterator[StarItem]:
-    """What ``*`` or ``source.*`` or ``row.*`` stands for."""
+    """Yield the columns of ``*``, ``source.*`` or ``row.*``."""
     if rows is None:
-        raise SchemaError(
-            "there is nothing that * could stand for", code="missing-from", span=star.span
-        )
+        raise SchemaError("* requires a FROM clause", code="missing-from", span=star.span)
     if not star.prefix:
         yield from rows.star
         return
@@ -413,12 +413,12 @@ def _star(star: Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterat
 
 
 def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
-    """The fields of a row."""
+    """Yield the fields of a row."""
     try:
         typed = value(scope, Name(star.prefix, star.span))
     except SchemaError as error:
         raise SchemaError(
-            f"there is no source {'.'.join(star.prefix)!r}",
+            f"unknown source {'.'.join(star.prefix)!r}",
             code="unknown-source",
             hint=similar(star.prefix[0], [binding.alias for binding in scope.bindings]),
             span=star.span,
@@ -443,7 +443,7 @@ def ordered(query: written.Ordered, chain: ScopeChain) -> Relation:
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
 
     Raises:
-        SchemaError: with code `invalid-order-position`, or whatever the keys and the query refuse.
+        SchemaError: with code `invalid-order-position`, or an error in a key or in the query.
     """
     if isinstance(query.query, written.With):
         body = replace(query, query=query.query.query)
@@ -455,13 +455,13 @@ def ordered(query: written.Ordered, chain: ScopeChain) -> Relation:
         relation = resolved.relation
     else:
         relation = resolve(query.query, chain)
-    result = Result(relation, resolved)
+    result = SortedResult(relation, resolved)
     keys = tuple(_key(key, result, chain) for key in query.order_by)
     return rel.Sort(relation, keys, count(query.offset), count(query.fetch))
 
 
-class Result:
-    """The result that is sorted, indexed once for all keys; `resolved` is its block."""
+class SortedResult:
+    """The result that is sorted, indexed once for all keys; `resolved` is its SELECT."""
 
     def __init__(self, relation: Relation, resolved: ResolvedSelect | None = None) -> None:
         self.resolved = resolved
@@ -485,7 +485,7 @@ class Result:
         return Ref(self.names[index], self.columns[index].type, None, key.span)
 
 
-def _key(key: SortKey, result: Result, chain: ScopeChain) -> rel.Key:
+def _key(key: SortKey, result: SortedResult, chain: ScopeChain) -> rel.Key:
     typed = (
         _by_position(key.expression, result)
         or _by_name(key.expression, result)
@@ -494,10 +494,10 @@ def _key(key: SortKey, result: Result, chain: ScopeChain) -> rel.Key:
     return rel.Key(typed, key.descending, key.nulls_last)
 
 
-def _by_position(key: Expression, result: Result) -> Typed | None:
-    """Return the column that a number stands for, without its fraction; None if negative.
+def _by_position(key: Expression, result: SortedResult) -> Typed | None:
+    """Return the column at the position that a number gives, or None if it is negative.
 
-    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), Result(rel.Values((), ()))) is None
+    >>> _by_position(Literal(LiteralKind.EXACT, "-1"), SortedResult(rel.Values((), ()))) is None
     True
     """
     if not isinstance(key, Literal) or key.kind not in NUMBERS:
@@ -515,8 +515,8 @@ def _by_position(key: Expression, result: Result) -> Typed | None:
     return result.output(int(value) - 1, key)
 
 
-def _by_name(key: Expression, result: Result) -> Typed | None:
-    """Return the column of the result with that name; generated names of a block do not count.
+def _by_name(key: Expression, result: SortedResult) -> Typed | None:
+    """Return the column of the result with that name; generated names do not count.
 
     Raises:
         SchemaError: with code `ambiguous-column` if several have it.
@@ -530,8 +530,8 @@ def _by_name(key: Expression, result: Result) -> Typed | None:
     return result.output(found[0], key) if found else None
 
 
-def _by_expression(key: Expression, result: Result, chain: ScopeChain) -> Typed:
-    """Type an expression over the block; over a whole query only its columns can be read."""
+def _by_expression(key: Expression, result: SortedResult, chain: ScopeChain) -> Typed:
+    """Type an expression over a SELECT; over another query only its columns can be read."""
     resolved = result.resolved
     if resolved is None:
         scope = SelectScope(chain, (SourceBinding("", result.columns),))
@@ -572,7 +572,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
 
 
 def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
-    """UNION, INTERSECT or EXCEPT; names are those of the left side.
+    """Resolve UNION, INTERSECT or EXCEPT; names are those of the left side.
 
     A chain of them is resolved from its left end, without recursion.
 
@@ -593,7 +593,7 @@ def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
 def _together(operation: written.SetOperation, left: Columns, right: Columns) -> Columns:
     if len(left) != len(right):
         raise SchemaError(
-            f"{operation.operator} of {len(left)} and of {len(right)} columns",
+            f"{operation.operator} requires equal column counts: {len(left)} and {len(right)}",
             code="column-count-mismatch",
             span=operation.span,
         )
@@ -614,7 +614,7 @@ def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
 
 
 def values(query: written.Values, chain: ScopeChain) -> rel.Values:
-    """ResolvedSource of expressions.
+    """Resolve VALUES.
 
     Raises:
         SchemaError: with code `column-count-mismatch` for rows of different lengths,
@@ -625,7 +625,7 @@ def values(query: written.Values, chain: ScopeChain) -> rel.Values:
     for row in query.rows:
         if len(row) != len(query.rows[0]):
             raise SchemaError(
-                f"a row of {len(row)} values beside one of {len(query.rows[0])}",
+                f"VALUES requires rows of equal length: {len(query.rows[0])} and {len(row)}",
                 code="column-count-mismatch",
                 span=row[0].span,
             )

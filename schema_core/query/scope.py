@@ -1,4 +1,4 @@
-"""Scopes of a query: what names refer to, and how the expressions in a scope are typed."""
+"""Scopes of a query: what names refer to, and the types of expressions in a scope."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from schema_core.types import DataType, RowType, TypeRoot
 from schema_core.types.temporal import LocalZonedTimestampType, TimestampKind, TimestampType
 from schema_core.types.unresolved import LookUp
 
-#: What a model takes and what it gives.
+#: Returns the input and the output columns of a model.
 Models: TypeAlias = Callable[[Name], tuple[Columns, Columns]]
 
-#: Resolves a query in a scope; sub-queries are resolved by it, wherever they are written.
+#: Resolves a query in a scope. Scopes resolve their sub-queries by it.
 Resolve: TypeAlias = Callable[["Query", "ScopeChain"], "Relation"]
 
 
 @dataclass(frozen=True, slots=True)
 class ResolutionContext:
-    """What stays the same in all of a query: tables, functions, types, and whether it streams."""
+    """What is constant throughout a query: tables, functions, types, and the runtime mode."""
 
     tables: Tables
     resolve: Resolve
@@ -50,10 +50,10 @@ class ResolutionContext:
     models: Models | None = None
 
     def model(self, name: Name) -> tuple[Columns, Columns]:
-        """What a model takes and gives.
+        """Return the input and the output columns of a model.
 
         Raises:
-            SchemaCoreError: for a name that no model has.
+            SchemaCoreError: if there is no model of that name.
         """
         if self.models is None:
             problem = f"there is no model {'.'.join(name.parts)!r}"
@@ -63,27 +63,27 @@ class ResolutionContext:
 
 @dataclass(frozen=True, slots=True)
 class ScopeChain:
-    """Where a query stands: the common tables it may read, and the block around it, if any."""
+    """The scope of a query: the common tables it may read, and the enclosing SELECT, if any."""
 
     context: ResolutionContext
     common: Mapping[str, CommonScan] = field(default_factory=dict)
     outer: SelectScope | None = None
 
     def resolve(self, query: Query) -> Relation:
-        """Resolve a query at this chain."""
+        """Resolve a query in this scope."""
         return self.context.resolve(query, self)
 
     def with_common(self, table: CommonScan) -> ScopeChain:
-        """The place behind one more common table."""
+        """Return the scope with one more common table."""
         return replace(self, common={**self.common, table.name: table})
 
 
 @dataclass(frozen=True, slots=True)
 class SourceBinding:
-    """A source of a FROM clause as names see it.
+    """A source of a FROM clause, as names refer to it.
 
-    `path` is the full path of a table without an alias of its own, so that more than its last name
-    may qualify a column. Columns of a `hidden` source must be qualified.
+    `path` is the full path of a table without an alias, any suffix of which can qualify a column.
+    Columns of a `hidden` source must be qualified.
     """
 
     alias: str
@@ -95,15 +95,15 @@ class SourceBinding:
     )
 
     def answers_to(self, qualifier: tuple[str, ...]) -> bool:
-        """Whether the names before a column mean this source."""
+        """Return whether a qualifier refers to this source."""
         if len(qualifier) == 1:
             return qualifier[0] == self.alias
         return self.path[-len(qualifier) :] == qualifier
 
     def find(self, name: str) -> list[tuple[Column, tuple[str, ...]]]:
-        """The columns of that name; where there is none, rows that have a field of that name.
+        """Return the columns of that name; without any, the rows that have such a field.
 
-        Each comes with the fields that lead from the column to what was named.
+        Each is returned with the names of the fields that lead from the column to the one found.
         """
         if not self._by_name:
             for column in self.columns:
@@ -116,7 +116,7 @@ class SourceBinding:
 
 
 def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
-    """The ways to a field of that name through rows; the nearest one where it is on the way."""
+    """Return the paths to fields of that name through rows; a row's own field hides deeper ones."""
     if not isinstance(type_, RowType):
         return []
     if any(one.name == name for one in type_.fields):
@@ -126,11 +126,11 @@ def _within(type_: DataType, name: str) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class SelectScope:
-    """The scope of one SELECT block: its sources, then those of the blocks around it.
+    """The scope of one SELECT: its sources, then those of the enclosing queries.
 
-    `group_count` is how many keys rows are grouped by, 0 for one group of all rows, -1 where rows
-    are not grouped at all. `known` are the functions that only queries have. `ungrouped` is the
-    scope of the single rows behind groups. `inferred` are calls typed before over the same sources.
+    `group_count` is the number of grouping keys, 0 for one group of all rows, -1 if rows are not
+    grouped. `known` are the functions that exist only in queries. `ungrouped` is the scope of the
+    rows of groups. `inferred` are calls already typed over the same sources.
     """
 
     chain: ScopeChain
@@ -156,7 +156,7 @@ class SelectScope:
         return self.chain.context.types
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """All functions of that name: those of queries, the user's, else the built-in ones.
+        """Return the functions of that name: of queries, user-defined, or built-in.
 
         Raises:
             SchemaError: with code `unknown-function`.
@@ -166,7 +166,7 @@ class SelectScope:
         return find_function(path, span, self.chain.context.functions)
 
     def lookup(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]]:
-        """The column that a name means, and the names that are left over as fields.
+        """Return the column that a name refers to, and the remaining names, which are fields.
 
         Raises:
             SchemaError: with code `unknown-column` or `ambiguous-column`.
@@ -179,7 +179,7 @@ class SelectScope:
         raise self._unknown(parts, span)
 
     def _qualified(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
-        """The column behind the longest prefix that means a source."""
+        """Return the column of the source that the longest prefix refers to."""
         for length in range(len(parts) - 1, 0, -1):
             for binding in self.bindings:
                 if binding.answers_to(parts[:length]):
@@ -194,7 +194,7 @@ class SelectScope:
         return None
 
     def _plain(self, parts: tuple[str, ...], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
-        """The only column of that name in all sources."""
+        """Return the only column of that name in all sources."""
         seen = (binding for binding in self.bindings if not binding.hidden)
         hits = [(binding, *hit) for binding in seen for hit in binding.find(parts[0])]
         found = _one(parts[0], hits, span)
@@ -218,7 +218,7 @@ class SelectScope:
         )
 
     def window(self, name: str, span: Span) -> syntax.Window:
-        """The window that the WINDOW clause names so.
+        """Return the window of that name of the WINDOW clause.
 
         Raises:
             SchemaError: with code `unknown-window`.
@@ -234,7 +234,7 @@ class SelectScope:
         return found
 
     def subquery(self, query: Query, span: Span) -> Relation:
-        """The relation of a query within an expression; it sees the columns of this block."""
+        """Resolve a sub-query of an expression, which sees the columns of this SELECT."""
         return replace(self.chain, outer=self).resolve(query)
 
 
@@ -242,7 +242,7 @@ Hit = tuple[SourceBinding, Column, tuple[str, ...]]
 
 
 def _one(name: str, hits: list[Hit], span: Span) -> tuple[Ref, tuple[str, ...]] | None:
-    """The only hit, or None; two of them are refused."""
+    """Return the only match or None; several are ambiguous."""
     if len(hits) > 1:
         raise SchemaError(
             f"column {name!r} is ambiguous",
@@ -263,10 +263,10 @@ Merged = Mapping[str, Expression]
 
 
 def value(scope: SelectScope, expression: Expression) -> Typed:
-    """An expression that gives a column.
+    """Type an expression that returns a value.
 
     Raises:
-        SchemaError: with code `untyped-null` for a bare NULL, or whatever typing refuses.
+        SchemaError: with code `untyped-null` for a bare NULL, or an error of type checking.
     """
     typed = infer(scope, expression)
     if isinstance(typed, Select):
@@ -274,7 +274,7 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
     for part in (typed, *_aggregated(typed)):
         if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
             raise SchemaError(
-                "NULL alone has no type",
+                "cannot infer a type from NULL alone",
                 code="untyped-null",
                 hint="write CAST(NULL AS ...)",
                 span=part.span,
@@ -283,14 +283,14 @@ def value(scope: SelectScope, expression: Expression) -> Typed:
 
 
 def _aggregated(typed: Typed) -> Iterator[Typed]:
-    """The values that aggregates read."""
+    """Yield the arguments of aggregates."""
     for part in walk(typed):
         if isinstance(part, FunctionCall) and part.function.kind is Kind.AGGREGATE:
             yield from (one for one in part.arguments if not isinstance(one, Keyword))
 
 
 def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
-    """An expression that chooses rows.
+    """Type a condition.
 
     Raises:
         SchemaError: with code `not-a-condition` unless it is a BOOLEAN or NULL.
@@ -298,7 +298,7 @@ def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
     typed = infer(scope, expression)
     if typed.type.root not in (TypeRoot.BOOLEAN, TypeRoot.NULL):
         raise SchemaError(
-            f"{clause} takes a condition, got {typed.type.as_summary_string()}",
+            f"{clause} requires a BOOLEAN condition, got {typed.type.as_summary_string()}",
             code="not-a-condition",
             span=expression.span,
         )
@@ -306,12 +306,12 @@ def condition(scope: SelectScope, expression: Expression, clause: str) -> Typed:
 
 
 def unmerged(expression: Expression, merged: Merged) -> Expression:
-    """The expression with the columns that USING merged spelled out."""
+    """Return the expression with references to columns that USING merged replaced."""
     return rewrite(expression, _from_merged(merged)) if merged else expression
 
 
 def unmerged_window(window: Window, merged: Merged) -> Window:
-    """The window with the columns that USING merged spelled out."""
+    """Return the window with references to columns that USING merged replaced."""
     return rewrite_window(window, _from_merged(merged)) if merged else window
 
 
@@ -325,7 +325,7 @@ def _from_merged(merged: Merged) -> Change:
 
 
 def count(expression: Expression | None) -> int | None:
-    """The number behind OFFSET or FETCH."""
+    """Return the number of rows of OFFSET or FETCH."""
     match expression:
         case None:
             return None
@@ -338,7 +338,7 @@ def count(expression: Expression | None) -> int | None:
 
 
 def nullable(type_: DataType) -> DataType:
-    """The type with NULL among its values; it stays a time attribute if it is one."""
+    """Return the nullable type; a time attribute remains one."""
     return type_.with_nullability(True)
 
 
@@ -346,7 +346,7 @@ def nullable(type_: DataType) -> DataType:
 
 
 class StarItem(NamedTuple):
-    """One column of ``*``: its name and what it reads."""
+    """One column of ``*``: its name and its expression."""
 
     name: str
     expression: Expression
@@ -354,9 +354,9 @@ class StarItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """A FROM clause: its relation, its sources, what ``*`` stands for, what USING merged.
+    """A resolved FROM clause: its relation, its bindings, the columns of ``*``, and merged columns.
 
-    `inferred` are the merged columns typed: joins after this one read them in their conditions.
+    `inferred` are the typed merged columns, which the conditions of further joins read.
     """
 
     relation: Relation
@@ -374,7 +374,7 @@ def named(
     *,
     lateral: bool = False,
 ) -> ResolvedSource:
-    """A relation as a source of its own."""
+    """Return a relation as a source with one binding."""
     binding = SourceBinding(alias, columns, path)
     return ResolvedSource(
         rel.Named(relation, alias, columns, lateral), (binding,), tuple(star_of(binding))
@@ -382,13 +382,13 @@ def named(
 
 
 def star_of(binding: SourceBinding) -> Iterator[StarItem]:
-    """What ``alias.*`` stands for."""
+    """Yield the columns of ``alias.*``."""
     for column in binding.columns:
         yield StarItem(column.name, Name((binding.alias, column.name)))
 
 
 def generated_name(preceding: Iterable[SourceBinding]) -> str:
-    """The alias of a source that was given none."""
+    """Return the generated alias of a source without one."""
     return f"EXPR${len(tuple(preceding))}"
 
 
@@ -398,7 +398,7 @@ def generated_name(preceding: Iterable[SourceBinding]) -> str:
 def table_source(
     source: written.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """The table, view or common table of a name, as a source."""
+    """Resolve a table, view or common table by name."""
     parts = source.name.parts
     common = chain.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
@@ -416,7 +416,7 @@ def table_source(
 
 
 def _readable(type_: DataType) -> DataType:
-    """The type of a table's column in a query: a time attribute counts milliseconds there."""
+    """Return the type of a table's column in a query: a time attribute has milliseconds there."""
     readable = in_sql(type_)
     match readable:
         case (
@@ -429,13 +429,13 @@ def _readable(type_: DataType) -> DataType:
 
 
 def _moment(period: Expression, scope: SelectScope) -> Typed:
-    """The column that says as of when a row of the other side is looked up."""
-    hint = "FOR SYSTEM_TIME AS OF takes a time attribute of the other side of a join"
+    """Type the time attribute of FOR SYSTEM_TIME AS OF."""
+    hint = "use a time attribute of the other side of a join"
     if not isinstance(period, Name):
-        problem = "a table cannot be read as of a fixed moment"
+        problem = "a table cannot be read as of a fixed point in time"
         raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
     typed = value(scope, period)
     if not isinstance(typed.type, TimestampType | LocalZonedTimestampType):
-        problem = f"expected a moment, got {typed.type.as_summary_string()}"
+        problem = f"expected a TIMESTAMP or TIMESTAMP_LTZ, got {typed.type.as_summary_string()}"
         raise SchemaError(problem, code="time-travel-not-supported", hint=hint, span=period.span)
     return typed

@@ -1,4 +1,4 @@
-"""FROM clauses: tables, sub-queries, joins, UNNEST and MATCH_RECOGNIZE."""
+"""Resolution of FROM clauses: tables, sub-queries, joins, UNNEST and MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from schema_core.sql.syntax import Call, Expression, Name
 from schema_core.text import Span
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 
-#: Sources that are joined in a row; each is one level of the tree.
+#: Maximum length of a chain of joins; each is one level of the tree.
 MAX_JOINS = 256
 
 
 def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
-    """All that stands behind FROM.
+    """Resolve a FROM clause.
 
     Raises:
-        SchemaError: with code `duplicate-alias` where two sources answer to one name, `too-deep`
-            for a longer chain of joins, or whatever the sources refuse.
+        SchemaError: with code `duplicate-alias` if two sources have the same alias, `too-deep` for
+            a longer chain of joins, or an error in a source.
     """
     _require_few(source)
     rows = resolve_source(source, chain, ())
@@ -54,9 +54,9 @@ def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
     for binding in rows.bindings:
         if binding.alias in seen:
             raise SchemaError(
-                f"two sources are called {binding.alias!r}",
+                f"duplicate alias {binding.alias!r}",
                 code="duplicate-alias",
-                hint="give one of them another name with AS",
+                hint="give one of the sources another alias with AS",
                 span=source.span,
             )
         seen.add(binding.alias)
@@ -64,15 +64,15 @@ def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
 
 
 def _require_few(source: written.Source) -> None:
-    """Refuse a chain of joins that would exhaust the stack."""
+    """Require a chain of joins that does not exhaust the stack."""
     count, last = 0, source
     while isinstance(last, written.Join):
         count, last = count + 1, last.left
     if count > MAX_JOINS:
         raise SchemaError(
-            f"{count} joins in a row are more than {MAX_JOINS}",
+            f"{count} consecutive joins exceed the limit of {MAX_JOINS}",
             code="too-deep",
-            hint="name a part of them with WITH, or in a view",
+            hint="move some of them into WITH or a view",
             span=last.span,
         )
 
@@ -80,7 +80,7 @@ def _require_few(source: written.Source) -> None:
 def resolve_source(
     source: written.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """One source; `preceding` are those on its left, which lateral ones see."""
+    """Resolve one source; `preceding` are those on its left, which lateral sources see."""
     match source:
         case written.TableName():
             return table_source(source, chain, preceding)
@@ -126,7 +126,7 @@ def _aliased(
 
 
 def _is_single(relation: Relation) -> bool:
-    """Whether the one column has no name of its own, so that it goes by the alias of the source."""
+    """Return whether the only column is unnamed: it then has the name of the source."""
     match relation:
         case rel.Unnest(columns=columns, ordinality=ordinality):
             return len(columns) - ordinality == 1 and columns[0].name == "EXPR$0"
@@ -137,22 +137,24 @@ def _is_single(relation: Relation) -> bool:
 
 
 def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
-    """The columns under other names, if there are any.
+    """Return the columns under new names, if there are any.
 
     Raises:
-        SchemaError: with code `alias-count-mismatch` for another number of names,
-            `duplicate-column` for one that comes twice.
+        SchemaError: with code `alias-count-mismatch` for a different number of names,
+            `duplicate-column` for a repeated name.
     """
     if not names:
         return columns
     if len(names) != len(columns):
         raise SchemaError(
-            f"{len(names)} names for {len(columns)} columns", code="alias-count-mismatch", span=span
+            f"alias list has {len(names)} names for {len(columns)} columns",
+            code="alias-count-mismatch",
+            span=span,
         )
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise SchemaError(f"{name!r} is listed twice", code="duplicate-column", span=span)
+            raise SchemaError(f"duplicate name {name!r}", code="duplicate-column", span=span)
         seen.add(name)
     return tuple(map(Column, names, (column.type for column in columns)))
 
@@ -175,7 +177,7 @@ def _sample(
 # --- joins ----------------------------------------------------------------------------------------
 
 
-#: Kind -> whether the columns of its left and right side may be missing.
+#: Kind -> whether the rows of its left and right side may be missing.
 MAY_MISS = {
     JoinKind.COMMA: (False, False),
     JoinKind.CROSS: (False, False),
@@ -186,21 +188,21 @@ MAY_MISS = {
 }
 
 
-#: Kinds that say which rows belong together.
+#: Kinds that require a join condition.
 CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 
 
 def join(
     source: written.Join, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """Two sources as one.
+    """Resolve a join.
 
-    A side that may miss rows hides them from lateral sources on the other. A column that NATURAL
-    merged is known to ``*`` only, as in Flink; its name alone stays ambiguous.
+    Lateral sources do not see the columns of a side that may be missing. A column that NATURAL
+    merged belongs to ``*`` only, as in Flink; its name alone remains ambiguous.
 
     Raises:
-        SchemaError: with code `invalid-join-condition` where a condition lacks or is too many,
-            `unknown-column` or `ambiguous-column` for USING, or whatever the sources refuse.
+        SchemaError: with code `invalid-join-condition` for a missing or redundant condition,
+            `unknown-column` or `ambiguous-column` for USING, or an error in a source.
     """
     left = resolve_source(source.left, chain, preceding)
     _check_form(source)
@@ -226,16 +228,16 @@ def join(
 
 
 def _typed(scope: SelectScope, expression: Expression, source: written.Join) -> Typed:
-    """The condition of a join; the one that USING and NATURAL generate holds no aggregates."""
+    """Type the condition of a join; the one that USING and NATURAL generate has no aggregates."""
     if source.condition is None:
         return condition(scope, expression, "ON")
     return row_condition(scope, expression, "ON")
 
 
 def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
-    """The merged columns typed, each made of one that is typed already.
+    """Type the merged columns, whose operands are typed already.
 
-    One that has no type is left out: it is reported where it is read, if it is.
+    A column without a type is omitted: the error is reported when the column is read.
     """
     found: dict[int, tuple[Expression, Typed]] = {}
     for call in calls:
@@ -245,21 +247,21 @@ def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
 
 
 def _check_form(source: written.Join) -> None:
-    says = source.natural or bool(source.using) or source.condition is not None
+    has_condition = source.natural or bool(source.using) or source.condition is not None
     problem = None
-    if source.kind in CONDITIONAL and not says:
-        problem = f"{source.kind.value} needs a condition"
-    elif source.kind not in CONDITIONAL and says:
-        problem = f"{source.kind.value} takes no condition"
+    if source.kind in CONDITIONAL and not has_condition:
+        problem = f"{source.kind.value} requires a condition"
+    elif source.kind not in CONDITIONAL and has_condition:
+        problem = f"{source.kind.value} does not accept a condition"
     elif source.natural and (source.using or source.condition is not None):
-        problem = "NATURAL is a condition already"
+        problem = "NATURAL cannot be combined with ON or USING"
     if problem:
         hint = "write ON condition, USING (columns) or NATURAL"
         raise SchemaError(problem, code="invalid-join-condition", hint=hint, span=source.span)
 
 
 def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
-    """The sources of one side, their columns nullable where a row may be missing."""
+    """Return the bindings of one side, with nullable columns if its rows may be missing."""
     if not misses:
         return rows.bindings
     return tuple(replace(one, columns=_nullable(one.columns)) for one in rows.bindings)
@@ -275,7 +277,7 @@ Pairs = dict[str, tuple[Expression, Expression]]
 
 
 def _merged(source: written.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
-    """Column -> what it is on the left and on the right, for each that both sides share."""
+    """Return the left and the right expression of each merged column."""
     if source.natural:
         theirs = {item.name for item in right.star}
         names = [(item.name, source.span) for item in left.star if item.name in theirs]
@@ -289,7 +291,7 @@ def _merged(source: written.Join, left: ResolvedSource, right: ResolvedSource) -
 
 
 def _by_name(rows: ResolvedSource) -> dict[str, list[Expression]]:
-    """The columns of a side, by name."""
+    """Return the columns of a side by name."""
     found: dict[str, list[Expression]] = {}
     for item in rows.star:
         found.setdefault(item.name, []).append(item.expression)
@@ -299,11 +301,11 @@ def _by_name(rows: ResolvedSource) -> dict[str, list[Expression]]:
 def _only(
     rows: ResolvedSource, by_name: dict[str, list[Expression]], name: str, span: Span
 ) -> Expression:
-    """The one column of that name on a side."""
+    """Return the only column of that name on a side."""
     found = by_name.get(name)
     if not found:
         raise SchemaError(
-            f"one side of the join has no column {name!r}",
+            f"column {name!r} is missing on one side of the join",
             code="unknown-column",
             hint=similar(name, [item.name for item in rows.star]),
             span=span,
@@ -325,7 +327,7 @@ def _condition(
 def _star(
     together: dict[str, Call], left: ResolvedSource, right: ResolvedSource
 ) -> tuple[StarItem, ...]:
-    """Merged columns first, then the others of the left and of the right."""
+    """Return the merged columns first, then the others of the left and of the right side."""
     return (
         *(StarItem(name, call) for name, call in together.items()),
         *(item for item in left.star if item.name not in together),
@@ -339,20 +341,21 @@ def _star(
 def unnest(
     source: written.Unnest, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """The elements of a collection; the scope is that of the sources on the left.
+    """Resolve UNNEST; the scope is that of the preceding sources.
 
     Raises:
-        SchemaError: with code `not-a-collection`, or `unnest-argument-count` for more than one.
+        SchemaError: with code `not-a-collection`, or `unnest-argument-count` unless there is one
+            collection.
     """
     if len(source.collections) != 1:
         raise SchemaError(
-            "UNNEST takes one collection", code="unnest-argument-count", span=source.span
+            "UNNEST requires exactly one collection", code="unnest-argument-count", span=source.span
         )
     collection = value(scope, source.collections[0])
     columns = element_columns(collection.type)
     if columns is None:
         raise SchemaError(
-            f"UNNEST takes a collection, got {collection.type.as_summary_string()}",
+            f"UNNEST requires a collection, got {collection.type.as_summary_string()}",
             code="not-a-collection",
             span=source.collections[0].span,
         )
@@ -363,7 +366,7 @@ def unnest(
 
 
 def element_columns(type_: DataType) -> Columns | None:
-    """The columns of a collection's elements, or None for what has none.
+    """Return the columns of a collection's elements, or None for another type.
 
     >>> from schema_core.types import parse_type
     >>> element_columns(parse_type("MAP<INT NOT NULL, DATE>"))
@@ -379,7 +382,7 @@ def element_columns(type_: DataType) -> Columns | None:
 
 
 def _fields(element: DataType) -> Columns:
-    """The fields of a row, NOT NULL ones even where the row may be NULL; or the value itself."""
+    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
     if isinstance(element, RowType):
         return tuple(Column(one.name, one.data_type) for one in element.fields)
     return (Column("EXPR$0", element),)
@@ -388,17 +391,17 @@ def _fields(element: DataType) -> Columns:
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
 
 
-#: Functions that pick one row of a match: the value is that of their first argument.
+#: Functions that navigate to a row of a match: their type is that of their first argument.
 NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
 
 
 def match_recognize(
     source: written.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """One row a match: the partition keys, then the measures.
+    """Resolve MATCH_RECOGNIZE: its columns are the partition keys, then the measures.
 
     Raises:
-        SchemaError: with code `misplaced-navigation`, or whatever the parts refuse.
+        SchemaError: with code `misplaced-navigation`, or an error in one of its parts.
     """
     inner = resolve_source(source.source, chain, preceding)
     variables = {*_variables(source), *(define.name for define in source.defines)}
@@ -428,27 +431,27 @@ def _variables(source: written.MatchRecognize) -> Iterator[str]:
 
 
 def _as_variables(inner: ResolvedSource, variables: set[str]) -> Iterator[SourceBinding]:
-    """The input under its own alias and, column by column, under each variable of the pattern."""
+    """Yield the bindings of the input, and its columns under each pattern variable."""
     yield from inner.bindings
     columns = tuple(column for binding in inner.bindings for column in binding.columns)
     yield from (SourceBinding(variable, columns, hidden=True) for variable in sorted(variables))
 
 
 def _measured(expression: Expression) -> Expression:
-    """A measure, which speaks about the whole match and so not of the rows beside one.
+    """Return a measure, which cannot navigate to neighbouring rows.
 
     Raises:
         SchemaError: with code `misplaced-navigation`.
     """
     for call in walk(expression):
         if isinstance(call, Call) and call.name in ("PREV", "NEXT"):
-            problem = f"{call.name} stands in DEFINE only"
+            problem = f"{call.name} is valid only in DEFINE"
             raise SchemaError(problem, code="misplaced-navigation", span=call.span)
     return expression
 
 
 def _plain(expression: Expression) -> Expression:
-    """The expression with each function that picks a row replaced by what it picks."""
+    """Return the expression with each navigation function replaced by its argument."""
 
     def change(node: Expression) -> Expression | None:
         if isinstance(node, Call) and node.name in NAVIGATION and node.arguments:
@@ -471,7 +474,7 @@ def _key_columns(keys: Sequence[Typed]) -> Iterator[Column]:
 def _match_columns(
     inner: ResolvedSource, keys: Sequence[Typed], order: Sequence[Typed]
 ) -> Iterator[Column]:
-    """All columns of the input, what it is partitioned and ordered by first."""
+    """Yield all columns of the input, those that it is partitioned and ordered by first."""
     first = dict.fromkeys(_key_columns((*keys, *order)))
     yield from first
     yield from (one for binding in inner.bindings for one in binding.columns if one not in first)

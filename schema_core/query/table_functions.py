@@ -47,7 +47,7 @@ from schema_core.types.temporal import (
 
 
 class WindowFunction(NamedTuple):
-    """The parameters of a window function by name, and how many of them must be given."""
+    """The parameters of a window function, of which the first `required` are mandatory."""
 
     parameters: tuple[str, ...]
     required: int
@@ -64,7 +64,7 @@ WINDOWS = {
 def table_function(
     source: written.TableFunction, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
-    """The rows of a table function; the scope is that of the sources on the left."""
+    """Resolve a table function; the scope is that of the preceding sources."""
     name = source.call.name.upper()
     check_table_hints(source.hints, name, "table function")
     if name in WINDOWS and len(source.call.path) < 2:
@@ -86,9 +86,9 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
     data, partition_by = table_of(given["DATA"], scope.chain)
     if partition_by and name != "SESSION":
         raise SchemaError(
-            f"{name} windows are the same for all keys",
+            f"{name} does not accept PARTITION BY",
             code="partitioned-window",
-            hint="only SESSION takes PARTITION BY",
+            hint="only SESSION accepts PARTITION BY",
             span=call.span,
         )
     columns = data.columns
@@ -102,7 +102,7 @@ def _window(name: str, call: Call, scope: SelectScope) -> rel.WindowTable:
 
 
 def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
-    """Parameter -> argument, all given by position or all by name, the table first.
+    """Return the arguments by parameter, all given by position or all by name, the table first.
 
     Raises:
         SchemaError: with code `wrong-argument-count` or `named-arguments`.
@@ -111,9 +111,9 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
     by_name = [one for one in call.arguments if isinstance(one, Named)]
     if by_name and (len(by_name) < len(call.arguments) or by_name[0].name != "DATA"):
         raise SchemaError(
-            "arguments are given all by name or all by position",
+            "arguments must be given all by name or all by position",
             code="named-arguments",
-            hint="by name the table comes first, as DATA",
+            hint="the first named argument is the table, DATA",
             span=call.span,
         )
     given = dict(zip(function.parameters, call.arguments, strict=False))
@@ -121,7 +121,7 @@ def _window_arguments(name: str, call: Call) -> dict[str, Expression]:
         given = {one.name: one.value for one in by_name}
     missing = [one for one in function.parameters[: function.required] if one not in given]
     if missing or (not by_name and len(call.arguments) > len(function.parameters)):
-        problem = f"it takes {', '.join(function.parameters)}"
+        problem = f"expected arguments {', '.join(function.parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
     return given
 
@@ -139,9 +139,9 @@ def _time_column(argument: Expression, scope: SelectScope) -> Ref:
             )
     if not isinstance(column.type, TimestampType | LocalZonedTimestampType):
         raise SchemaError(
-            f"{column.name!r} is no time column: {column.type.as_summary_string()}",
+            f"{column.name!r} is not a time column: {column.type.as_summary_string()}",
             code="wrong-argument-type",
-            hint="a window needs a TIMESTAMP or TIMESTAMP_LTZ column",
+            hint="use a TIMESTAMP or TIMESTAMP_LTZ column",
             span=argument.span,
         )
     return column
@@ -160,15 +160,15 @@ def _interval(argument: Expression, scope: SelectScope) -> Typed:
 
 
 def _added(time: DataType) -> Columns:
-    """The columns of the window; its time is a time attribute where the time column is one."""
+    """Return the columns of a window; its time is a time attribute if the time column is one."""
     bound = TimestampType(3, nullable=False)
-    moment: DataType = bound
+    window_time: DataType = bound
     if isinstance(time, TimestampType | LocalZonedTimestampType):
-        moment = type(time)(time.precision, nullable=False, kind=time.kind)
+        window_time = type(time)(time.precision, nullable=False, kind=time.kind)
     return (
         Column("window_start", bound),
         Column("window_end", bound),
-        Column("window_time", moment),
+        Column("window_time", window_time),
     )
 
 
@@ -179,14 +179,14 @@ def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
     functions = scope.function(call.path or (call.name,), call.span)
     if not any(one.kind in (Kind.TABLE, Kind.PROCESS_TABLE) for one in functions):
         raise SchemaError(
-            f"{call.name} gives no table", code="not-a-table-function", span=call.span
+            f"{call.name} is not a table function", code="not-a-table-function", span=call.span
         )
     typed = infer(scope, call)
     return rel.FunctionTable(typed, _row_columns(typed.type))
 
 
 def _row_columns(type_: DataType) -> Columns:
-    """The columns of what a function gives: the fields of a row, or the value itself."""
+    """Return the columns of a function's result: the fields of a row, or the value itself."""
     if isinstance(type_, RowType):
         return tuple(Column(one.name, one.data_type) for one in type_.fields)
     return (Column("EXPR$0", type_),)
@@ -196,7 +196,7 @@ def _row_columns(type_: DataType) -> Columns:
 
 
 def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, Expression]:
-    """Parameter -> argument, given all by place or all by name; DEFAULT and NULL give none.
+    """Return the arguments by parameter, without those that are DEFAULT or NULL.
 
     Raises:
         SchemaError: with code `wrong-argument-count`, `argument-name` or `named-arguments`.
@@ -204,28 +204,28 @@ def by_name(call: Call, parameters: Sequence[str], required: int) -> dict[str, E
     pairs = [(one.name, one.value) for one in call.arguments if isinstance(one, Named)]
     if pairs and len(pairs) < len(call.arguments):
         raise SchemaError(
-            "arguments are given all by name or all by position",
+            "arguments must be given all by name or all by position",
             code="named-arguments",
             span=call.span,
         )
     for name, argument in pairs:
         if name not in parameters:
             raise SchemaError(
-                f"it has no parameter {name!r}",
+                f"unknown parameter {name!r}",
                 code="named-arguments",
-                hint=similar(name, parameters) or f"it takes {', '.join(parameters)}",
+                hint=similar(name, parameters) or f"expected arguments {', '.join(parameters)}",
                 span=argument.span,
             )
     given = dict(pairs) if pairs else dict(zip(parameters, call.arguments, strict=False))
-    found = {name: value for name, value in given.items() if not _says_nothing(value)}
+    found = {name: value for name, value in given.items() if not _is_omitted(value)}
     missing = [name for name in parameters[:required] if name not in found]
     if missing or len(call.arguments) > len(parameters) or len(given) < len(pairs):
-        problem = f"it takes {', '.join(parameters)}"
+        problem = f"expected arguments {', '.join(parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
     return found
 
 
-def _says_nothing(value: Expression) -> bool:
+def _is_omitted(value: Expression) -> bool:
     match value:
         case Call(name="DEFAULT") | Literal(kind=LiteralKind.NULL):
             return True
@@ -234,10 +234,10 @@ def _says_nothing(value: Expression) -> bool:
 
 
 def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[Expression, ...]]:
-    """The table that a function reads, and the keys it is partitioned by.
+    """Return the table argument of a function, and its partition keys.
 
     Raises:
-        SchemaError: with code `wrong-argument-type` for anything but a table, or as its query.
+        SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
     """
     match argument:
         case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
@@ -257,12 +257,12 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
 
 
 def _without_alias(relation: Relation) -> Relation:
-    """A table without the alias that only a FROM clause needs."""
+    """Return a table without the alias that only a FROM clause needs."""
     return relation.input if isinstance(relation, rel.Named) else relation
 
 
 def column_of(key: Expression, scope: SelectScope) -> Ref:
-    """A column of the input; it needs no alias.
+    """Return a column of the input, without a qualifier.
 
     Raises:
         SchemaError: with code `wrong-argument-type` or `unknown-column`.
@@ -278,7 +278,7 @@ def column_of(key: Expression, scope: SelectScope) -> Ref:
 
 
 def described(argument: Expression) -> tuple[Name, ...]:
-    """The names in a DESCRIPTOR.
+    """Return the names in a DESCRIPTOR.
 
     Raises:
         SchemaError: with code `wrong-argument-type` for anything else.
@@ -300,27 +300,27 @@ def described(argument: Expression) -> tuple[Name, ...]:
 # --- process table functions ----------------------------------------------------------------------
 
 
-Given: TypeAlias = Mapping[str, Expression]
+Arguments: TypeAlias = Mapping[str, Expression]
 
 
-#: The columns that a function gives for arguments over an input.
-Gives: TypeAlias = Callable[[Given, Columns, ScopeChain], Columns]
+#: Returns the columns of a function's result for its arguments and the columns of its input.
+ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
 
 
-class ProcessTable(NamedTuple):
-    """The parameters by name, how many of them must be given, and what it gives."""
+class ProcessFunction(NamedTuple):
+    """The parameters, of which the first `required` are mandatory, and the rule for the columns."""
 
     parameters: tuple[str, ...]
     required: int
-    gives: Gives
+    columns: ColumnsRule
 
 
 def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
-    """The rows of a process table function that is resolved in.
+    """Resolve a built-in process table function.
 
     Raises:
         SchemaError: with code `wrong-argument-count`, `wrong-argument-type`, `named-arguments`,
-            `partitioned-window`, `duplicate-column`, `unknown-column`, or as the input.
+            `partitioned-window`, `duplicate-column`, `unknown-column`, or an error in the input.
     """
     function = FUNCTIONS[name]
     with at(f"function {name}", call.span):
@@ -328,26 +328,26 @@ def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
         table = given[function.parameters[0]]
         _refuse_keys(table)
         data, _ = table_of(table, chain)
-        columns = function.gives(given, data.columns, chain)
+        columns = function.columns(given, data.columns, chain)
         _refuse_twins(columns, call)
         return rel.ProcessTable(name, data, call, columns)
 
 
 def _refuse_keys(table: Expression) -> None:
-    """Refuse PARTITION BY and ORDER BY: these functions read row by row."""
+    """Refuse PARTITION BY and ORDER BY: these functions process single rows."""
     match table:
         case Subquery(query=written.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"
-            problem = f"it reads row by row and takes no {clause}"
+            problem = f"it processes single rows and does not accept {clause}"
             raise SchemaError(problem, code="partitioned-window", span=table.span)
 
 
 def _refuse_twins(columns: Columns, call: Call) -> None:
     if twice := repeated(column.name for column in columns):
         raise SchemaError(
-            f"there would be two columns {twice[0]!r}",
+            f"duplicate column {twice[0]!r} in the result",
             code="duplicate-column",
             hint="rename the column of the input",
             span=call.span,
@@ -356,16 +356,16 @@ def _refuse_twins(columns: Columns, call: Call) -> None:
 
 # --- changes -------------------------------------------------------------------------------------
 
-#: The kinds of changes, by their names in a mapping.
+#: The kinds of changes in a mapping of operations.
 CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
 
 
-#: What names an operation to Flink's state.
+#: A valid identifier of an operator's state.
 UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 
-def to_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
-    """The kind of each change in a column before those of the input, and the time behind them."""
+def to_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the column for the kind of change, the columns of the input, and the event time."""
     codes = _mapping(given.get("op_mapping"))
     changes = [one.strip(" ") for key in codes for one in key.split(",")]
     _check_changes(changes, given)
@@ -373,20 +373,21 @@ def to_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     return (Column(_operation(given), DataTypes.STRING()), *columns, *_time(given, columns, chain))
 
 
-def from_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
-    """The columns of the input without the one that tells the kind of each change."""
+def from_changelog(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the columns of the input without the one for the kind of change."""
     name = _operation(given)
     column = next((one for one in columns if one.name == name), None)
     if column is None:
         raise SchemaError(
-            f"there is no column {name!r} that tells the kind of a change",
+            f"no column {name!r} for the kind of change",
             code="unknown-column",
-            hint=similar(name, [one.name for one in columns]) or "name it: op => DESCRIPTOR(...)",
+            hint=similar(name, [one.name for one in columns])
+            or "name the column: op => DESCRIPTOR(...)",
             span=given["op"].span if "op" in given else given["input"].span,
         )
     if not column.type.is_(TypeFamily.CHARACTER_STRING):
         raise SchemaError(
-            f"column {name!r} must be text to tell the kind of a change, not"
+            f"column {name!r} for the kind of change must be a character string, got"
             f" {column.type.as_summary_string()}",
             code="wrong-argument-type",
             span=given["input"].span,
@@ -395,7 +396,7 @@ def from_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns
     _check_changes(changes, given)
     if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
         raise SchemaError(
-            "a mapping to UPDATE_AFTER needs one to UPDATE_BEFORE",
+            "a mapping to UPDATE_AFTER requires one to UPDATE_BEFORE",
             code="wrong-argument-type",
             span=given["op_mapping"].span,
         )
@@ -404,8 +405,8 @@ def from_changelog(given: Given, columns: Columns, chain: ScopeChain) -> Columns
     return (*rest, *_time(given, columns, chain))
 
 
-def _operation(given: Given) -> str:
-    """The name of the column that tells the kind of a change."""
+def _operation(given: Arguments) -> str:
+    """Return the name of the column for the kind of change."""
     return _single_column(given["op"]).parts[0] if "op" in given else "op"
 
 
@@ -417,34 +418,36 @@ def _single_column(argument: Expression) -> Name:
 
 
 def _mapping(argument: Expression | None) -> dict[str, str]:
-    """The texts of a MAP that is written out."""
+    """Return the entries of a MAP constructor over string literals."""
     match argument:
         case None:
             return {}
-        case Call(name="MAP", arguments=texts):
+        case Call(name="MAP", arguments=entries):
             values = [
                 one.text
-                for one in texts
+                for one in entries
                 if isinstance(one, Literal) and one.kind is LiteralKind.STRING
             ]
-            if len(values) == len(texts) and len(values) % 2 == 0:
+            if len(values) == len(entries) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))
-    raise SchemaError("expected a MAP of texts", code="wrong-argument-type", span=argument.span)
+    raise SchemaError("expected a MAP of strings", code="wrong-argument-type", span=argument.span)
 
 
-def _check_changes(changes: list[str], given: Given) -> None:
-    """Require the names of changes, each once."""
+def _check_changes(changes: list[str], given: Arguments) -> None:
+    """Require kinds of changes, each at most once."""
     for index, change in enumerate(changes):
         span = given["op_mapping"].span
         if change not in CHANGES:
             raise SchemaError(
-                f"there is no kind of change {change!r}",
+                f"unknown kind of change {change!r}",
                 code="wrong-argument-type",
-                hint=f"it is one of {', '.join(CHANGES)}",
+                hint=f"use one of {', '.join(CHANGES)}",
                 span=span,
             )
         if change in changes[:index]:
-            raise SchemaError(f"{change} is mapped twice", code="wrong-argument-type", span=span)
+            raise SchemaError(
+                f"duplicate mapping of {change}", code="wrong-argument-type", span=span
+            )
 
 
 def _check_uid(argument: Expression | None) -> None:
@@ -454,14 +457,14 @@ def _check_uid(argument: Expression | None) -> None:
         case Literal(kind=LiteralKind.STRING, text=text) if UID.fullmatch(text):
             return
     raise SchemaError(
-        "uid is a text of letters, digits, _ and -, which begins with no digit",
+        "uid must consist of letters, digits, _ and -, and must not begin with a digit or -",
         code="wrong-argument-type",
         span=argument.span,
     )
 
 
-def _time(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
-    """The column of event time, if `on_time` names the one of the input."""
+def _time(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the column for the event time, if `on_time` names a column of the input."""
     if "on_time" not in given:
         return ()
     column = column_of(
@@ -470,7 +473,7 @@ def _time(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
     kinds = (TimestampType, LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
-            f"on_time takes a TIMESTAMP(3) or TIMESTAMP_LTZ(3), not"
+            f"on_time requires a TIMESTAMP(3) or TIMESTAMP_LTZ(3), got"
             f" {column.type.as_summary_string()}",
             code="wrong-argument-type",
             span=column.span,
@@ -482,21 +485,21 @@ def _time(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
 # --- models --------------------------------------------------------------------------------------
 
 
-def ml_predict(given: Given, columns: Columns, chain: ScopeChain) -> Columns:
-    """The columns of the input, and those that the model gives; theirs give way by a number."""
+def ml_predict(given: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the columns of the input and of the model; repeated names get a number as a suffix."""
     inputs, outputs = _model(given["MODEL"], chain)
     scope = SelectScope(chain, (SourceBinding("", columns),))
     read = [column_of(name, scope) for name in described(given["ARGS"])]
     if len(read) != len(inputs):
         raise SchemaError(
-            f"the model takes {len(inputs)} columns, not {len(read)}",
+            f"the model has {len(inputs)} input columns, got {len(read)}",
             code="wrong-argument-count",
             span=given["ARGS"].span,
         )
     for column, wanted in zip(read, inputs, strict=True):
         if not supports_implicit_cast(column.type, wanted.type):
             raise SchemaError(
-                f"the model takes {wanted.type.as_summary_string()} as {wanted.name!r}, not"
+                f"the model requires {wanted.type.as_summary_string()} as {wanted.name!r}, got"
                 f" {column.type.as_summary_string()}",
                 code="wrong-argument-type",
                 span=column.span,
@@ -531,7 +534,7 @@ CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")
 
 
 FUNCTIONS = {
-    "TO_CHANGELOG":   ProcessTable(CHANGELOG, 1, to_changelog),
-    "FROM_CHANGELOG": ProcessTable(CHANGELOG, 1, from_changelog),
-    "ML_PREDICT":     ProcessTable(("INPUT", "MODEL", "ARGS", "CONFIG", "uid"), 3, ml_predict),
+    "TO_CHANGELOG":   ProcessFunction(CHANGELOG, 1, to_changelog),
+    "FROM_CHANGELOG": ProcessFunction(CHANGELOG, 1, from_changelog),
+    "ML_PREDICT":     ProcessFunction(("INPUT", "MODEL", "ARGS", "CONFIG", "uid"), 3, ml_predict),
 }  # fmt: skip

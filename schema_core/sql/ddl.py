@@ -1,7 +1,7 @@
-"""The grammar of definitions: CREATE, ALTER and DROP, and the clauses that statements share.
+"""Grammar of definitions: CREATE, ALTER and DROP, and clauses that several statements share.
 
-The grammar is that of Flink 2.3 (Flink documentation, "CREATE Statements", "ALTER Statements",
-"DROP Statements").
+It is that of Flink 2.3 (Flink documentation, "CREATE Statements", "ALTER Statements", "DROP
+Statements").
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ T = TypeVar("T")
 
 
 def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
-    """One or more of something in parentheses, with commas between them."""
+    """Parse one or more items in parentheses, separated by commas."""
     cursor.expect("(")
     found = [one(cursor)]
     while cursor.accept(","):
@@ -86,22 +86,22 @@ def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...
 
 
 def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
-    """As `listed`, but the parentheses may be empty."""
+    """Parse items in parentheses as `listed` does, or empty parentheses."""
     return () if cursor.accept("(", ")") else listed(cursor, one)
 
 
 def if_exists(cursor: QueryCursor) -> bool:
-    """``IF EXISTS``, if it comes next."""
+    """Parse ``IF EXISTS``, if present."""
     return cursor.accept("IF", "EXISTS")
 
 
 def if_not_exists(cursor: QueryCursor) -> bool:
-    """``IF NOT EXISTS``, if it comes next."""
+    """Parse ``IF NOT EXISTS``, if present."""
     return cursor.accept("IF", "NOT", "EXISTS")
 
 
 def option(cursor: QueryCursor) -> Option:
-    """``'key' = 'value'``."""
+    """Parse ``'key' = 'value'``."""
     start = cursor.token.start
     key = _option_text(cursor)
     cursor.expect("=")
@@ -109,41 +109,41 @@ def option(cursor: QueryCursor) -> Option:
 
 
 def _option_text(cursor: QueryCursor) -> str:
-    """A text in quotes, of any kind or in several pieces."""
+    """Parse a string literal of any kind, in one or several pieces."""
     if cursor.token.kind not in ("string", "charset", "unicode", "escaped"):
-        raise refuse(cursor, "a text in single quotes")
+        raise refuse(cursor, "a string in single quotes")
     return literals.text(cursor).text
 
 
 def options(cursor: QueryCursor) -> tuple[Option, ...]:
-    """``('key' = 'value', ...)``, or empty parentheses."""
+    """Parse ``('key' = 'value', ...)``, or empty parentheses."""
     return listed_or_none(cursor, option)
 
 
 def with_options(cursor: QueryCursor) -> tuple[Option, ...]:
-    """``WITH (...)``, if it comes next."""
+    """Parse ``WITH (...)``, if present."""
     return options(cursor) if cursor.accept("WITH") else ()
 
 
 def comment(cursor: QueryCursor) -> str | None:
-    """``COMMENT 'text'``, if it comes next."""
+    """Parse ``COMMENT 'text'``, if present."""
     return string(cursor) if cursor.accept("COMMENT") else None
 
 
-#: Literals that no partition key takes.
+#: Kinds of literals that are not valid as values of partition keys.
 UNFIT_FOR_PARTITIONS = frozenset(
     {LiteralKind.NULL, LiteralKind.DATE, LiteralKind.TIME, LiteralKind.TIMESTAMP}
 )
 
 
 def partition(cursor: QueryCursor) -> Partition:
-    """``PARTITION (key = value, ...)``."""
+    """Parse ``PARTITION (key = value, ...)``."""
     start = cursor.expect("PARTITION").start
     return Partition(listed(cursor, _partition_value), span=cursor.span_from(start))
 
 
 def partition_or_keys(cursor: QueryCursor) -> Partition:
-    """``PARTITION (key = value, key, ...)``: a key alone stands for all its values."""
+    """Parse ``PARTITION (key = value, key, ...)``: a key without a value selects all its values."""
     start = cursor.expect("PARTITION").start
     return Partition(listed(cursor, _partition_key), span=cursor.span_from(start))
 
@@ -158,12 +158,15 @@ def _partition_value(cursor: QueryCursor) -> tuple[str, str | None]:
     place = cursor.token
     value = expression(cursor)
     if not isinstance(value, Literal) or value.kind in UNFIT_FOR_PARTITIONS:
-        raise cursor.fail("the value of a partition key is a plain literal", span=place.span)
+        raise cursor.fail(
+            "the value of a partition key must be a number, string or BOOLEAN literal",
+            span=place.span,
+        )
     return key, value.text
 
 
 def interval(cursor: QueryCursor) -> Interval:
-    """An interval literal."""
+    """Parse an interval literal."""
     token = cursor.token
     found = expression(cursor)
     if not isinstance(found, Interval):
@@ -172,14 +175,14 @@ def interval(cursor: QueryCursor) -> Interval:
 
 
 def one_of(cursor: QueryCursor, *words: str) -> str:
-    """The one of these words that comes next."""
+    """Parse one of these keywords."""
     if cursor.key not in words:
         raise refuse(cursor, " or ".join(words))
     return cursor.advance().key
 
 
 def from_or_in(cursor: QueryCursor) -> tuple[str | None, Name | None]:
-    """``FROM path`` or ``IN path``, if one comes next: the word and the path."""
+    """Parse ``FROM path`` or ``IN path``, if present, and return the keyword and the path."""
     for word in ("FROM", "IN"):
         if cursor.accept(word):
             return word, path_name(cursor)
@@ -187,7 +190,7 @@ def from_or_in(cursor: QueryCursor) -> tuple[str | None, Name | None]:
 
 
 def simple_names(cursor: QueryCursor) -> tuple[str, ...]:
-    """Names with commas between them."""
+    """Parse names separated by commas."""
     found = [identifier(cursor)]
     while cursor.accept(","):
         found.append(identifier(cursor))
@@ -195,14 +198,14 @@ def simple_names(cursor: QueryCursor) -> tuple[str, ...]:
 
 
 def table_alias(cursor: QueryCursor) -> str | None:
-    """``[AS] name``, if it comes next."""
+    """Parse ``[AS] name``, if present."""
     return identifier(cursor) if cursor.accept("AS") or can_name(cursor.token) else None
 
 
 # --- columns, constraints and LIKE ----------------------------------------------------------------
 
 
-#: What a LIKE clause can speak about; `OVERWRITING` is only for what stands in `OVERWRITABLE`.
+#: Features of a LIKE clause; `OVERWRITING` applies only to those in `OVERWRITABLE`.
 FEATURES = (
     "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
     "WATERMARKS",
@@ -213,8 +216,8 @@ STRATEGIES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 
 
 @dataclass(slots=True)
-class Gathered:
-    """Elements in the order they come, before they are frozen."""
+class ParsedElements:
+    """Table elements in the order in which they were parsed."""
 
     columns: list[PlacedColumn] = field(default_factory=list)
     names: list[Name] = field(default_factory=list)
@@ -223,55 +226,59 @@ class Gathered:
 
 
 def elements(cursor: QueryCursor) -> Elements:
-    """``(columns, watermark, constraints)``, or names alone for CREATE TABLE AS."""
+    """Parse ``(columns, watermark, constraints)``, or only names for CREATE TABLE AS."""
     start = cursor.token.start
-    gathered = Gathered()
-    listed(cursor, lambda inner: _element(inner, gathered, names_allowed=True))
-    if gathered.names and (gathered.columns or gathered.watermark or gathered.constraints):
+    parsed = ParsedElements()
+    listed(cursor, lambda inner: _element(inner, parsed, names_allowed=True))
+    if parsed.names and (parsed.columns or parsed.watermark or parsed.constraints):
         raise cursor.fail(
-            "names without types stand alone in a list",
-            span=gathered.names[0].span,
-            hint="they only re-order the columns of CREATE TABLE ... AS SELECT",
+            "columns with and without types cannot be mixed",
+            span=parsed.names[0].span,
+            hint="names alone reorder the columns of CREATE TABLE ... AS SELECT",
         )
     return Elements(
-        tuple(placed.column for placed in gathered.columns),
-        tuple(gathered.names),
-        gathered.watermark,
-        tuple(gathered.constraints),
+        tuple(placed.column for placed in parsed.columns),
+        tuple(parsed.names),
+        parsed.watermark,
+        tuple(parsed.constraints),
         cursor.span_from(start),
     )
 
 
-def placed_elements(cursor: QueryCursor) -> Gathered:
-    """What ALTER TABLE adds or modifies: one element, or several in parentheses."""
-    gathered = Gathered()
+def placed_elements(cursor: QueryCursor) -> ParsedElements:
+    """Parse what ALTER TABLE adds or modifies: one element, or several in parentheses."""
+    parsed = ParsedElements()
     if cursor.key == "(":
-        listed(cursor, lambda inner: _element(inner, gathered, placed=True))
+        listed(cursor, lambda inner: _element(inner, parsed, placed=True))
     else:
-        _element(cursor, gathered, placed=True)
-    return gathered
+        _element(cursor, parsed, placed=True)
+    return parsed
 
 
 def columns(cursor: QueryCursor) -> tuple[Column, ...]:
-    """The columns of INPUT and OUTPUT of a model; what a table has besides means nothing there."""
-    gathered = Gathered()
-    listed(cursor, lambda inner: _element(inner, gathered))
-    return tuple(placed.column for placed in gathered.columns)
+    """Parse the columns of INPUT and OUTPUT of a model; other elements have no effect."""
+    parsed = ParsedElements()
+    listed(cursor, lambda inner: _element(inner, parsed))
+    return tuple(placed.column for placed in parsed.columns)
 
 
 def _element(
-    cursor: QueryCursor, gathered: Gathered, *, placed: bool = False, names_allowed: bool = False
+    cursor: QueryCursor,
+    parsed: ParsedElements,
+    *,
+    placed: bool = False,
+    names_allowed: bool = False,
 ) -> None:
     if cursor.key == "WATERMARK":
-        if gathered.watermark is not None:
-            raise cursor.fail("a table has one watermark", code="multiple-watermarks")
-        gathered.watermark = _watermark(cursor)
+        if parsed.watermark is not None:
+            raise cursor.fail("a table can have only one watermark", code="multiple-watermarks")
+        parsed.watermark = _watermark(cursor)
     elif cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
-        gathered.constraints.append(_table_constraint(cursor))
+        parsed.constraints.append(_table_constraint(cursor))
     elif names_allowed and can_name(cursor.token) and cursor.peek().key in (",", ")"):
-        gathered.names.append(simple_name(cursor))
+        parsed.names.append(simple_name(cursor))
     else:
-        _column(cursor, gathered, placed=placed)
+        _column(cursor, parsed, placed=placed)
 
 
 def _watermark(cursor: QueryCursor) -> Watermark:
@@ -285,31 +292,31 @@ def _watermark(cursor: QueryCursor) -> Watermark:
 # ------------------------------------------------------------------------------------- columns
 
 
-def _column(cursor: QueryCursor, gathered: Gathered, *, placed: bool = False) -> None:
-    """One column, with the constraint and the place that stand behind it."""
+def _column(cursor: QueryCursor, parsed: ParsedElements, *, placed: bool = False) -> None:
+    """Parse one column, with its constraint and its position."""
     name = path_name(cursor)
-    column = _definition(cursor, name, gathered)
+    column = _definition(cursor, name, parsed)
     first = placed and cursor.accept("FIRST")
     after = path_name(cursor) if placed and not first and cursor.accept("AFTER") else None
-    gathered.columns.append(PlacedColumn(column, name, first, after))
+    parsed.columns.append(PlacedColumn(column, name, first, after))
 
 
-def _definition(cursor: QueryCursor, name: Name, gathered: Gathered) -> Column:
+def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Column:
     start, label = name.span.start, name.parts[-1]
     if cursor.accept("AS"):
         written = expression(cursor)
-        note = comment(cursor)
-        return ComputedColumn(label, written, note, cursor.span_from(start))
+        comment_ = comment(cursor)
+        return ComputedColumn(label, written, comment_, cursor.span_from(start))
     type_ = type_name(cursor)
     if cursor.accept("METADATA"):
         key = string(cursor) if cursor.accept("FROM") else None
         virtual = cursor.accept("VIRTUAL")
-        note = comment(cursor)
-        return MetadataColumn(label, type_, key, virtual, note, cursor.span_from(start))
+        comment_ = comment(cursor)
+        return MetadataColumn(label, type_, key, virtual, comment_, cursor.span_from(start))
     if cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
-        gathered.constraints.append(_constraint(cursor, (name,)))
-    note = comment(cursor)
-    return PhysicalColumn(label, type_, note, cursor.span_from(start))
+        parsed.constraints.append(_constraint(cursor, (name,)))
+    comment_ = comment(cursor)
+    return PhysicalColumn(label, type_, comment_, cursor.span_from(start))
 
 
 # --------------------------------------------------------------------------------- constraints
@@ -320,7 +327,7 @@ def _table_constraint(cursor: QueryCursor) -> Constraint:
 
 
 def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None) -> Constraint:
-    """A constraint with its columns, or one behind the column it is for."""
+    """Parse a constraint with its columns, or the constraint of a column."""
     start = cursor.token.start
     name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
     kind = one_of(cursor, "PRIMARY", "UNIQUE")
@@ -337,11 +344,11 @@ def _enforced(cursor: QueryCursor) -> bool | None:
     return True if cursor.accept("ENFORCED") else None
 
 
-# --------------------------------------------------------------------------- spread, and LIKE
+# --------------------------------------------------------------------------- distributed, and LIKE
 
 
 def distribution(cursor: QueryCursor) -> Distribution:
-    """``BY [HASH | RANGE] (columns) [INTO n BUCKETS]`` or ``INTO n BUCKETS``."""
+    """Parse ``BY [HASH | RANGE] (columns) [INTO n BUCKETS]`` or ``INTO n BUCKETS``."""
     start = cursor.token.start
     if cursor.accept("INTO"):
         return Distribution(buckets=_buckets(cursor), span=cursor.span_from(start))
@@ -359,7 +366,7 @@ def _buckets(cursor: QueryCursor) -> int:
 
 
 def like(cursor: QueryCursor) -> Like:
-    """The source of a LIKE clause and its options; LIKE itself is already stepped over."""
+    """Parse the source and the options of a LIKE clause, after the keyword LIKE."""
     start = cursor.token.start
     source = path_name(cursor)
     found: list[LikeOption] = []
@@ -375,7 +382,7 @@ def _like_option(cursor: QueryCursor) -> LikeOption:
         raise refuse(cursor, "INCLUDING, EXCLUDING or OVERWRITING")
     strategy = cursor.advance().key
     if cursor.key not in FEATURES:
-        raise refuse(cursor, f"what {strategy} is for")
+        raise refuse(cursor, f"a feature after {strategy}")
     feature = cursor.advance().key
     return LikeOption(strategy, feature, cursor.span_from(start))
 
@@ -383,7 +390,7 @@ def _like_option(cursor: QueryCursor) -> LikeOption:
 # --- rules beyond the grammar ---------------------------------------------------------------------
 
 
-#: Features of LIKE whose parts have names, so that one can stand in place of another.
+#: Features of LIKE whose parts have names, so that one can replace another.
 OVERWRITABLE = frozenset({"GENERATED", "METADATA", "OPTIONS", "WATERMARKS"})
 
 
@@ -392,7 +399,7 @@ def _refuse(problem: str, code: str, span: Span, hint: str | None = None) -> Par
 
 
 def check_constraints(constraints: Iterable[Constraint]) -> None:
-    """Allow one primary key that is not enforced, and nothing else.
+    """Require at most one primary key, NOT ENFORCED, and no other constraint.
 
     Raises:
         ParseError: with code `multiple-primary-keys`, `unique-not-supported` or
@@ -402,21 +409,24 @@ def check_constraints(constraints: Iterable[Constraint]) -> None:
     for constraint in constraints:
         if constraint.kind == "UNIQUE":
             raise _refuse(
-                "Flink keeps no UNIQUE constraints", "unique-not-supported", constraint.span,
-                "a table has a primary key only",
+                "Flink does not support UNIQUE constraints", "unique-not-supported",
+                constraint.span,
+                "use a PRIMARY KEY",
             )  # fmt: skip
         if constraint.enforced is not False:
             raise _refuse(
-                "a key that is enforced is not supported", "enforced-primary-key", constraint.span,
-                "write NOT ENFORCED behind it: whoever writes the data keeps the key",
+                "Flink does not enforce primary keys", "enforced-primary-key", constraint.span,
+                "add NOT ENFORCED",
             )  # fmt: skip
         if found is not None:
-            raise _refuse("a table has one primary key", "multiple-primary-keys", constraint.span)
+            raise _refuse(
+                "a table can have only one primary key", "multiple-primary-keys", constraint.span
+            )
         found = constraint
 
 
 def check_like(like: Like) -> None:
-    """Allow each feature once, and OVERWRITING only for what can be told apart by name.
+    """Require each feature once, and OVERWRITING only for features whose parts have names.
 
     Raises:
         ParseError: with code `invalid-like-option`.
@@ -424,17 +434,17 @@ def check_like(like: Like) -> None:
     seen: set[str] = set()
     for option in like.options:
         if option.feature in seen:
-            problem = f"{option.feature} is listed twice"
+            problem = f"duplicate LIKE option for {option.feature}"
             raise _refuse(problem, "invalid-like-option", option.span)
         if option.strategy == "OVERWRITING" and option.feature not in OVERWRITABLE:
-            problem = f"{option.feature} cannot be overwritten"
-            hint = f"OVERWRITING is for {', '.join(sorted(OVERWRITABLE))}"
+            problem = f"OVERWRITING does not apply to {option.feature}"
+            hint = f"OVERWRITING applies to {', '.join(sorted(OVERWRITABLE))}"
             raise _refuse(problem, "invalid-like-option", option.span, hint)
         seen.add(option.feature)
 
 
 def check_table(table: CreateTable) -> None:
-    """Refuse what the forms of CREATE TABLE exclude among themselves.
+    """Refuse combinations of clauses that CREATE TABLE excludes.
 
     Raises:
         ParseError: with the code of the rule.
@@ -446,12 +456,12 @@ def check_table(table: CreateTable) -> None:
         _check_types(table.elements)
         return
     if table.temporary:
-        problem = "CREATE TABLE ... AS SELECT makes no temporary table"
+        problem = "CREATE TABLE ... AS SELECT cannot create a temporary table"
         raise _refuse(
             problem, "temporary-ctas-not-supported", table.path.span, "use a temporary view"
         )
     if table.or_replace and table.if_not_exists:
-        problem = "OR REPLACE and IF NOT EXISTS exclude each other"
+        problem = "OR REPLACE and IF NOT EXISTS are mutually exclusive"
         raise _refuse(problem, "replace-if-not-exists", table.path.span)
 
 
@@ -460,7 +470,7 @@ def _check_types(elements: Elements) -> None:
         name = elements.names[0]
         raise _refuse(
             f"column {name.parts[0]!r} has no type", "column-without-type", name.span,
-            "names alone are for CREATE TABLE ... AS SELECT",
+            "columns without types are valid only in CREATE TABLE ... AS SELECT",
         )  # fmt: skip
 
 
@@ -471,7 +481,7 @@ def check_model(model: CreateModel) -> None:
         ParseError: with code `incomplete-model-columns`.
     """
     if bool(model.input) != bool(model.output):
-        problem = "a model has both INPUT and OUTPUT columns, or neither"
+        problem = "INPUT and OUTPUT must be declared together"
         raise _refuse(problem, "incomplete-model-columns", model.path.span)
 
 
@@ -484,7 +494,7 @@ LANGUAGES = ("JAVA", "SCALA", "SQL", "PYTHON")
 RESOURCES = ("JAR", "ARTIFACT")
 
 
-#: Where the first refresh of a materialized table begins; some take a moment in parentheses.
+#: Start modes of a materialized table; some take a datetime in parentheses.
 START_MODES = (
     "FROM_BEGINNING", "FROM_NOW", "FROM_TIMESTAMP", "RESUME_OR_FROM_BEGINNING",
     "RESUME_OR_FROM_NOW", "RESUME_OR_FROM_TIMESTAMP",
@@ -492,8 +502,8 @@ START_MODES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """The words between CREATE and what is created."""
+class CreateModifiers:
+    """The keywords between CREATE and the kind of object."""
 
     start: int
     temporary: bool = False
@@ -503,34 +513,34 @@ class Opening:
 
 
 def create(cursor: QueryCursor) -> Statement:
-    """A statement that begins with CREATE."""
+    """Parse a CREATE statement."""
     start = cursor.expect("CREATE").start
     or_replace = cursor.accept("OR", "REPLACE")
     or_alter = not or_replace and cursor.accept("OR", "ALTER")
     temporary = cursor.accept("TEMPORARY")
     system = cursor.accept("SYSTEM")
-    opening = Opening(start, temporary, system, or_replace, or_alter)
+    modifiers = CreateModifiers(start, temporary, system, or_replace, or_alter)
     creation = CREATIONS.get(cursor.key)
-    if creation is None or not _allowed(opening, cursor.key):
+    if creation is None or not _allowed(modifiers, cursor.key):
         raise refuse(cursor, "what to create")
     cursor.advance()
-    return creation(cursor, opening)
+    return creation(cursor, modifiers)
 
 
-def _allowed(opening: Opening, kind: str) -> bool:
-    """Whether the words before the kind go with it; those that mean nothing there are let pass."""
+def _allowed(modifiers: CreateModifiers, kind: str) -> bool:
+    """Return whether the keywords before the kind are accepted with it."""
     return (
-        (not opening.or_alter or kind == "MATERIALIZED")
-        and (kind != "MATERIALIZED" or not (opening.temporary or opening.or_replace))
-        and (not opening.system or (kind == "FUNCTION" and opening.temporary))
+        (not modifiers.or_alter or kind == "MATERIALIZED")
+        and (kind != "MATERIALIZED" or not (modifiers.temporary or modifiers.or_replace))
+        and (not modifiers.system or (kind == "FUNCTION" and modifiers.temporary))
     )
 
 
 def replace_table(cursor: QueryCursor) -> Statement:
-    """``REPLACE TABLE ... AS query``."""
+    """Parse ``REPLACE TABLE ... AS query``."""
     start = cursor.expect("REPLACE").start
     cursor.expect("TABLE")
-    found = _create_table(cursor, Opening(start, or_replace=True), create=False)
+    found = _create_table(cursor, CreateModifiers(start, or_replace=True), create=False)
     if found.query is None:
         raise refuse(cursor, "AS and a query")
     return found
@@ -539,12 +549,14 @@ def replace_table(cursor: QueryCursor) -> Statement:
 # --------------------------------------------------------------------------------------- tables
 
 
-def _table(cursor: QueryCursor, opening: Opening) -> Statement:
-    return _create_table(cursor, opening)
+def _table(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    return _create_table(cursor, modifiers)
 
 
-def _create_table(cursor: QueryCursor, opening: Opening, *, create: bool = True) -> CreateTable:
-    unless = if_not_exists(cursor)
+def _create_table(
+    cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True
+) -> CreateTable:
+    if_not_exists_ = if_not_exists(cursor)
     found = CreateTable(
         path=path_name(cursor),
         elements=elements(cursor) if cursor.key == "(" else Elements(),
@@ -554,24 +566,24 @@ def _create_table(cursor: QueryCursor, opening: Opening, *, create: bool = True)
         options=with_options(cursor),
         like=like(cursor) if cursor.accept("LIKE") else None,
         query=query(cursor) if cursor.accept("AS") else None,
-        temporary=opening.temporary,
-        if_not_exists=unless,
-        or_replace=opening.or_replace,
+        temporary=modifiers.temporary,
+        if_not_exists=if_not_exists_,
+        or_replace=modifiers.or_replace,
         create=create,
-        span=cursor.span_from(opening.start),
+        span=cursor.span_from(modifiers.start),
     )
     if found.like is not None and found.query is not None:
-        raise cursor.fail("LIKE and AS exclude each other", span=found.like.span)
+        raise cursor.fail("LIKE and AS are mutually exclusive", span=found.like.span)
     check_table(found)
     return found
 
 
-def _materialized_table(cursor: QueryCursor, opening: Opening) -> Statement:
+def _materialized_table(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
     cursor.expect("TABLE")
     path = path_name(cursor)
     inner = elements(cursor) if cursor.key == "(" else Elements()
-    note = comment(cursor)
-    spread = distribution(cursor) if cursor.accept("DISTRIBUTED") else None
+    comment_ = comment(cursor)
+    distributed = distribution(cursor) if cursor.accept("DISTRIBUTED") else None
     keys = listed(cursor, simple_name) if cursor.accept("PARTITIONED", "BY") else ()
     options = with_options(cursor)
     start_mode = _start_mode(cursor) if cursor.accept("START_MODE", "=") else None
@@ -580,58 +592,60 @@ def _materialized_table(cursor: QueryCursor, opening: Opening) -> Statement:
     cursor.expect("AS")
     check_constraints(inner.constraints)
     return CreateMaterializedTable(
-        path, query(cursor), inner, note, spread, keys, options, freshness, mode, start_mode,
-        opening.or_alter, cursor.span_from(opening.start),
+        path, query(cursor), inner, comment_, distributed, keys, options, freshness, mode,
+        start_mode, modifiers.or_alter, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
 def _start_mode(cursor: QueryCursor) -> Call:
     start, name = cursor.token.start, one_of(cursor, *START_MODES)
-    moment = listed(cursor, expression) if cursor.key == "(" else ()
-    return Call(name, moment, span=cursor.span_from(start))
+    argument = listed(cursor, expression) if cursor.key == "(" else ()
+    return Call(name, argument, span=cursor.span_from(start))
 
 
-def _view(cursor: QueryCursor, opening: Opening) -> Statement:
-    unless = if_not_exists(cursor)
+def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists_ = if_not_exists(cursor)
     path = path_name(cursor)
     names = listed(cursor, simple_name) if cursor.key == "(" else ()
-    note = comment(cursor)
+    comment_ = comment(cursor)
     cursor.expect("AS")
     return CreateView(
-        path, query(cursor), names, note, (), opening.temporary, unless, opening.or_replace,
-        cursor.span_from(opening.start),
+        path, query(cursor), names, comment_, (), modifiers.temporary, if_not_exists_,
+        modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------ everything else
 
 
-def _catalog(cursor: QueryCursor, opening: Opening) -> Statement:
-    unless = if_not_exists(cursor)
+def _catalog(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists_ = if_not_exists(cursor)
     path = simple_name(cursor)
-    note = comment(cursor)
+    comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateCatalog(path, note, options, unless, cursor.span_from(opening.start))
+    return CreateCatalog(path, comment_, options, if_not_exists_, cursor.span_from(modifiers.start))
 
 
-def _database(cursor: QueryCursor, opening: Opening) -> Statement:
-    unless = if_not_exists(cursor)
+def _database(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists_ = if_not_exists(cursor)
     path = path_name(cursor)
-    note = comment(cursor)
+    comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateDatabase(path, note, options, unless, cursor.span_from(opening.start))
+    return CreateDatabase(
+        path, comment_, options, if_not_exists_, cursor.span_from(modifiers.start)
+    )
 
 
-def _function(cursor: QueryCursor, opening: Opening) -> Statement:
-    unless = if_not_exists(cursor)
-    path = simple_name(cursor) if opening.system else path_name(cursor)
+def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists_ = if_not_exists(cursor)
+    path = simple_name(cursor) if modifiers.system else path_name(cursor)
     cursor.expect("AS")
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
     resources = _resources(cursor) if cursor.accept("USING") else ()
     return CreateFunction(
-        path, class_name, language, resources, with_options(cursor), opening.temporary,
-        opening.system, unless, cursor.span_from(opening.start),
+        path, class_name, language, resources, with_options(cursor), modifiers.temporary,
+        modifiers.system, if_not_exists_, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
@@ -645,8 +659,8 @@ def _resources(cursor: QueryCursor) -> tuple[Resource, ...]:
             return tuple(found)
 
 
-def _model(cursor: QueryCursor, opening: Opening) -> Statement:
-    unless = if_not_exists(cursor)
+def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
+    if_not_exists_ = if_not_exists(cursor)
     found = CreateModel(
         path=path_name(cursor),
         input=columns(cursor) if cursor.accept("INPUT") else (),
@@ -654,16 +668,16 @@ def _model(cursor: QueryCursor, opening: Opening) -> Statement:
         comment=comment(cursor),
         options=with_options(cursor),
         query=query(cursor) if cursor.accept("AS") else None,
-        temporary=opening.temporary,
-        if_not_exists=unless,
-        span=cursor.span_from(opening.start),
+        temporary=modifiers.temporary,
+        if_not_exists=if_not_exists_,
+        span=cursor.span_from(modifiers.start),
     )
     check_model(found)
     return found
 
 
-#: The word behind CREATE -> how to read what follows it.
-CREATIONS: dict[str, Callable[[QueryCursor, Opening], Statement]] = {
+#: Keyword after CREATE -> parser of what follows it.
+CREATIONS: dict[str, Callable[[QueryCursor, CreateModifiers], Statement]] = {
     "TABLE":        _table,
     "MATERIALIZED": _materialized_table,
     "VIEW":         _view,
@@ -678,7 +692,7 @@ CREATIONS: dict[str, Callable[[QueryCursor, Opening], Statement]] = {
 
 
 def kind_of(cursor: QueryCursor) -> ObjectKind:
-    """The kind of object whose words come next."""
+    """Parse the keywords of a kind of object."""
     for kind in ObjectKind:
         if cursor.accept(*kind.value.split()):
             return kind
@@ -686,55 +700,55 @@ def kind_of(cursor: QueryCursor) -> ObjectKind:
 
 
 def drop(cursor: QueryCursor) -> Statement:
-    """A statement that begins with DROP."""
+    """Parse a DROP statement."""
     start = cursor.expect("DROP").start
     temporary = cursor.accept("TEMPORARY")
     system = cursor.accept("SYSTEM")
     place = cursor.token
     kind = kind_of(cursor)
     if temporary and kind == ObjectKind.MATERIALIZED_TABLE:
-        raise cursor.fail("no materialized table is temporary", span=place.span)
+        raise cursor.fail("a materialized table cannot be temporary", span=place.span)
     if system and kind != ObjectKind.FUNCTION:
-        raise cursor.fail("only functions belong to the system", span=place.span)
-    if_there = if_exists(cursor)
+        raise cursor.fail("SYSTEM applies only to functions", span=place.span)
+    if_exists_ = if_exists(cursor)
     path = path_name(cursor)
     cascade = False
     if kind == ObjectKind.DATABASE:
         cascade = cursor.accept("CASCADE")
         if not cascade:
             cursor.accept("RESTRICT")
-    return Drop(kind, path, temporary, system, if_there, cascade, cursor.span_from(start))
+    return Drop(kind, path, temporary, system, if_exists_, cascade, cursor.span_from(start))
 
 
 # --- ALTER ----------------------------------------------------------------------------------------
 
 
 def alter(cursor: QueryCursor) -> Statement:
-    """A statement that begins with ALTER."""
+    """Parse an ALTER statement."""
     start = cursor.expect("ALTER").start
     if cursor.key in ("TEMPORARY", "FUNCTION"):
         return _alter_function(cursor, start)
     kind = kind_of(cursor)
-    if_there = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and if_exists(cursor)
+    if_exists_ = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and if_exists(cursor)
     path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
     change = CHANGES[kind].get(cursor.key)
     if change is None:
         raise refuse(cursor, f"a change of a {kind.value.lower()}")
     cursor.advance()
-    return Alter(kind, path, change(cursor), if_there, cursor.span_from(start))
+    return Alter(kind, path, change(cursor), if_exists_, cursor.span_from(start))
 
 
 def _alter_function(cursor: QueryCursor, start: int) -> Statement:
     temporary = cursor.accept("TEMPORARY")
     system = temporary and cursor.accept("SYSTEM")
     cursor.expect("FUNCTION")
-    if_there = if_exists(cursor)
+    if_exists_ = if_exists(cursor)
     path = path_name(cursor)
     cursor.expect("AS")
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
     span = cursor.span_from(start)
-    return AlterFunction(path, class_name, language, temporary, system, if_there, span)
+    return AlterFunction(path, class_name, language, temporary, system, if_exists_, span)
 
 
 # ------------------------------------------------------------------------------------- changes
@@ -770,9 +784,9 @@ def _as_query(cursor: QueryCursor) -> Change:
 
 
 def _add(cursor: QueryCursor) -> Change:
-    unless = if_not_exists(cursor)
-    if unless or cursor.key == "PARTITION":
-        return _add_partitions(cursor, if_not_exists=unless)
+    if_not_exists_ = if_not_exists(cursor)
+    if if_not_exists_ or cursor.key == "PARTITION":
+        return _add_partitions(cursor, if_not_exists=if_not_exists_)
     if cursor.accept("DISTRIBUTION"):
         return AddElements(distribution=distribution(cursor))
     found = placed_elements(cursor)
@@ -797,12 +811,12 @@ def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> Change:
 
 
 def _drop(cursor: QueryCursor) -> Change:
-    if_there = if_exists(cursor)
-    if if_there or cursor.key == "PARTITION":
+    if_exists_ = if_exists(cursor)
+    if if_exists_ or cursor.key == "PARTITION":
         found = [partition(cursor)]
         while cursor.accept(","):
             found.append(partition(cursor))
-        return DropPartitions(tuple(found), if_there)
+        return DropPartitions(tuple(found), if_exists_)
     if cursor.accept("PRIMARY", "KEY"):
         return DropPrimaryKey()
     if cursor.accept("CONSTRAINT"):
@@ -841,7 +855,7 @@ OF_TABLE: Changes = {
 }  # fmt: skip
 
 
-#: Kind of object -> first word of a change -> how to read what follows it.
+#: Kind of object -> first keyword of a change -> parser of what follows it.
 CHANGES: dict[ObjectKind, Changes] = {
     ObjectKind.TABLE: OF_TABLE,
     ObjectKind.VIEW: {"RENAME": _rename_to, "AS": _as_query},

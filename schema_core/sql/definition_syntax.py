@@ -1,7 +1,7 @@
-"""What definitions are made of, as written: columns, constraints, options, and changes of them.
+"""Syntax trees of the parts of definitions: columns, constraints, options, and changes of them.
 
-The nodes of `statement_syntax` are built from these. Names of columns are `syntax.Name` nodes: a
-path of several parts is read, and refused with its place by whoever looks it up.
+The nodes of `statement_syntax` consist of these. Names of columns are `syntax.Name` nodes of any
+number of parts, so that a path is refused with its span when it is looked up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from schema_core.text import Span
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """``'key' = 'value'`` in a WITH clause. A key may be repeated; the last one counts."""
+    """``'key' = 'value'`` in a WITH clause. The last value of a repeated key counts."""
 
     key: str
     value: str
@@ -29,7 +29,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class PhysicalColumn:
-    """``name type [NOT NULL] [COMMENT 'text']``; a constraint behind it stands in the table's.
+    """``name type [NOT NULL] [COMMENT 'text']``; its constraint is one of the table's.
 
     ``NOT NULL`` is part of the type.
     """
@@ -67,7 +67,7 @@ Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """``WATERMARK FOR column AS expression``; the column is a path where a field was named."""
+    """``WATERMARK FOR column AS expression``; the column is a path if it names a field."""
 
     column: Name
     expression: Expression
@@ -76,7 +76,7 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A PRIMARY KEY or UNIQUE constraint; `enforced` is None where nothing was said."""
+    """A PRIMARY KEY or UNIQUE constraint; `enforced` is None if unspecified."""
 
     kind: str
     columns: tuple[Name, ...]
@@ -87,7 +87,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN where none was said."""
+    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN if unspecified."""
 
     kind: str = "UNKNOWN"
     keys: tuple[Name, ...] = ()
@@ -97,7 +97,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class LikeOption:
-    """``INCLUDING GENERATED``: a strategy and the feature it is for."""
+    """``INCLUDING GENERATED``: a strategy and the feature that it applies to."""
 
     strategy: str
     feature: str
@@ -115,9 +115,9 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What stands in the parentheses behind the name of a table.
+    """The elements in the parentheses after the name of a table.
 
-    `names` are set instead of columns where only names were listed (CREATE TABLE ... AS SELECT).
+    `names` are set instead of columns if only names are listed (CREATE TABLE ... AS SELECT).
     """
 
     columns: tuple[Column, ...] = ()
@@ -129,7 +129,7 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """``PARTITION (a = 'x', b) WITH (...)``; the value of a key may be left out where allowed."""
+    """``PARTITION (a = 'x', b) WITH (...)``; the value of a key is optional in some statements."""
 
     values: tuple[tuple[str, str | None], ...]
     options: tuple[Option, ...] = ()
@@ -138,7 +138,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """``JAR 'path'`` behind USING."""
+    """``JAR 'path'`` after USING."""
 
     kind: str
     path: str
@@ -182,7 +182,7 @@ class ResetOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlacedColumn:
-    """A column of ADD or MODIFY and where it goes: ``FIRST``, ``AFTER column``, or unsaid."""
+    """A column of ADD or MODIFY and its position: ``FIRST``, ``AFTER column``, or unspecified."""
 
     column: Column
     name: Name
@@ -192,7 +192,7 @@ class PlacedColumn:
 
 @dataclass(frozen=True, slots=True)
 class AddElements:
-    """``ADD`` columns, a watermark, constraints or a distribution; in parentheses several."""
+    """``ADD`` columns, a watermark, constraints or a distribution; several in parentheses."""
 
     columns: tuple[PlacedColumn, ...] = ()
     watermark: Watermark | None = None
@@ -297,7 +297,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """``REFRESH [PARTITION (...)]`` a materialized table now."""
+    """``REFRESH [PARTITION (...)]`` a materialized table."""
 
     partition: Partition | None = None
 

@@ -1,12 +1,12 @@
-"""The grammar of expressions: operators by precedence, operands, calls and special forms.
+"""Grammar of expressions: operators by precedence, operands, calls and special forms.
 
-Operands and operators are stacked and joined when an operator comes that binds less (as Calcite's
-parser does), so that one frame of Python reads a whole chain of operators: ``a OR b OR ...`` may
-have thousands. What counts as nesting, for the budget of 64 levels, is the depth of the tree to
-the right: brackets, arguments, right operands.
+Operands and operators are pushed on stacks and reduced when an operator of lower precedence follows
+(as in Calcite's parser), so that one Python frame parses a whole chain of operators: ``a OR b OR
+...`` may have thousands. Nesting, which is limited to 64 levels, is the depth of the tree to the
+right: brackets, arguments, right operands.
 
-The powers are Calcite's: ``||`` binds like ``*``, all comparisons bind alike and to the left, IS
-binds less than they do, NOT less than IS.
+The precedences are Calcite's: ``||`` equals ``*``, all comparisons are equal and left-associative,
+IS is lower than they are, NOT lower than IS.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class QueryCursor(SqlCursor):
     """A cursor over SQL that can parse sub-queries.
 
     `parse_query` parses the query at the cursor or, given its first operand, the rest of it. It
-    connects the grammar of expressions with that of queries, which is built on it.
+    connects the grammar of expressions with that of queries, which depends on it.
     """
 
     __slots__ = ("parse_query",)
@@ -74,8 +74,8 @@ QueryParser: TypeAlias = "Callable[[QueryCursor, Subquery | None], Query]"
 class Pending(NamedTuple):
     """An operator that waits for its last operand.
 
-    `right` is how tightly it holds that operand, `arity` how many operands it takes in all;
-    `start` is where it begins if it is a prefix.
+    `right` is its precedence to the right, `arity` its number of operands; `start` is the offset of
+    a prefix operator.
     """
 
     right: int
@@ -86,7 +86,7 @@ class Pending(NamedTuple):
 
 
 class Operands:
-    """What has been read of a chain of operators: operands, where each begins, and operators."""
+    """The stacks of a chain of operators: operands, their offsets, and pending operators."""
 
     __slots__ = ("cursor", "is_bound", "pending", "starts", "values")
 
@@ -98,7 +98,7 @@ class Operands:
         self.pending: list[Pending] = []
 
     def join(self, left: int, most: int = MAX_TEXT) -> None:
-        """Build the calls of the operators that hold on tighter than `left`, at most so many."""
+        """Reduce pending operators of a higher precedence than `left`, at most `most` of them."""
         pending = self.pending
         if not pending or pending[-1].right <= left:
             return
@@ -115,7 +115,7 @@ class Operands:
             starts.append(start)
 
     def wrap(self, name: str, *more: Expression, symbol: str | None = None) -> None:
-        """Make the last operand the first argument of a call."""
+        """Replace the last operand by a call with it as the first argument."""
         stop = self.cursor.tokens[self.cursor.index - 1].stop
         span = Span(self.starts[-1], stop)
         self.values[-1] = Call(name, (self.values[-1], *more), (), symbol, span=span)
@@ -124,7 +124,7 @@ class Operands:
 def _call(
     name: str, arguments: tuple[Expression, ...], symbol: str | None, span: Span
 ) -> Expression:
-    """The call of an operator; a sign before a number belongs to the number."""
+    """Return the call of an operator; a sign before a number becomes part of the number."""
     if name in ("-x", "+x"):
         value = arguments[0]
         if isinstance(value, Literal) and value.kind in _SIGNED:
@@ -136,12 +136,12 @@ _SIGNED = (LiteralKind.EXACT, LiteralKind.APPROXIMATE)
 
 
 def expression(cursor: QueryCursor, *, is_bound: bool = False) -> Expression:
-    """The expression at the cursor, up to the first token that cannot belong to it.
+    """Parse an expression, up to the first token that cannot belong to it.
 
-    As the lower bound of a BETWEEN (`is_bound`) it ends at AND and holds no BETWEEN of its own.
+    The lower bound of a BETWEEN (`is_bound`) ends at AND and cannot contain BETWEEN.
 
     Raises:
-        ParseError: with the start of the first token that does not fit.
+        ParseError: at the first token that does not fit.
     """
     tokens = cursor.tokens
     token = tokens[cursor.index]
@@ -157,7 +157,7 @@ def expression(cursor: QueryCursor, *, is_bound: bool = False) -> Expression:
 
 
 def _chain(stack: Operands) -> Expression:
-    """Operators and operands in turn, until a token is neither; the first may be there already."""
+    """Parse operators and operands alternately; the first operand may be on the stack already."""
     cursor, tokens = stack.cursor, stack.cursor.tokens
     if not stack.values:
         _operand(stack)
@@ -172,10 +172,10 @@ def _chain(stack: Operands) -> Expression:
 
 
 def _operand(stack: Operands) -> None:
-    """Signs and NOT, and the operand behind them.
+    """Parse signs and NOT, and the operand after them.
 
-    The operators that wait for it are levels of nesting above it, for its tree stands below
-    theirs; parentheses alone make no tree, so they count only where no operator waits.
+    Pending operators count as levels of nesting, because the operand becomes part of their trees.
+    Parentheses alone add no level to the tree, so they count only without a pending operator.
     """
     cursor, pending = stack.cursor, stack.pending
     token = cursor.tokens[cursor.index]
@@ -193,7 +193,7 @@ def _operand(stack: Operands) -> None:
 
 
 def inner(cursor: QueryCursor) -> Expression:
-    """An expression one level deeper: between brackets or among arguments."""
+    """Parse an expression one level deeper: between brackets or among arguments."""
     cursor.descend()
     found = expression(cursor)
     cursor.depth -= 1
@@ -215,10 +215,10 @@ def _push_prefix(stack: Operands, name: str, right: int) -> None:
 
 
 class Infix(NamedTuple):
-    """An operator behind an operand: how tightly it holds its neighbours, and how it is read.
+    """An operator after an operand: its precedences and its parser.
 
-    `read` gives True when an operand must follow, False when the operator ended with itself, and
-    None when the word is none of the expression.
+    `read` returns True if an operand must follow, False if the operator is complete, and None if
+    the keyword does not belong to the expression.
     """
 
     left: int
@@ -228,7 +228,7 @@ class Infix(NamedTuple):
 
 
 def _binary(stack: Operands, operator: Infix) -> bool:
-    """``a + b``."""
+    """Parse ``a + b``."""
     stack.join(operator.left)
     stack.cursor.index += 1
     stack.pending.append(Pending(operator.right, operator.name, 2))
@@ -236,12 +236,12 @@ def _binary(stack: Operands, operator: Infix) -> bool:
 
 
 def _and(stack: Operands, operator: Infix) -> bool | None:
-    """AND, which also ends the lower bound of a BETWEEN."""
+    """Parse AND, which also ends the lower bound of a BETWEEN."""
     return None if stack.is_bound else _binary(stack, operator)
 
 
 def _comparison(stack: Operands, operator: Infix) -> bool:
-    """``a = b``, or ``a = SOME (..)`` over a list or a query, which binds like IN."""
+    """Parse ``a = b``, or ``a = SOME (..)``, which has the precedence of IN."""
     cursor = stack.cursor
     quantifier = cursor.peek().key
     if quantifier not in QUANTIFIERS or cursor.peek(2).key != "(":
@@ -253,11 +253,11 @@ def _comparison(stack: Operands, operator: Infix) -> bool:
     return False
 
 
-#: ANY and SOME are one.
+#: Quantifier -> canonical quantifier; ANY is a synonym of SOME.
 QUANTIFIERS = {"SOME": "SOME", "ANY": "SOME", "ALL": "ALL"}
 
 
-#: Words behind IS or IS NOT -> the rest of the name of the test.
+#: Keywords after IS or IS NOT -> name of the test.
 TESTS = {
     ("NULL",): "NULL",
     ("TRUE",): "TRUE",
@@ -272,7 +272,7 @@ TESTS = {
 
 
 def _is(stack: Operands, operator: Infix) -> bool:
-    """``IS [NOT] NULL`` and the other tests, and ``IS [NOT] DISTINCT FROM``."""
+    """Parse ``IS [NOT] NULL`` and the other tests, and ``IS [NOT] DISTINCT FROM``."""
     cursor = stack.cursor
     words = 2 if cursor.peek().key == "NOT" else 1
     name = "IS NOT" if words == 2 else "IS"
@@ -289,7 +289,7 @@ def _is(stack: Operands, operator: Infix) -> bool:
 
 
 def _not(stack: Operands, operator: Infix) -> bool | None:
-    """``NOT IN``, ``NOT LIKE`` and their like."""
+    """Parse ``NOT IN``, ``NOT LIKE`` and the other negated operators."""
     negated = NEGATED.get(stack.cursor.peek().key)
     if negated is None:
         return None
@@ -298,10 +298,10 @@ def _not(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _between(stack: Operands, operator: Infix) -> bool:
-    """``a BETWEEN b AND c``, where `b` is all that stands before AND."""
+    """Parse ``a BETWEEN b AND c``, where `b` is everything before AND."""
     cursor, pending = stack.cursor, stack.pending
     if stack.is_bound or any(one.name in LIKES for one in pending):
-        raise cursor.fail("a BETWEEN in an operand of another operator needs parentheses")
+        raise cursor.fail("a BETWEEN within an operand requires parentheses")
     stack.join(operator.left)
     cursor.index += 1
     symbol = "SYMMETRIC" if cursor.key == "SYMMETRIC" else "ASYMMETRIC"
@@ -323,9 +323,9 @@ LIKES = frozenset({"LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO"})
 
 
 def _like(stack: Operands, operator: Infix) -> bool:
-    """``a LIKE b``, to the right: ``a LIKE (b LIKE c)``; and ``SIMILAR TO``.
+    """Parse ``a LIKE b``, which is right-associative, and ``SIMILAR TO``.
 
-    In the upper bound of a BETWEEN it must end with that bound, so it holds on as tightly.
+    In the upper bound of a BETWEEN it ends with that bound, so it has the same precedence.
     """
     cursor, pending = stack.cursor, stack.pending
     stack.join(operator.left)
@@ -338,7 +338,7 @@ def _like(stack: Operands, operator: Infix) -> bool:
 
 
 def _escape(stack: Operands, operator: Infix) -> bool | None:
-    """The third operand of LIKE and SIMILAR TO: a simple one, and not within another's."""
+    """Parse the third operand of LIKE and SIMILAR TO, which is simple and not nested."""
     cursor, pending = stack.cursor, stack.pending
     stack.join(operator.left)
     if pending and pending[-1].name in LIKES and pending[-1].arity == 3:
@@ -353,7 +353,7 @@ def _escape(stack: Operands, operator: Infix) -> bool | None:
 
 
 def _in(stack: Operands, operator: Infix) -> bool:
-    """``a IN (b, c)`` or ``a IN (SELECT ..)``."""
+    """Parse ``a IN (b, c)`` or ``a IN (SELECT ..)``."""
     stack.join(operator.left)
     stack.cursor.index += 1
     if stack.cursor.key != "(":
@@ -364,14 +364,14 @@ def _in(stack: Operands, operator: Infix) -> bool:
 
 
 def _end_list(cursor: QueryCursor) -> None:
-    """Refuse operators that would take the list of IN for their operand, as Flink's parser does."""
+    """Refuse operators that would take the list of IN as their operand, as Flink's parser does."""
     key = cursor.peek().key if cursor.key == "NOT" else cursor.key
     if key in INFIX and INFIX[key].left > 32:
         raise refuse(cursor, "a test in parentheses before")
 
 
 def _element(stack: Operands, operator: Infix) -> bool:
-    """``a[1]``."""
+    """Parse ``a[1]``."""
     cursor = stack.cursor
     cursor.index += 1
     index = inner(cursor)
@@ -381,7 +381,7 @@ def _element(stack: Operands, operator: Infix) -> bool:
 
 
 def _field(stack: Operands, operator: Infix) -> bool:
-    """``f(a).b``: the field of a value that is no plain name."""
+    """Parse ``f(a).b``: a field of a value that is not a plain name."""
     cursor = stack.cursor
     cursor.index += 1
     token = cursor.token
@@ -389,11 +389,11 @@ def _field(stack: Operands, operator: Infix) -> bool:
     return False
 
 
-#: Key -> (name, how tightly it holds what follows).
+#: Key -> (name, precedence to the right).
 PREFIX: Mapping[str, tuple[str, int]] = {"-": ("-x", 81), "+": ("+x", 81), "NOT": ("NOT", 27)}
 
 
-#: Key -> (power to the left, power to the right, name, how it is read).
+#: Key -> (precedence to the left, precedence to the right, name, parser).
 INFIX: Mapping[str, Infix] = {
     "[":          Infix(100, 101, "[]",          _element),
     ".":          Infix(100, 101, ".",           _field),
@@ -422,7 +422,7 @@ INFIX: Mapping[str, Infix] = {
 }  # fmt: skip
 
 
-#: Key behind NOT -> as above.
+#: Key after NOT -> as above.
 NEGATED: Mapping[str, Infix] = {
     key: operator._replace(name=f"NOT {operator.name}")
     for key, operator in INFIX.items()
@@ -446,7 +446,7 @@ def _nothing(cursor: QueryCursor) -> Expression:
 
 
 def parenthesis(cursor: QueryCursor) -> Expression:
-    """``(a)``, the row ``(a, b)``, a query, or ``(a - b) DAY``: an interval between two times."""
+    """Parse ``(a)``, the row ``(a, b)``, a query, or the interval ``(a - b) DAY``."""
     start = cursor.tokens[cursor.index].start
     cursor.index += 1
     cursor.descend()
@@ -463,7 +463,7 @@ def parenthesis(cursor: QueryCursor) -> Expression:
 
 
 def _query_or_expression(cursor: QueryCursor) -> Expression:
-    """A query or an expression; one in parentheses may be the first part of a longer query."""
+    """Parse a query or an expression; a query in parentheses may be the start of a longer one."""
     start = cursor.token.start
     if cursor.key in QUERY:
         return Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
@@ -474,7 +474,7 @@ def _query_or_expression(cursor: QueryCursor) -> Expression:
 
 
 def _row(cursor: QueryCursor, found: list[Expression], start: int) -> Call:
-    """The rest of a row, from a comma or its closing parenthesis."""
+    """Parse the rest of a row, from a comma or its closing parenthesis."""
     while cursor.key == ",":
         cursor.index += 1
         found.append(expression(cursor))
@@ -483,10 +483,10 @@ def _row(cursor: QueryCursor, found: list[Expression], start: int) -> Call:
 
 
 def _difference(cursor: QueryCursor, value: Expression, start: int) -> Expression:
-    """``(a - b) DAY TO SECOND``; anything but a difference is refused."""
+    """Parse ``(a - b) DAY TO SECOND``; only a difference is accepted."""
     if not isinstance(value, Call) or value.name != "-":
         raise cursor.fail(
-            "only a difference of two points in time can be an interval",
+            "an interval requires the difference of two datetimes",
             span=cursor.span_from(start),
         )
     unit = _interval_unit(cursor)
@@ -499,7 +499,7 @@ def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> TypeName:
 
 
 def items(cursor: QueryCursor) -> tuple[Expression, ...]:
-    """What stands in the parentheses of IN, ANY, ALL: expressions, or one query."""
+    """Parse the parentheses of IN, ANY and ALL: expressions, or one query."""
     cursor.expect("(")
     cursor.descend()
     found = [_query_or_expression(cursor)]
@@ -512,20 +512,20 @@ def items(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 
 def _exists(cursor: QueryCursor) -> Expression:
-    """``EXISTS (SELECT ..)``."""
+    """Parse ``EXISTS (SELECT ..)``."""
     start = cursor.advance().start
     cursor.expect("(")
     cursor.descend()
     query = _query_or_expression(cursor)
     if not isinstance(query, Subquery):
-        raise cursor.fail("EXISTS takes a query", span=query.span)
+        raise cursor.fail("EXISTS requires a query", span=query.span)
     cursor.expect(")")
     cursor.depth -= 1
     return Call("EXISTS", (query,), span=cursor.span_from(start))
 
 
 def _row_constructor(cursor: QueryCursor) -> Expression:
-    """``ROW(a, b)``, of at least one field."""
+    """Parse ``ROW(a, b)``, which has at least one field."""
     start = cursor.advance().start
     cursor.expect("(")
     cursor.descend()
@@ -535,15 +535,15 @@ def _row_constructor(cursor: QueryCursor) -> Expression:
 
 
 def _period(cursor: QueryCursor) -> Expression:
-    """``PERIOD(a, b)``, which is a row of two."""
+    """Parse ``PERIOD(a, b)``, which is a row of two fields."""
     found = _row_constructor(cursor)
     if isinstance(found, Call) and len(found.arguments) == 2:
         return found
-    raise cursor.fail("a PERIOD has a start and an end", span=found.span)
+    raise cursor.fail("PERIOD requires a start and an end", span=found.span)
 
 
 def _collected(cursor: QueryCursor, keyword: str) -> Expression:
-    """``ARRAY(SELECT ..)``, the query in one pair of parentheses or in several."""
+    """Parse ``ARRAY(SELECT ..)``, with one or more pairs of parentheses."""
     start = cursor.advance().start
     ahead = 1
     while cursor.peek(ahead).key == "(":
@@ -551,12 +551,12 @@ def _collected(cursor: QueryCursor, keyword: str) -> Expression:
     found = items(cursor) if cursor.peek(ahead).key in QUERY else ()
     span = cursor.span_from(start)
     if len(found) != 1 or not isinstance(found[0], Subquery):
-        raise cursor.fail(f"the values of {keyword} stand in brackets", span=span)
+        raise cursor.fail(f"{keyword} requires its elements in brackets, or a query", span=span)
     return Call(f"{keyword} QUERY", found, span=span)
 
 
 def _collection(least: int, cursor: QueryCursor) -> Expression:
-    """``ARRAY[a, b]`` or ``ARRAY(SELECT ..)``."""
+    """Parse ``ARRAY[a, b]`` or ``ARRAY(SELECT ..)``."""
     token = cursor.tokens[cursor.index]
     follower = cursor.peek().key
     if follower == "(":
@@ -580,7 +580,7 @@ def _collection(least: int, cursor: QueryCursor) -> Expression:
 
 
 def _case(cursor: QueryCursor) -> Expression:
-    """``CASE WHEN a THEN b ELSE c END``; a simple CASE becomes a searched one, as in Flink."""
+    """Parse ``CASE WHEN a THEN b ELSE c END``; a simple CASE becomes a searched one."""
     start = cursor.advance().start
     cursor.descend()
     value = None if cursor.key == "WHEN" else expression(cursor)
@@ -594,10 +594,10 @@ def _case(cursor: QueryCursor) -> Expression:
         raise refuse(cursor, "WHEN")
     if isinstance(value, Call) and len(found) // 2 * _size(value) > MAX_COPIES:
         raise cursor.fail(
-            "a simple CASE repeats its value too often",
+            "the value of a simple CASE is too large for its number of branches",
             span=value.span,
             code="too-deep",
-            hint="name the value in a column of its own",
+            hint="compute the value in a column of a sub-query",
         )
     if cursor.key == "ELSE":
         cursor.index += 1
@@ -609,12 +609,12 @@ def _case(cursor: QueryCursor) -> Expression:
     return Call("CASE", tuple(found), span=cursor.span_from(start))
 
 
-#: How many nodes the conditions of a simple CASE may repeat: each repeats the whole value.
+#: Maximum number of nodes that the conditions of a simple CASE may repeat.
 MAX_COPIES = 10_000
 
 
 def _size(node: Expression) -> int:
-    """How many nodes a tree has; beyond `MAX_COPIES` it stops counting."""
+    """Return the number of nodes of a tree, counted up to `MAX_COPIES`."""
     waiting, count = [node], 0
     while waiting and count <= MAX_COPIES:
         one = waiting.pop()
@@ -625,7 +625,7 @@ def _size(node: Expression) -> int:
 
 
 def _condition(cursor: QueryCursor, value: Expression | None) -> Expression:
-    """What stands behind WHEN: a condition, or values that the `value` is compared with."""
+    """Parse what follows WHEN: a condition, or operands that the `value` is compared with."""
     first = expression(cursor)
     if value is None:
         return first
@@ -645,7 +645,7 @@ def _word_literal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
 
 
 def _temporal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
-    """``DATE '2024-02-29'``, or the call of a function of that name."""
+    """Parse ``DATE '2024-02-29'``, or the call of a function of that name."""
     token = cursor.tokens[cursor.index]
     if cursor.peek().key == "(":
         cursor.index += 1
@@ -658,7 +658,7 @@ def _temporal(kind: LiteralKind, cursor: QueryCursor) -> Expression:
 
 
 def _braced(kind: LiteralKind, cursor: QueryCursor) -> Expression:
-    """``{d '2024-02-29'}``, the form of ODBC."""
+    """Parse ``{d '2024-02-29'}``, the form of ODBC."""
     start = cursor.advance().start
     found = literals.temporal(cursor, kind, start, None)
     cursor.expect("}")
@@ -666,7 +666,7 @@ def _braced(kind: LiteralKind, cursor: QueryCursor) -> Expression:
 
 
 def _interval(cursor: QueryCursor) -> Expression:
-    """``INTERVAL '5' DAY``, or with a value instead of a text: ``INTERVAL a DAY``."""
+    """Parse ``INTERVAL '5' DAY``, or ``INTERVAL a DAY`` with a value instead of a literal."""
     start = cursor.advance().start
     sign = cursor.advance().key if cursor.key in ("-", "+") else ""
     if cursor.token.kind == "string":
@@ -680,7 +680,7 @@ def _interval(cursor: QueryCursor) -> Expression:
         value = inner(cursor)
         cursor.expect(")")
     elif token.key == "PI" and cursor.peek().key != ".":
-        value = bare(cursor.advance())
+        value = call_without_parentheses(cursor.advance())
     else:
         value = Name(path(cursor), cursor.span_from(token.start))
     if sign == "-":
@@ -690,7 +690,7 @@ def _interval(cursor: QueryCursor) -> Expression:
 
 
 def atom(cursor: QueryCursor) -> Expression:
-    """An operand without operators, and none in parentheses either."""
+    """Parse an operand without operators and parentheses."""
     token = cursor.token
     if token.key in ("-", "+") and cursor.peek().kind in literals.NUMBERS:
         cursor.index += 1
@@ -706,7 +706,7 @@ def atom(cursor: QueryCursor) -> Expression:
 
 
 def named(cursor: QueryCursor) -> Expression:
-    """A column or path, or the call of a function by such a name."""
+    """Parse a column, a path, or a function call."""
     tokens = cursor.tokens
     token = tokens[cursor.index]
     cursor.index += 1
@@ -715,7 +715,7 @@ def named(cursor: QueryCursor) -> Expression:
         return called(cursor, (token.value,), token.key)
     if follower != ".":
         if token.key == "PI":
-            return bare(token)
+            return call_without_parentheses(token)
         return Name((token.value,), token.span)
     parts = [token.value]
     while tokens[cursor.index].key == ".":
@@ -726,20 +726,20 @@ def named(cursor: QueryCursor) -> Expression:
     return Name(tuple(parts), cursor.span_from(token.start))
 
 
-#: The steering word of a function that was written without parentheses.
+#: The `symbol` of a function that was written without parentheses.
 BARE = "BARE"
 
 
-def bare(token: Token) -> Call:
-    """The call of a function by its word alone, which names a column of a query as written."""
+def call_without_parentheses(token: Token) -> Call:
+    """Return the call of a function without parentheses, whose word names a column of a query."""
     return Call(token.key, symbol=BARE, word=token.value, span=token.span)
 
 
 def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
-    """The call of the function with that name, at its opening parenthesis.
+    """Parse the arguments of a function call, from the opening parenthesis.
 
-    `key` is the word in capitals, or empty for a name in back-ticks or several parts. The name is
-    kept as it was written, unless that is one in capitals or a reserved word.
+    `key` is the name in upper case, or empty for a quoted name or a path. The name is kept as
+    written unless it is in upper case or reserved.
     """
     start = cursor.tokens[cursor.index - 1].start
     if len(parts) > 1:
@@ -765,12 +765,12 @@ def called(cursor: QueryCursor, parts: tuple[str, ...], key: str) -> Call:
     as_written = () if is_known or parts[0] == key else parts
     call = Call(name, found, as_written, symbol, span=cursor.span_from(start))
     if form is None and cursor.key in SUFFIXES:
-        return dressed(cursor, call)
+        return with_suffixes(cursor, call)
     return call
 
 
 def arguments(cursor: QueryCursor) -> tuple[Expression, ...]:
-    """The arguments of a call up to its closing parenthesis; there is at least one."""
+    """Parse one or more arguments of a call, up to its closing parenthesis."""
     if cursor.key == "*" and cursor.peek().key == ")":
         return (Star(span=cursor.advance().span),)
     found = [argument(cursor)]
@@ -781,7 +781,7 @@ def arguments(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 
 def argument(cursor: QueryCursor) -> Expression:
-    """One argument: an expression, ``name => value``, DEFAULT, a table, a model or a query."""
+    """Parse an argument: an expression, ``name => value``, DEFAULT, a table or a model."""
     token = cursor.tokens[cursor.index]
     is_named = token.kind in ("word", "name") and cursor.peek().key == "=>"
     if is_named:
@@ -796,7 +796,7 @@ def argument(cursor: QueryCursor) -> Expression:
 
 
 def _keyed(cursor: QueryCursor, table: Subquery) -> Expression:
-    """``(SELECT ...) PARTITION BY a``: a query as the argument of a table function."""
+    """Parse the keys of ``(SELECT ...) PARTITION BY a``, an argument of a table function."""
     start = table.span.start
     return Subquery(with_keys(cursor, table.query, start), cursor.span_from(start))
 
@@ -806,7 +806,7 @@ def _default(cursor: QueryCursor) -> Expression:
 
 
 def _model(cursor: QueryCursor) -> Expression | None:
-    """``MODEL m``; the word alone is a name."""
+    """Parse ``MODEL m``; MODEL without a name is an identifier."""
     if cursor.peek().kind not in ("word", "name"):
         return None
     start = cursor.advance().start
@@ -815,7 +815,7 @@ def _model(cursor: QueryCursor) -> Expression | None:
 
 
 def _table(cursor: QueryCursor) -> Expression:
-    """``TABLE t PARTITION BY a``, which the grammar of queries reads."""
+    """Parse ``TABLE t PARTITION BY a``."""
     start = cursor.token.start
     return Subquery(table_argument(cursor), cursor.span_from(start))
 
@@ -825,7 +825,7 @@ def _bare_query(cursor: QueryCursor) -> Expression:
     return Subquery(cursor.parse_query(cursor, None), cursor.span_from(start))
 
 
-#: Key at the start of an argument -> what reads it (None: it is an expression after all).
+#: Key at the start of an argument -> parser (None: parse an expression instead).
 ARGUMENTS: Mapping[str, Callable[[QueryCursor], Expression | None]] = {
     "DEFAULT": _default,
     "MODEL": _model,
@@ -837,7 +837,7 @@ ARGUMENTS: Mapping[str, Callable[[QueryCursor], Expression | None]] = {
 
 
 def reserved(cursor: QueryCursor) -> Expression:
-    """A reserved word: a function that may be called by it, or a mistake."""
+    """Parse a reserved word that is a function; all others are refused."""
     token = cursor.tokens[cursor.index]
     is_called = cursor.peek().key == "("
     if is_called and (token.key in CALLABLE or token.key in KNOWN or token.key in FORMS):
@@ -845,14 +845,14 @@ def reserved(cursor: QueryCursor) -> Expression:
         return called(cursor, (token.value,), token.key)
     if token.key in NILADIC and not is_called:
         cursor.index += 1
-        return bare(token)
+        return call_without_parentheses(token)
     raise refuse(cursor, "an expression")
 
 
 def begins_with_call(cursor: QueryCursor) -> bool:
-    """Whether CASE WHEN or the call of a function with plain arguments comes next.
+    """Return whether CASE WHEN or the call of a function with plain arguments follows.
 
-    In two places Flink's parser does not expect one and then refuses what follows it.
+    Flink's parser does not expect one in two places, and refuses what follows it.
     """
     token, ahead = cursor.token, 1
     while token.kind in ("word", "name") and cursor.peek(ahead).key == ".":
@@ -865,23 +865,23 @@ def begins_with_call(cursor: QueryCursor) -> bool:
 # --- tables as arguments --------------------------------------------------------------------------
 
 
-#: Set operators and how tightly they bind.
+#: Set operator -> precedence.
 OPERATORS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
 
 
 def continues_query(cursor: QueryCursor) -> bool:
-    """Whether the next token belongs to a query whose first operand stands before it."""
+    """Return whether the next token continues a query whose first operand precedes it."""
     return cursor.key in OPERATORS or cursor.key in ("ORDER", "LIMIT", "OFFSET", "FETCH")
 
 
 def table_argument(cursor: QueryCursor) -> Query:
-    """``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
+    """Parse ``TABLE t [PARTITION BY ...] [ORDER BY ...]`` among the arguments of a call."""
     start = cursor.token.start
     return with_keys(cursor, explicit_table(cursor), start)
 
 
 def with_keys(cursor: QueryCursor, table: Query, start: int) -> Query:
-    """The table of an argument with the keys behind it, if there are any."""
+    """Parse the keys of a table argument, if there are any."""
     partition_by = _table_keys(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     if not partition_by and not order_by:
@@ -890,7 +890,7 @@ def with_keys(cursor: QueryCursor, table: Query, start: int) -> Query:
 
 
 def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
-    """The keys behind PARTITION BY of a table argument, in parentheses or as a single one."""
+    """Parse the keys of PARTITION BY of a table argument, in parentheses or as a single one."""
     if not cursor.accept("("):
         return (expression(cursor),)
     keys = expressions(cursor)
@@ -899,7 +899,7 @@ def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 
 def expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
-    """One expression or more, with commas between them."""
+    """Parse one or more expressions separated by commas."""
     found = [expression(cursor)]
     while cursor.accept(","):
         found.append(expression(cursor))
@@ -907,21 +907,21 @@ def expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 
 def simple_name(cursor: QueryCursor) -> Name:
-    """A name of one part."""
+    """Parse a name of one part."""
     start = cursor.token.start
     name = identifier(cursor)
     return Name((name,), cursor.span_from(start))
 
 
 def path_name(cursor: QueryCursor) -> Name:
-    """A name of one part or more, such as that of a table."""
+    """Parse a name of one or more parts, such as that of a table."""
     start = cursor.token.start
     parts = path(cursor)
     return Name(parts, cursor.span_from(start))
 
 
 def explicit_table(cursor: QueryCursor) -> ExplicitTable:
-    """``TABLE t``."""
+    """Parse ``TABLE t``."""
     start = cursor.expect("TABLE").start
     return ExplicitTable(path_name(cursor), cursor.span_from(start))
 
@@ -929,12 +929,12 @@ def explicit_table(cursor: QueryCursor) -> ExplicitTable:
 # --- what follows the call of an aggregate --------------------------------------------------------
 
 
-#: Words that may follow a call and belong to it.
+#: Keywords after a call that belong to it.
 SUFFIXES = frozenset({"IGNORE", "RESPECT", "WITHIN", "FILTER", "OVER"})
 
 
-def dressed(cursor: QueryCursor, call: Call) -> Call:
-    """The call with all that is said behind it, in this order."""
+def with_suffixes(cursor: QueryCursor, call: Call) -> Call:
+    """Parse the clauses after a call, in their fixed order."""
     start = call.span.start
     for word in ("IGNORE", "RESPECT"):
         if cursor.accept(word, "NULLS"):
@@ -960,7 +960,7 @@ def _order(cursor: QueryCursor) -> tuple[SortKey, ...]:
 
 
 def sort_keys(cursor: QueryCursor) -> tuple[SortKey, ...]:
-    """What stands behind ORDER BY."""
+    """Parse the keys of ORDER BY."""
     found = [_sort_key(cursor)]
     while cursor.accept(","):
         found.append(_sort_key(cursor))
@@ -968,7 +968,7 @@ def sort_keys(cursor: QueryCursor) -> tuple[SortKey, ...]:
 
 
 def _sort_key(cursor: QueryCursor) -> SortKey:
-    """``a DESC NULLS LAST``."""
+    """Parse ``a DESC NULLS LAST``."""
     start = cursor.token.start
     value = inner(cursor)
     descending = cursor.accept("DESC")
@@ -983,7 +983,7 @@ def _sort_key(cursor: QueryCursor) -> SortKey:
 
 
 def window(cursor: QueryCursor) -> Window:
-    """The name of a window, or one in parentheses: behind OVER, or in a WINDOW clause."""
+    """Parse the name of a window, or a window in parentheses: after OVER, or in a WINDOW clause."""
     start = cursor.token.start
     if cursor.key != "(":
         name = identifier(cursor)
@@ -1010,7 +1010,7 @@ def _expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 
 def _frame(cursor: QueryCursor) -> Frame:
-    """``ROWS BETWEEN 1 PRECEDING AND CURRENT ROW``, or only its lower bound."""
+    """Parse ``ROWS BETWEEN 1 PRECEDING AND CURRENT ROW``, or only a lower bound."""
     unit = cursor.advance().key
     if not cursor.accept("BETWEEN"):
         return Frame(unit, _bound(cursor))
@@ -1020,7 +1020,7 @@ def _frame(cursor: QueryCursor) -> Frame:
 
 
 def _bound(cursor: QueryCursor) -> Call | Symbol:
-    """``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or an offset ``2 FOLLOWING``."""
+    """Parse ``CURRENT ROW``, ``UNBOUNDED PRECEDING`` or an offset ``2 FOLLOWING``."""
     start = cursor.token.start
     if cursor.accept("CURRENT", "ROW"):
         return Symbol("CURRENT ROW", cursor.span_from(start))
@@ -1045,7 +1045,7 @@ Arguments: TypeAlias = tuple[str, tuple[Expression, ...]]
 
 # ------------------------------------------------------------------------------ units of time
 
-#: Words that are units by themselves; any other word is the name of a unit, and printed quoted.
+#: Keywords that are units of time; any other word is the name of a unit and printed quoted.
 TIME_UNITS = frozenset(
     {
         "MILLENNIUM", "CENTURY", "DECADE", "YEAR", "ISOYEAR", "QUARTER", "MONTH", "WEEK", "DAY",
@@ -1059,7 +1059,7 @@ DAYS = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATUR
 
 
 def _time_unit(cursor: QueryCursor) -> Symbol:
-    """A unit as Flink prints it: ``DAY``, or a name of one in back-ticks."""
+    """Parse a unit of time: ``DAY``, or the name of a unit."""
     token = cursor.token
     if token.key == "WEEK" and cursor.peek().key == "(":
         cursor.index += 2
@@ -1075,20 +1075,20 @@ def _time_unit(cursor: QueryCursor) -> Symbol:
 
 
 def _extract(cursor: QueryCursor) -> Arguments:
-    """``EXTRACT(DAY FROM a)``."""
+    """Parse ``EXTRACT(DAY FROM a)``."""
     unit = _time_unit(cursor)
     cursor.expect("FROM")
     return "EXTRACT", (unit, expression(cursor))
 
 
 def _rounded(name: str, cursor: QueryCursor) -> Arguments:
-    """``FLOOR(a)`` and ``FLOOR(a TO DAY)``."""
+    """Parse ``FLOOR(a)`` and ``FLOOR(a TO DAY)``."""
     value = expression(cursor)
     return name, (value, _time_unit(cursor)) if cursor.accept("TO") else (value,)
 
 
 def _shifted(name: str, cursor: QueryCursor) -> Arguments:
-    """``TIMESTAMPADD(DAY, a, b)``."""
+    """Parse ``TIMESTAMPADD(DAY, a, b)``."""
     unit = _time_unit(cursor)
     cursor.expect(",")
     first = expression(cursor)
@@ -1100,14 +1100,14 @@ def _shifted(name: str, cursor: QueryCursor) -> Arguments:
 
 
 def _trim(cursor: QueryCursor) -> Arguments:
-    """``TRIM([BOTH | LEADING | TRAILING] [characters] [FROM] a)``."""
+    """Parse ``TRIM([BOTH | LEADING | TRAILING] [characters] [FROM] a)``."""
     token = cursor.token
-    is_said = token.key in ("BOTH", "LEADING", "TRAILING")
-    side = Symbol(cursor.advance().key if is_said else "BOTH", token.span)
+    has_side = token.key in ("BOTH", "LEADING", "TRAILING")
+    side = Symbol(cursor.advance().key if has_side else "BOTH", token.span)
     blank = Literal(LiteralKind.STRING, " ", span=token.span)
-    if is_said and cursor.accept("FROM"):
+    if has_side and cursor.accept("FROM"):
         return "TRIM", (side, blank, expression(cursor))
-    is_text = not is_said and begins_with_call(cursor)
+    is_text = not has_side and begins_with_call(cursor)
     first = expression(cursor)
     if not is_text and cursor.accept("FROM"):
         return "TRIM", (side, first, expression(cursor))
@@ -1115,7 +1115,7 @@ def _trim(cursor: QueryCursor) -> Arguments:
 
 
 def _position(cursor: QueryCursor) -> Arguments:
-    """``POSITION(a IN b [FROM 2])``."""
+    """Parse ``POSITION(a IN b [FROM 2])``."""
     found = [atom(cursor)]
     cursor.expect("IN")
     found.append(expression(cursor))
@@ -1125,7 +1125,7 @@ def _position(cursor: QueryCursor) -> Arguments:
 
 
 def _substring(cursor: QueryCursor) -> Arguments:
-    """``SUBSTRING(a FROM 1 [FOR 2])`` or with commas."""
+    """Parse ``SUBSTRING(a FROM 1 [FOR 2])``, also with commas."""
     found = [expression(cursor)]
     if not cursor.accept("FROM"):
         cursor.expect(",")
@@ -1136,7 +1136,7 @@ def _substring(cursor: QueryCursor) -> Arguments:
 
 
 def _overlay(cursor: QueryCursor) -> Arguments:
-    """``OVERLAY(a PLACING b FROM 1 [FOR 2])``."""
+    """Parse ``OVERLAY(a PLACING b FROM 1 [FOR 2])``."""
     found = [expression(cursor)]
     for word in ("PLACING", "FROM"):
         cursor.expect(word)
@@ -1147,9 +1147,9 @@ def _overlay(cursor: QueryCursor) -> Arguments:
 
 
 def _translate(name: str, cursor: QueryCursor) -> Arguments:
-    """``TRANSLATE(a USING utf8)``, which CONVERT may also be called, or with commas."""
+    """Parse ``TRANSLATE(a USING utf8)``, for which CONVERT is a synonym, also with commas."""
     if name == "CONVERT" and begins_with_call(cursor):
-        raise cursor.fail("CONVERT takes no call as its first argument")
+        raise cursor.fail("the first argument of CONVERT cannot begin with a call")
     value = expression(cursor)
     if cursor.accept("USING"):
         start = cursor.token.start
@@ -1160,7 +1160,7 @@ def _translate(name: str, cursor: QueryCursor) -> Arguments:
 
 
 def _cast(name: str, cursor: QueryCursor) -> Arguments:
-    """``CAST(a AS INT)``."""
+    """Parse ``CAST(a AS INT)``."""
     value = expression(cursor)
     cursor.expect("AS")
     return name, (value, cast_target(cursor))
@@ -1170,14 +1170,14 @@ def _cast(name: str, cursor: QueryCursor) -> Arguments:
 
 
 def _json_start(cursor: QueryCursor) -> list[Expression]:
-    """The document and the path in it."""
+    """Parse the document and the path of a JSON function."""
     document = expression(cursor)
     cursor.expect(",")
     return [document, expression(cursor)]
 
 
-def _said(cursor: QueryCursor, *choices: str) -> Symbol | None:
-    """The first of these groups of words that comes next, if any does."""
+def _accept(cursor: QueryCursor, *choices: str) -> Symbol | None:
+    """Parse the first of these sequences of keywords that follows, if any."""
     start = cursor.token.start
     for words in choices:
         if cursor.accept(*words.split()):
@@ -1185,16 +1185,16 @@ def _said(cursor: QueryCursor, *choices: str) -> Symbol | None:
     return None
 
 
-def _said_or(cursor: QueryCursor, default: str, *choices: str) -> Symbol:
-    """As `_said`, or the default."""
-    return _said(cursor, *choices) or Symbol(default, cursor.token.span)
+def _accept_or(cursor: QueryCursor, default: str, *choices: str) -> Symbol:
+    """Parse one of these sequences of keywords, or return the default."""
+    return _accept(cursor, *choices) or Symbol(default, cursor.token.span)
 
 
 def _json_exists(cursor: QueryCursor) -> Arguments:
     found = _json_start(cursor)
     words = ("TRUE", "FALSE", "UNKNOWN", "ERROR")
-    if said := _said(cursor, *(f"{word} ON ERROR" for word in words)):
-        found.append(said)
+    if symbol := _accept(cursor, *(f"{word} ON ERROR" for word in words)):
+        found.append(symbol)
     return "JSON_EXISTS", tuple(found)
 
 
@@ -1202,15 +1202,15 @@ EVENTS = ("EMPTY", "ERROR")
 
 
 def _json_value(cursor: QueryCursor) -> Arguments:
-    """``JSON_VALUE(a, path [RETURNING type] [NULL | ERROR | DEFAULT x ON EMPTY | ERROR] ...)``."""
+    """Parse ``JSON_VALUE(a, path [RETURNING type] [NULL | ERROR | DEFAULT x ON EMPTY] ..)``."""
     found = _json_start(cursor)
     if cursor.accept("RETURNING"):
         found.append(cast_target(cursor))
     choices = [f"{word} ON {event}" for word in ("NULL", "ERROR") for event in EVENTS]
     while True:
         start = cursor.token.start
-        if said := _said(cursor, *choices):
-            found.append(said)
+        if symbol := _accept(cursor, *choices):
+            found.append(symbol)
         elif cursor.accept("DEFAULT"):
             value = expression(cursor)
             cursor.expect("ON")
@@ -1222,7 +1222,7 @@ def _json_value(cursor: QueryCursor) -> Arguments:
             return "JSON_VALUE", tuple(found)
 
 
-#: How the wrapper may be written -> how it is printed.
+#: Wrapper clause as written -> as printed.
 WRAPPERS = {
     "WITHOUT ARRAY WRAPPER": "WITHOUT ARRAY WRAPPER",
     "WITHOUT WRAPPER": "WITHOUT ARRAY WRAPPER",
@@ -1236,17 +1236,17 @@ WRAPPERS = {
 
 
 def _json_query(cursor: QueryCursor) -> Arguments:
-    """``JSON_QUERY(a, path [RETURNING type] [wrapper] [.. ON EMPTY] [.. ON ERROR])``."""
+    """Parse ``JSON_QUERY(a, path [RETURNING type] [wrapper] [.. ON EMPTY] [.. ON ERROR])``."""
     found = _json_start(cursor)
     if cursor.accept("RETURNING"):
         found.append(cast_target(cursor))
-    wrapper = _said_or(cursor, "WITHOUT ARRAY WRAPPER", *WRAPPERS)
+    wrapper = _accept_or(cursor, "WITHOUT ARRAY WRAPPER", *WRAPPERS)
     found.append(Symbol(WRAPPERS[wrapper.word], wrapper.span))
     on = {event: Symbol(f"NULL ON {event}", cursor.token.span) for event in EVENTS}
     words = ("NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT")
     choices = [f"{word} ON {event}" for word in words for event in EVENTS]
-    while said := _said(cursor, *choices):
-        on[said.word.rpartition(" ")[2]] = said
+    while symbol := _accept(cursor, *choices):
+        on[symbol.word.rpartition(" ")[2]] = symbol
     return "JSON_QUERY", (*found, on["EMPTY"], on["ERROR"])
 
 
@@ -1254,7 +1254,7 @@ NULLS = ("NULL ON NULL", "ABSENT ON NULL")
 
 
 def _pair(cursor: QueryCursor) -> list[Expression]:
-    """``KEY a VALUE b``, ``a VALUE b`` or ``a: b``."""
+    """Parse ``KEY a VALUE b``, ``a VALUE b`` or ``a: b``."""
     cursor.accept("KEY")
     key = expression(cursor)
     if not cursor.accept(":"):
@@ -1263,38 +1263,38 @@ def _pair(cursor: QueryCursor) -> list[Expression]:
 
 
 def _json_object(cursor: QueryCursor) -> Arguments:
-    """``JSON_OBJECT([KEY 'a' VALUE b, ...] [ABSENT ON NULL])``."""
+    """Parse ``JSON_OBJECT([KEY 'a' VALUE b, ...] [ABSENT ON NULL])``."""
     found: list[Expression] = []
-    nulls = _said(cursor, *NULLS)
+    nulls = _accept(cursor, *NULLS)
     if nulls is None and cursor.key != ")":
         if cursor.key != "KEY" and begins_with_call(cursor):
-            raise cursor.fail("a key that begins with a call needs the word KEY")
+            raise cursor.fail("a key that begins with a call requires the keyword KEY")
         found += _pair(cursor)
         while cursor.accept(","):
             found += _pair(cursor)
-        nulls = _said(cursor, *NULLS)
+        nulls = _accept(cursor, *NULLS)
     return "JSON_OBJECT", (nulls or Symbol("NULL ON NULL", cursor.token.span), *found)
 
 
 def _json_array(cursor: QueryCursor) -> Arguments:
-    """``JSON_ARRAY([a, b] [NULL ON NULL])``."""
+    """Parse ``JSON_ARRAY([a, b] [NULL ON NULL])``."""
     found = () if cursor.key == ")" else arguments(cursor)
-    return "JSON_ARRAY", (_said_or(cursor, "ABSENT ON NULL", *NULLS), *found)
+    return "JSON_ARRAY", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), *found)
 
 
 def _json_objectagg(cursor: QueryCursor) -> Arguments:
-    """``JSON_OBJECTAGG(KEY a VALUE b [ABSENT ON NULL])``."""
+    """Parse ``JSON_OBJECTAGG(KEY a VALUE b [ABSENT ON NULL])``."""
     pair = _pair(cursor)
-    return "JSON_OBJECTAGG", (_said_or(cursor, "NULL ON NULL", *NULLS), *pair)
+    return "JSON_OBJECTAGG", (_accept_or(cursor, "NULL ON NULL", *NULLS), *pair)
 
 
 def _json_arrayagg(cursor: QueryCursor) -> Arguments:
-    """``JSON_ARRAYAGG(a [NULL ON NULL])``."""
+    """Parse ``JSON_ARRAYAGG(a [NULL ON NULL])``."""
     value = expression(cursor)
-    return "JSON_ARRAYAGG", (_said_or(cursor, "ABSENT ON NULL", *NULLS), value)
+    return "JSON_ARRAYAGG", (_accept_or(cursor, "ABSENT ON NULL", *NULLS), value)
 
 
-#: Name of a function -> what reads its arguments.
+#: Name of a function -> parser of its arguments.
 FORMS: Mapping[str, Form] = {
     "CAST":           partial(_cast, "CAST"),
     "TRY_CAST":       partial(_cast, "TRY_CAST"),
@@ -1323,7 +1323,7 @@ FORMS: Mapping[str, Form] = {
 # --- dispatch -------------------------------------------------------------------------------------
 
 
-#: Key of the first token -> what reads the operand.
+#: Key of the first token -> parser of the operand.
 READERS: Mapping[str, Reader] = {
     "(":         parenthesis,
     "ROW":       _row_constructor,
@@ -1348,7 +1348,7 @@ READERS: Mapping[str, Reader] = {
 }  # fmt: skip
 
 
-#: Kind of the first token -> what reads the operand.
+#: Kind of the first token -> parser of the operand.
 KINDS: Mapping[str, Reader] = {
     "word": named,
     "name": named,

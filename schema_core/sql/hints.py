@@ -1,4 +1,4 @@
-"""Hints for SQL that cannot be read: what was probably meant where something else was expected."""
+"""Hints for syntax errors: what was probably meant instead of the token that was found."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from schema_core.types.syntax import foreign
 if TYPE_CHECKING:
     from schema_core.text import Cursor
 
-# ruff: noqa: SIM905 - many words read better as a text than as a list of strings
+# ruff: noqa: SIM905 - readable as one string
 
-#: Words of statements that are no reserved ones.
+#: Keywords of statements, including those that are not reserved.
 WORDS = RESERVED | frozenset(
     """
     ADD ANALYZE CATALOG COLUMNS COMPILE DATABASE ENFORCED EXPLAIN INCLUDING EXCLUDING JARS KEY LIKE
@@ -28,7 +28,7 @@ WORDS = RESERVED | frozenset(
 
 _SORTED_WORDS = sorted(WORDS)
 
-#: Words that begin a clause.
+#: Keywords that begin a clause.
 CLAUSES = frozenset(
     """
     AS BY ELSE END EXCEPT FROM GROUP HAVING INTERSECT INTO JOIN LIMIT ON ORDER QUALIFY SELECT SET
@@ -36,14 +36,14 @@ CLAUSES = frozenset(
     """.split()
 )
 
-#: Those of them that columns and tables are called like.
+#: Keywords among them that are common names of columns and tables.
 NAMES = frozenset({"END", "GROUP", "LIMIT", "ORDER", "SET", "VALUES"})
 
-#: Those that are one with BY behind them alone.
+#: Keywords that form a clause only together with BY.
 SORTS = frozenset({"GROUP", "ORDER"})
 
-#: Function of other engines -> what Flink has instead.
-ELSEWHERE = {
+#: Function of another system -> Flink's equivalent.
+FOREIGN_FUNCTIONS = {
     "CHARINDEX": "LOCATE",
     "CONTAINS": "LIKE or POSITION",
     "DATEADD": "TIMESTAMPADD",
@@ -76,42 +76,42 @@ ELSEWHERE = {
     "UCASE": "UPPER",
 }
 
-#: Clause of a column in another system -> what to do about it.
+#: Clause of a column definition in another system -> what to do about it.
 COLUMN_CLAUSES = {
     "UNSIGNED": "use the next larger type: Flink's integers are signed",
-    "SIGNED": "leave it out: Flink's integers are signed",
-    "ZEROFILL": "leave it out: Flink has no display widths",
+    "SIGNED": "remove it: Flink's integers are signed",
+    "ZEROFILL": "remove it: Flink has no display widths",
     **dict.fromkeys(
         ("AUTO_INCREMENT", "AUTOINCREMENT", "IDENTITY"),
-        "leave it out: Flink does not generate values of columns",
+        "remove it: Flink does not generate values of columns",
     ),
     "GENERATED": "write a computed column: name AS expression",
-    "DEFAULT": "leave it out: Flink has no default values of columns",
-    "CHECK": "leave it out: Flink has no CHECK constraints",
-    "REFERENCES": "leave it out: Flink has no foreign keys",
-    "FOREIGN": "leave it out: Flink has no foreign keys",
+    "DEFAULT": "remove it: Flink has no default values of columns",
+    "CHECK": "remove it: Flink has no CHECK constraints",
+    "REFERENCES": "remove it: Flink has no foreign keys",
+    "FOREIGN": "remove it: Flink has no foreign keys",
     "ENGINE": "give the options of the table in WITH ('key' = 'value')",
 }
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
-#: Shorter words are too like each other.
-LEAST = 3
-LIKENESS = 0.75
+#: Least length of a word, and least similarity, for a suggestion.
+MIN_LENGTH = 3
+MIN_SIMILARITY = 0.75
 
 
 def hint(cursor: Cursor, expected: str) -> str | None:
-    """What to do about the token at the cursor, where something else was expected."""
+    """Return the hint of the first rule that applies to the token at the cursor, or None."""
     return next((found for one in RULES if (found := one(cursor, expected))), None)
 
 
 def function_hint(name: str) -> str | None:
-    """What Flink has instead of a function of other engines.
+    """Return the hint for a function of another system, or None.
 
     >>> function_hint("nvl"), function_hint("upper")
     ('Flink has COALESCE', None)
     """
-    found = ELSEWHERE.get(name.upper())
+    found = FOREIGN_FUNCTIONS.get(name.upper())
     return None if found is None else f"Flink has {found}"
 
 
@@ -125,17 +125,17 @@ def _before(cursor: Cursor) -> Token | None:
 def _double_quotes(cursor: Cursor, expected: str) -> str | None:
     if cursor.token.kind != "bad" or cursor.token.value[0] != '"':
         return None
-    return "names stand in back-ticks, texts in single quotes"
+    return "use backticks for names, single quotes for strings"
 
 
-def _comma(cursor: Cursor, expected: str) -> str | None:
+def _trailing_comma(cursor: Cursor, expected: str) -> str | None:
     before, token = _before(cursor), cursor.token
     ends = token.kind == "end" or token.key in CLAUSES or token.key in (")", "]", ";")
-    return "leave out the comma before it" if before and before.key == "," and ends else None
+    return "remove the comma before it" if before and before.key == "," and ends else None
 
 
 def _foreign(cursor: Cursor, expected: str) -> str | None:
-    """A type, constraint or operator of another system."""
+    """Return the hint for a type, constraint or operator of another system."""
     before, token = _before(cursor), cursor.token
     if expected == "a type":
         return foreign(token.key)
@@ -155,26 +155,26 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
 
 
 def _follows(cursor: Cursor, word: str) -> bool:
-    """Whether the token two before the current one is this word."""
+    """Return whether the second token before the current one is this keyword."""
     return cursor.index > 1 and cursor.tokens[cursor.index - 2].key == word
 
 
 def _undefined(cursor: Cursor, expected: str) -> str | None:
-    """A variable of a script that has no definition."""
+    """Return the hint for a script variable without a definition."""
     for token in cursor.tokens[max(0, cursor.index - 2) : cursor.index + 1]:
         if token.value.endswith("$") and (found := _VARIABLE.match(cursor.text, token.stop - 1)):
             return f"{found[0]} is not defined: run the script with --define {found[1]}=VALUE"
     return None
 
 
-def _sign(cursor: Cursor, expected: str) -> str | None:
+def _operator(cursor: Cursor, expected: str) -> str | None:
     before = _before(cursor)
     if cursor.key == "=" and before and before.key == "=":
         return "write a single ="
     return "write >=" if cursor.key == "=>" else None
 
 
-def _text(cursor: Cursor, expected: str) -> str | None:
+def _unquoted_string(cursor: Cursor, expected: str) -> str | None:
     token = cursor.token
     if "single quotes" not in expected or token.kind not in ("word", "reserved", "name"):
         return None
@@ -183,7 +183,7 @@ def _text(cursor: Cursor, expected: str) -> str | None:
     return f"write '{token.value}'"
 
 
-def _elsewhere(cursor: Cursor, expected: str) -> str | None:
+def _foreign_function(cursor: Cursor, expected: str) -> str | None:
     return function_hint(cursor.key) if cursor.peek().key == "(" else None
 
 
@@ -194,18 +194,23 @@ def _by(cursor: Cursor, expected: str) -> str | None:
     return f"write {cursor.key} BY" if is_alone and not is_name else None
 
 
-#: The hint that a word is misspelt: the one that was meant and, for the token before, "instead".
+#: A hint about a misspelt keyword; `instead` matches if the token before is the misspelt one.
 MISSPELT = re.compile(r"^did you mean (?P<word>[A-Z_]+)(?P<instead> instead of .*)?\?$")
 
 
-#: Hints that a missing comma refutes; all others name what is wrong.
+#: Hints that a missing comma can refute; all others are certain.
 UNCERTAIN = re.compile("did you mean |the parenthesis at |join strings with ")
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
-    """The word here or the one before it, if it is nearly one of SQL's."""
+    """Return the hint for a misspelt keyword, at the cursor or just before it."""
     for token in (cursor.token, _before(cursor)):
-        if token is None or token.kind != "word" or len(token.key) < LEAST or token.key in WORDS:
+        if (
+            token is None
+            or token.kind != "word"
+            or len(token.key) < MIN_LENGTH
+            or token.key in WORDS
+        ):
             continue
         if best := _meant(token.key, expected):
             here = token is cursor.token
@@ -215,16 +220,16 @@ def _misspelt(cursor: Cursor, expected: str) -> str | None:
 
 @cached(lambda word, expected: len(word) + len(expected))
 def _meant(misspelt: str, expected: str) -> str | None:
-    """The word that is most like a misspelt one: of those that were expected, else of all."""
+    """Return the keyword most similar to a word: an expected one if possible."""
     words = [word for word in expected.replace(",", " ").split() if word.isupper()]
     for known in (words, _SORTED_WORDS):
-        if found := close_matches(misspelt, known, LIKENESS):
+        if found := close_matches(misspelt, known, MIN_SIMILARITY):
             return min(found, key=lambda word: sorted(word) != sorted(misspelt))
     return None
 
 
 def _unclosed(cursor: Cursor, expected: str) -> str | None:
-    """The parenthesis that is open where the text or the list of a SELECT ends."""
+    """Return the hint for a parenthesis that is not closed at the end of a clause."""
     token = cursor.token
     if ")" not in expected or not (token.kind == "end" or token.key in CLAUSES):
         return None
@@ -248,31 +253,32 @@ def _reserved(cursor: Cursor, expected: str) -> str | None:
         return None
     others = CLAUSES - (NAMES if "name" in expected else SORTS)
     is_name = token.kind == "reserved" and token.key not in others
-    return "quote a reserved word with back-ticks" if is_name else None
+    return "quote a reserved word with backticks" if is_name else None
 
 
-#: The first rule that has something to say is the hint.
+#: Rules in order of priority.
 RULES: tuple[Callable[[Cursor, str], str | None], ...] = (
-    _undefined, _double_quotes, _comma, _sign, _text, _foreign, _elsewhere, _by, _misspelt,
+    _undefined, _double_quotes, _trailing_comma, _operator, _unquoted_string, _foreign,
+    _foreign_function, _by, _misspelt,
     _unclosed, _reserved,
 )  # fmt: skip
 
 
 # --- repairs -------------------------------------------------------------------------------------
 
-#: Tokens before an error between which a comma may be missing.
+#: How many tokens before an error a missing comma is searched.
 REACH = 6
 
-#: Repairs that are tried for one error, and tokens that they parse in total.
+#: Maximum number of trial parses for one error, and of tokens that they parse in total.
 MAX_TRIALS = 24
 MAX_TRIED_TOKENS = 100_000
 
-#: Parses tokens; the index of the token that cannot be parsed, or None.
+#: Parses tokens; returns the index of the token that cannot be parsed, or None.
 Failure: TypeAlias = Callable[[Sequence[Token]], int | None]
 
 
 class Repairs:
-    """Trial parses of tokens in which commas are inserted or a word is replaced."""
+    """Trial parses of tokens with a comma inserted or a word replaced."""
 
     def __init__(self, failure: Failure, tokens: int) -> None:
         self._failure = failure
@@ -284,9 +290,9 @@ class Repairs:
         return self._failure(tokens) if self._left >= 0 else len(tokens) - 1
 
     def missing_comma(self, tokens: Sequence[Token], index: int) -> int | None:
-        """Return the index of the token before which a comma is missing.
+        """Return the index of the token before which a comma is missing, or None.
 
-        Only a comma with which everything can be parsed is found, if need be with further ones.
+        A comma is missing only if everything can be parsed with it, if need be with further commas.
         """
         places = range(index, max(index - REACH, 0), -1)
         for place in sorted(places, key=lambda place: tokens[place].key in _CONTINUES):
@@ -308,8 +314,8 @@ class Repairs:
         return self.failure([*tokens[:index], new, *tokens[index + 1 :]])
 
 
-#: Tokens that begin no item of a list, and those that end none.
+#: Tokens that cannot begin an item of a list, and tokens that cannot end one.
 _NEVER_FIRST = frozenset({",", ")", "]", ".", ";", "end"})
 _NEVER_LAST = frozenset({",", "(", "[", ".", ";"})
-#: Tokens that begin an item only if no other place can have a comma.
+#: Tokens that can begin an item but more often continue one: tried last.
 _CONTINUES = frozenset({"+", "-", "(", "*"})

@@ -1,14 +1,14 @@
-"""The words of Flink's SQL: which cannot be a name unless quoted, and which of those are called.
+"""Keywords of Flink SQL: which are reserved, and which of those can be called as functions.
 
-Flink 2.3 knows 787 keywords, of which these are reserved; all others are plain names wherever a
-name may stand. The lists are what Flink's own parser says about its words.
+Flink 2.3 has 787 keywords, of which these are reserved; all others are valid identifiers. The lists
+are taken from Flink's own parser.
 """
 
 from __future__ import annotations
 
-# ruff: noqa: SIM905 - hundreds of words read better as a text than as a list of strings
+# ruff: noqa: SIM905 - a long list of words is more readable as one string
 
-#: Words that cannot be a column, alias or function unless in back-ticks.
+#: Words that are identifiers only in backticks.
 RESERVED = frozenset(
     """
     ABS ALL ALLOCATE ALLOW ALTER AND ANY ARE ARRAY ARRAY_CONCAT_AGG ARRAY_MAX_CARDINALITY AS
@@ -55,7 +55,7 @@ RESERVED = frozenset(
     """.split()
 )
 
-#: Reserved words that may nevertheless be called like a function: ``YEAR(d)``.
+#: Reserved words that can be called as functions: ``YEAR(d)``.
 CALLABLE = frozenset(
     """
     ABS AVG CARDINALITY CEILING CHAR CHARACTER_LENGTH CHAR_LENGTH COALESCE COLLECT COUNT
@@ -68,7 +68,7 @@ CALLABLE = frozenset(
     """.split()
 )
 
-#: Reserved words that are values by themselves: ``CURRENT_DATE``.
+#: Reserved words that are calls without parentheses: ``CURRENT_DATE``.
 NILADIC = frozenset(
     """
     CURRENT_CATALOG CURRENT_DATE CURRENT_DEFAULT_TRANSFORM_GROUP CURRENT_PATH CURRENT_ROLE
@@ -77,8 +77,8 @@ NILADIC = frozenset(
     """.split()
 )
 
-#: Functions of windows and of MATCH_RECOGNIZE that the grammar itself knows: reserved or not, they
-#: are called like others, and printed in capitals however they were written.
+#: Functions of windows and MATCH_RECOGNIZE that are part of the grammar: reserved or not, they are
+#: called like others and printed in upper case.
 KNOWN = frozenset(
     """
     CLASSIFIER DESCRIPTOR FIRST HOP LAST MATCH_NUMBER NEXT PREV SESSION TUMBLE

@@ -1,4 +1,4 @@
-"""Names, literals and types as Flink writes them in an expression."""
+"""Identifiers, literals and types as Flink prints them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from schema_core.sql.literals import shown
+from schema_core.sql.literals import format_unit
 from schema_core.sql.syntax import Interval, Literal, LiteralKind, TypeName
 from schema_core.text import quote_identifier, quote_string
 
-#: The blank before a name that is one sign; texts and other names, in which there is none.
+#: The blank before an identifier that is one symbol; strings and other identifiers are skipped.
 _BEFORE_SIGN = re.compile(r"[ ](?=`[\[\]).,]`(?!`))|'(?:[^']|'')*'|`(?:[^`]|``)*`")
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def print_path(parts: tuple[str, ...]) -> str:
-    """Each name in back-ticks, with dots between."""
+    """Return a path with each name in backticks."""
     return ".".join(map(quote_identifier, parts))
 
 
@@ -28,7 +28,7 @@ def print_path(parts: tuple[str, ...]) -> str:
 
 
 def print_string(text: str) -> str:
-    r"""The text in quotes; with control characters or beyond ASCII it is ``u&'..'``.
+    r"""Return a string literal; with control characters or characters beyond ASCII as ``u&'..'``.
 
     >>> print(print_string("it's"), print_string("bär"))
     'it''s' u&'b\00e4r'
@@ -45,10 +45,10 @@ def print_string(text: str) -> str:
 
 
 def _string(literal: Literal) -> str:
-    """Print a string, in several pieces if it was written so; the character set stands only once.
+    """Return a string in the pieces in which it was written; the character set is printed once.
 
-    Only the first piece can have a prefix, and half a character of UTF-16 can only be escaped: such
-    strings are printed in one piece.
+    Only the first piece can have a prefix, and a lone surrogate must be escaped: such strings are
+    printed in one piece.
     """
     pieces = literal.pieces or (literal.text,)
     if literal.charset is None:
@@ -67,8 +67,8 @@ def _hex(literal: Literal) -> str:
 def _exact(literal: Literal) -> str:
     """Return digits without an exponent: ``007`` is printed ``7``.
 
-    The type of a fraction counts its digits, so one whose digits before the point are unusual is
-    printed as written: ``.5`` is DECIMAL(1, 1), ``0.5`` DECIMAL(2, 1), ``00.5`` DECIMAL(3, 1).
+    The type of a fraction counts its digits, so unusual digits before the point are printed as
+    written: ``.5`` is DECIMAL(1, 1), ``0.5`` DECIMAL(2, 1), ``00.5`` DECIMAL(3, 1).
     """
     plain = plain_digits(literal.text)
     unsigned = literal.text.lstrip("+-")
@@ -78,7 +78,7 @@ def _exact(literal: Literal) -> str:
 
 
 def plain_digits(text: str) -> str:
-    """Return a number with one digit before its point at least, and no zeros before that.
+    """Return a number with exactly one digit before its point unless more are significant.
 
     >>> plain_digits(".50"), plain_digits("-00.5"), plain_digits("-0")
     ('0.50', '-0.5', '0')
@@ -88,10 +88,10 @@ def plain_digits(text: str) -> str:
 
 
 def _approximate(literal: Literal) -> str:
-    """Print one digit before the point, at most twenty in all: ``150e-2`` is printed ``1.50E0``.
+    """Return one digit before the point, at most twenty in all: ``150e-2`` as ``1.50E0``.
 
-    Zeros at the end are dropped only if nothing was written after the point. More than twenty
-    digits are printed if the number is another one without them.
+    Trailing zeros are dropped only if there were no digits after the point. More than twenty digits
+    are printed if the number would differ without them.
     """
     sign, digits, exponent = Decimal(literal.text).as_tuple()
     power = len(digits) + int(exponent) - 1
@@ -113,7 +113,7 @@ def _timestamp(literal: Literal) -> str:
 
 
 def print_literal(literal: Literal) -> str:
-    """The constant as Flink prints it.
+    """Return a literal as Flink prints it.
 
     >>> (
     ...     print_literal(Literal(LiteralKind.EXACT, ".50")),
@@ -124,7 +124,7 @@ def print_literal(literal: Literal) -> str:
     return LITERALS[literal.kind](literal)
 
 
-#: Kind -> how it is printed.
+#: Kind -> printer.
 LITERALS: Mapping[LiteralKind, Callable[[Literal], str]] = {
     LiteralKind.NULL: lambda literal: "NULL",
     LiteralKind.BOOLEAN: lambda literal: literal.text,
@@ -140,16 +140,16 @@ LITERALS: Mapping[LiteralKind, Callable[[Literal], str]] = {
 
 
 def print_interval(literal: Interval) -> str:
-    """``INTERVAL -'5' DAY(3)``."""
+    """Return ``INTERVAL -'5' DAY(3)``."""
     sign = "-" if literal.negative else ""
-    return f"INTERVAL {sign}{quote_string(literal.text)} {shown(literal)}"
+    return f"INTERVAL {sign}{quote_string(literal.text)} {format_unit(literal)}"
 
 
 # --------------------------------------------------------------------------------------- types
 
 
 def print_type(written: TypeName) -> str:
-    """The type as Flink prints it in a cast.
+    """Return a type as Flink prints it in a cast.
 
     >>> from schema_core.sql.tokens import cursor_over
     >>> from schema_core.sql.type_name import cast_target
@@ -160,7 +160,7 @@ def print_type(written: TypeName) -> str:
     if written.path:
         return print_path(written.path)
     if written.interval is not None:
-        return f"INTERVAL {shown(written.interval)}"
+        return f"INTERVAL {format_unit(written.interval)}"
     match written.keyword:
         case "ARRAY" | "MULTISET" if written.postfix:
             return f"{_nullable_type(arguments[0])} {written.keyword}"
@@ -195,7 +195,7 @@ def _fields(written: TypeName) -> list[str]:
 
 
 def _atomic_type(written: TypeName) -> str:
-    """The keyword and its numbers, which stand before what is said about a time zone."""
+    """Return the keyword with its parameters, which precede the time zone."""
     keyword, blank, zone = written.keyword.partition(" WITH")
     numbers = f"({', '.join(map(str, written.parameters))})" if written.parameters else ""
     charset = f" CHARACTER SET {quote_identifier(written.charset)}" if written.charset else ""
@@ -203,7 +203,7 @@ def _atomic_type(written: TypeName) -> str:
 
 
 def close_up(text: str) -> str:
-    """Printed SQL without a blank before a name like ``,``, which Calcite takes for the sign.
+    """Remove the blank before an identifier like ``,``, which Calcite takes for the symbol.
 
     >>> close_up("`b` + `,` + ' `,`'")
     "`b` +`,` + ' `,`'"

@@ -1,6 +1,7 @@
-"""Literals of Flink SQL: from their tokens to `Literal` and `Interval`, checked as in Flink.
+"""Parsers of literals: from tokens to `Literal` and `Interval`, validated as in Flink.
 
-What the text of a literal may hold is one row of a table: a pattern, and what its parts must obey.
+The valid content of each kind of literal is a row of a table: a pattern and the ranges of its
+parts.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ NUMBERS = {
 
 
 def number(cursor: Cursor) -> Literal:
-    """A number without a sign: ``12``, ``1.50``, ``1e3``."""
+    """Parse a number without a sign: ``12``, ``1.50``, ``1e3``."""
     token = cursor.tokens[cursor.index]
     if token.kind == "approximate" and (math.isinf(float(token.value)) or _is_tiny(token.value)):
         raise cursor.fail(f"{token.value} is out of range", code="invalid-literal")
@@ -37,12 +38,12 @@ def number(cursor: Cursor) -> Literal:
 
 
 def _is_tiny(text: str) -> bool:
-    """Whether the exponent has more digits than any number needs."""
+    """Return whether the exponent has more digits than any number needs."""
     return len(text.lower().partition("e")[2]) > 9
 
 
 def signed(literal: Literal, sign: str, span: Span) -> Literal:
-    """The number with one more sign before it: two minus signs cancel out."""
+    """Return the number with one more sign before it; two minus signs cancel out."""
     text = literal.text
     if sign == "-":
         text = text[1:] if text.startswith("-") else f"-{text}"
@@ -50,9 +51,9 @@ def signed(literal: Literal, sign: str, span: Span) -> Literal:
 
 
 def decimal(cursor: Cursor) -> Literal:
-    """``DECIMAL '1.5'``: a number in quotes, which may have a sign and an exponent.
+    """Parse ``DECIMAL '1.5'``: a quoted number, which may have a sign and an exponent.
 
-    Flink counts the sign as a digit of the precision, so it leaves a zero here.
+    Flink counts the sign as a digit of the precision, hence the zero after it.
     """
     start = cursor.advance().start
     token = cursor.token
@@ -63,14 +64,16 @@ def decimal(cursor: Cursor) -> Literal:
     except InvalidOperation:
         text = ""
     if not text:
-        raise cursor.fail(f"{token.display} is no number", span=token.span, code="invalid-literal")
+        raise cursor.fail(
+            f"{token.display} is not a number", span=token.span, code="invalid-literal"
+        )
     digits = text.replace("-", "-0", 1) if "." in text else text
     return Literal(LiteralKind.EXACT, digits, span=cursor.span_from(start))
 
 
 # ------------------------------------------------------------------------------------- strings
 
-#: Names of character sets as Flink's parser knows them -> as Python does.
+#: Character set in Flink -> codec in Python.
 CHARSETS = {
     "UTF8": "utf-8", "UTF-8": "utf-8", "UTF16": "utf-16-le", "UTF-16": "utf-16-le",
     "UTF-16LE": "utf-16-le", "UTF-16BE": "utf-16-be", "LATIN1": "latin-1", "ISO-8859-1": "latin-1",
@@ -88,7 +91,7 @@ _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def text(cursor: Cursor) -> Literal:
-    """A string in one piece or, each on a line of its own, several (SQL standard, 5.3)."""
+    """Parse a string in one piece, or in several on separate lines (SQL standard, 5.3)."""
     token = cursor.tokens[cursor.index]
     cursor.index += 1
     if token.kind == "string":
@@ -106,13 +109,13 @@ def text(cursor: Cursor) -> Literal:
 
 
 def _continued(cursor: Cursor) -> list[str]:
-    """The further pieces of a string, each of which must begin on a new line."""
+    """Parse the further pieces of a string, each of which must begin on a new line."""
     pieces = []
     while cursor.token.kind == "string":
         before, token = cursor.tokens[cursor.index - 1], cursor.token
         if "\n" not in cursor.text[before.start : token.start]:
             raise cursor.fail(
-                "a string goes on on the same line",
+                "a string continues on the same line",
                 hint="join strings with ||, or begin each on a line of its own",
             )
         pieces.append(string(cursor))
@@ -120,28 +123,30 @@ def _continued(cursor: Cursor) -> list[str]:
 
 
 def _charset(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
-    """``_UTF16'..'`` and ``N'..'``: the content must have a form in that character set."""
+    """Decode ``_UTF16'..'`` and ``N'..'``: the character set must be able to encode the content."""
     prefix, _, rest = written.partition("'")
     name = "ISO-8859-1" if prefix in ("N", "n") else prefix[1:].upper()
     content = rest[:-1].replace("''", "'")
     if name not in CHARSETS:
-        raise cursor.fail(f"there is no character set {prefix[1:]!r}", span=span)
+        raise cursor.fail(f"unknown character set {prefix[1:]!r}", span=span)
     try:
         codecs.encode(content, CHARSETS[name])
     except UnicodeEncodeError:
-        raise cursor.fail(f"the text cannot be written in {name}", span=span) from None
+        raise cursor.fail(
+            f"the string has characters that {name} cannot encode", span=span
+        ) from None
     return content, name
 
 
 def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
-    r"""``U&'\00e4'``, or with another escape character: ``U&'!00e4' UESCAPE '!'``."""
+    r"""Decode ``U&'\00e4'``, also with another escape character: ``U&'!00e4' UESCAPE '!'``."""
     escape = "\\"
     if cursor.key == "UESCAPE":
         cursor.index += 1
         token = cursor.token
         escape = string(cursor)
         if not re.fullmatch(r"[^0-9a-fA-F\s+\"]", escape):
-            raise cursor.fail(f"{token.display} cannot be an escape character", span=token.span)
+            raise cursor.fail(f"{token.display} is not a valid escape character", span=token.span)
     content = written[3:-1].replace("''", "'")
     found, at = [], 0
     while (next_ := content.find(escape, at)) >= 0:
@@ -160,7 +165,7 @@ def _unicode(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
 
 
 def _escaped(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
-    r"""``E'a\nb'``: escapes as in C; an unknown one stands for itself."""
+    r"""Decode ``E'a\nb'``: escapes as in C; an unknown escape is kept as written."""
 
     def decoded(match: re.Match[str]) -> str:
         kind = match.lastgroup or ""
@@ -171,18 +176,18 @@ def _escaped(cursor: Cursor, written: str, span: Span) -> tuple[str, str]:
             return digits
         code = int(digits, 8 if kind == "octal" else 16)
         if code > 0x10FFFF:
-            raise cursor.fail(f"{match[0]} is no character", span=span)
+            raise cursor.fail(f"{match[0]} is not a character", span=span)
         return chr(code)
 
     return _paired(_ESCAPED.sub(decoded, written[2:-1].replace("''", "'"))), "UTF16"
 
 
 def _paired(content: str) -> str:
-    """The text with the two halves of a character beyond U+FFFF put together."""
+    """Join the surrogates of each character beyond U+FFFF."""
     return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-#: Kind of token -> what reads it.
+#: Kind of token -> decoder.
 _PREFIXED = {"charset": _charset, "unicode": _unicode, "escaped": _escaped}
 
 #: Kinds of tokens that are strings.
@@ -190,13 +195,13 @@ STRINGS = ("string", *_PREFIXED)
 
 
 def binary(cursor: Cursor) -> Literal:
-    """``x'0aFF'``: pairs of hex digits, in one piece or in several like a string."""
+    """Parse ``x'0aFF'``: pairs of hex digits, in one or several pieces like a string."""
     token = cursor.advance()
     pieces = [token.value[2:-1], *_continued(cursor)]
     pieces = [piece.upper() for piece in pieces]
     content, span = "".join(pieces), cursor.span_from(token.start)
     if not re.fullmatch("(?:[0-9A-F]{2})*", content):
-        raise cursor.fail("a binary literal is made of pairs of hex digits", span=span)
+        raise cursor.fail("a binary literal requires pairs of hex digits", span=span)
     return Literal(LiteralKind.BINARY, content, None, tuple(pieces[:-1] and pieces), span)
 
 
@@ -205,7 +210,7 @@ def binary(cursor: Cursor) -> Literal:
 _DATE = r"\s*0*(?P<year>\d{1,9})-\s*0*(?P<month>\d{1,2})-\s*0*(?P<day>\d{1,2})"
 _TIME = r"\s*0*(?P<hour>\d{1,2}):\s*0*(?P<minute>\d{1,2}):\s*0*(?P<second>\d{1,2})(?:\.\d*)?"
 
-#: Kind -> (what its text looks like, how a message shows that).
+#: Kind -> (pattern of the content, format for messages).
 TEMPORAL = {
     LiteralKind.DATE: (re.compile(_DATE, re.ASCII), "yyyy-MM-dd"),
     LiteralKind.TIME: (re.compile(_TIME, re.ASCII), "HH:mm:ss[.f]"),
@@ -215,7 +220,7 @@ TEMPORAL = {
     ),
 }
 
-#: Part of a point in time -> the values it may have.
+#: Part of a date or time -> range of its values.
 RANGES = {
     "year": (1, 999_999_999),
     "month": (1, 12),
@@ -226,7 +231,7 @@ RANGES = {
 
 
 def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = None) -> Literal:
-    """The quoted part of ``DATE '2024-02-29'`` and its like, which must be a point in time.
+    """Parse the quoted part of ``DATE '2024-02-29'`` and similar literals.
 
     `zone` is LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
 
@@ -234,7 +239,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
     >>> parse_expression("DATE '2023-02-29'")
     Traceback (most recent call last):
         ...
-    schema_core.errors.ParseError: '2023-02-29' is no DATE of the form yyyy-MM-dd
+    schema_core.errors.ParseError: '2023-02-29' is not a valid DATE (yyyy-MM-dd)
         DATE '2023-02-29'
              ^^^^^^^^^^^^
     """
@@ -245,7 +250,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
     parts = {name: int(part) for name, part in match.groupdict().items() if part} if match else {}
     if not parts or not _exists(parts) or (kind is LiteralKind.DATE and parts["year"] > 9999):
         raise cursor.fail(
-            f"{token.display} is no {kind.value} of the form {form}",
+            f"{token.display} is not a valid {kind.value} ({form})",
             span=token.span,
             code="invalid-literal",
         )
@@ -253,7 +258,7 @@ def temporal(cursor: Cursor, kind: LiteralKind, start: int, zone: str | None = N
 
 
 def _exists(parts: dict[str, int]) -> bool:
-    """Whether there is such a point in time, in Java's calendar: Julian before 15 October 1582."""
+    """Return whether a date and time exist in Java's calendar: Julian before 15 October 1582."""
     for name, (low, high) in RANGES.items():
         if name in parts and not low <= parts[name] <= high:
             return False
@@ -266,7 +271,7 @@ def _exists(parts: dict[str, int]) -> bool:
 
 
 def _days(year: int, month: int) -> int:
-    """How many days the month has."""
+    """Return the number of days of a month."""
     if month == 2:
         every_hundred = year > 1582 and year % 100 == 0 and year % 400 != 0
         return 29 if year % 4 == 0 and not every_hundred else 28
@@ -277,10 +282,10 @@ def _days(year: int, month: int) -> int:
 
 UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
 
-#: Unit as written -> unit. The words in the plural mean the same.
+#: Unit as written -> unit; plurals are synonyms.
 UNIT_WORDS = {word: unit for unit in UNITS for word in (unit, f"{unit}S")}
 
-#: First unit -> the units that may follow TO.
+#: First unit -> units that may follow TO.
 ENDINGS = {
     "YEAR": ("MONTH",),
     "DAY": ("HOUR", "MINUTE", "SECOND"),
@@ -288,15 +293,15 @@ ENDINGS = {
     "MINUTE": ("SECOND",),
 }
 
-#: Unit that follows another -> (what divides them, the largest value).
+#: Unit after the first one -> (separator before it, maximum value).
 FOLLOWING = {"MONTH": ("-", 11), "HOUR": (" ", 23), "MINUTE": (":", 59), "SECOND": (":", 59)}
 
-#: Units of months take up to ten digits, those of milliseconds up to three.
+#: Units of months have up to ten digits, units of milliseconds up to three.
 MONTHS = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
 def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
-    """``DAY(3) TO SECOND(6)``, the unit of an interval; with `single` without TO."""
+    """Parse ``DAY(3) TO SECOND(6)``, the qualifier of an interval; with `single` without TO."""
     first = cursor.token
     unit = UNIT_WORDS.get(first.key)
     if unit is None:
@@ -316,14 +321,14 @@ def qualifier(cursor: Cursor, *, single: bool = False) -> Interval:
             fraction = [*numbers(cursor, 1), None][0]
     span = cursor.span_from(first.start)
     if leading is not None and not 1 <= leading <= (10 if unit in MONTHS else 3):
-        raise cursor.fail(f"an interval cannot have {leading} digits of {unit}", span=span)
+        raise cursor.fail(f"precision {leading} of {unit} is out of range", span=span)
     if fraction is not None and not 1 <= fraction <= 9:
-        raise cursor.fail(f"seconds cannot have {fraction} digits of fraction", span=span)
+        raise cursor.fail(f"fractional precision {fraction} of SECOND is out of range", span=span)
     return Interval("", unit, to, leading, fraction, span=span)
 
 
 def numbers(cursor: Cursor, most: int) -> list[int]:
-    """Up to `most` whole numbers in parentheses, or none at all."""
+    """Parse up to `most` integers in parentheses, if there are any."""
     found: list[int] = []
     if cursor.key != "(":
         return found
@@ -333,7 +338,7 @@ def numbers(cursor: Cursor, most: int) -> list[int]:
         if token.kind != "integer":
             raise refuse(cursor, "an integer")
         if len(token.value) > 18 or (value := int(token.value)) > 2147483647:
-            raise cursor.fail(f"{token.value} is larger than 2147483647")
+            raise cursor.fail(f"{token.value} exceeds the maximum 2147483647")
         found.append(value)
         cursor.index += 1
         if len(found) == most or cursor.key != ",":
@@ -344,13 +349,13 @@ def numbers(cursor: Cursor, most: int) -> list[int]:
 
 
 def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
-    """The quoted part of ``INTERVAL -'1 2:30' DAY TO MINUTE`` and its unit."""
+    """Parse the quoted part and the qualifier of ``INTERVAL -'1 2:30' DAY TO MINUTE``."""
     token = cursor.token
     content = string(cursor)
     unit = qualifier(cursor)
     if problem := _interval_problem(content.strip(), unit):
         raise cursor.fail(
-            f"{token.display} is no interval {shown(unit)}: {problem}",
+            f"{token.display} is not a valid INTERVAL {format_unit(unit)}: {problem}",
             span=token.span,
             code="invalid-literal",
         )
@@ -358,8 +363,8 @@ def interval(cursor: Cursor, start: int, *, negative: bool) -> Interval:
     return Interval(content, unit.unit, unit.to, unit.leading, unit.fraction, negative, span)
 
 
-def shown(unit: Interval) -> str:
-    """The unit of an interval as Flink prints it: ``DAY(3) TO SECOND(6)``."""
+def format_unit(unit: Interval) -> str:
+    """Return the qualifier of an interval as Flink prints it: ``DAY(3) TO SECOND(6)``."""
     text = unit.unit
     if unit.unit == "SECOND" and unit.fraction is not None:
         return f"{text}({unit.leading}, {unit.fraction})"
@@ -371,22 +376,22 @@ def shown(unit: Interval) -> str:
 
 
 def _interval_problem(content: str, unit: Interval) -> str | None:
-    """What is wrong with the content of an interval, if anything."""
+    """Return what is wrong with the content of an interval, or None."""
     pattern, following = _form(unit.unit, unit.to, 6 if unit.fraction is None else unit.fraction)
     match = pattern.fullmatch(content)
     if match is None:
-        return "the text does not have its form"
+        return "it does not have the form of the unit"
     if len(match[1]) > 18 or int(match[1]) > min(10 ** (unit.leading or 2) - 1, 2147483647):
         return f"{match[1]} has more digits than {unit.unit}({unit.leading or 2}) allows"
     for one, value in zip(following, match.groups()[1:], strict=True):
         if int(value) > FOLLOWING[one][1]:
-            return f"{value} is no {one}"
+            return f"{one} {value} is out of range"
     return None
 
 
 @lru_cache(maxsize=256)
 def _form(first: str, last: str | None, places: int) -> tuple[re.Pattern[str], tuple[str, ...]]:
-    """What the content of an interval looks like, and the units behind the first."""
+    """Return the pattern of an interval's content, and the units after the first."""
     following: tuple[str, ...] = ()
     if last is not None:
         between = UNITS[UNITS.index(first) + 1 : UNITS.index(last) + 1]

@@ -1,7 +1,7 @@
-"""Queries as they may be shown: the secret values of their hints are hidden.
+"""Masking of secret option values in the hints of queries.
 
-Only hints hold options in a query. The text is cut into tokens as the parser does, so that a value
-is found however it is written: its key in back-ticks, its string over several lines.
+Only hints hold options in a query. The query is split into tokens as the parser does, so that a
+value is found however it is written: with its key in backticks, or over several lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:
 
 
 def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[tuple[Token, str]]:
-    """The strings within hints that are not shown as they are, and what is shown instead."""
+    """Yield the strings within hints that are masked, with their replacements."""
     is_hint = False
     for place, token in enumerate(tokens):
         if token.key in ("/*+", "*/"):
@@ -59,7 +59,7 @@ def _masked_tokens(tokens: list[Token], declared: AbstractSet[str]) -> Iterator[
 
 
 class QueryText(str):
-    """The text of a query that a view keeps: its `repr` shows no secret of a hint.
+    """The text of a stored query, whose `repr` masks the secrets of its hints.
 
     >>> QueryText("SELECT 1 FROM t /*+ OPTIONS('password' = 'x') */")
     "SELECT 1 FROM t /*+ OPTIONS('password' = '******') */"

@@ -1,7 +1,7 @@
-"""Parser of Flink SQL: expressions, queries, and statements, alone or in scripts.
+"""Parser of Flink SQL: expressions, queries and statements, alone or in scripts.
 
 The grammar is that of Flink 2.3 (Flink documentation, "SQL Reference"). Spans are offsets into the
-whole text, also where it holds many statements.
+whole text, also in a script.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ from schema_core.text import Token, position
 
 @cached()
 def parse_expression(text: str) -> Expression:
-    """The tree of an expression of Flink SQL.
+    """Parse an expression.
 
     Raises:
-        ParseError: for what Flink's parser refuses, with the place; for more than 64 levels of
-            nesting, 1,000,000 characters, or 1,000 digits in a number.
+        ParseError: for what Flink's parser refuses, at the first token that does not fit; for more
+            than 64 levels of nesting, 1,000,000 characters, or 1,000 digits in a number.
 
     >>> parse_expression("a + b.c")
     Call(name='+', arguments=(Name(parts=('a',)), Name(parts=('b', 'c'))), path=(), symbol=None, \
@@ -91,7 +91,7 @@ filter=None, within=(), over=None)
     schema_core.errors.ParseError: expected an expression, found 'order'
         a + order
             ^^^^^
-      hint: quote a reserved word with back-ticks
+      hint: quote a reserved word with backticks
     """
     return _parse(QueryCursor(text, query), _whole_expression)
 
@@ -104,10 +104,10 @@ def _whole_expression(cursor: QueryCursor) -> Expression:
 
 @cached()
 def parse_query(text: str) -> Query:
-    """The query that the text spells.
+    """Parse a query, which may end in a semicolon.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place.
+        ParseError: for what Flink's parser refuses, at the first token that does not fit.
 
     >>> parse_query("SELECT a FROM t LIMIT 1").fetch.text
     '1'
@@ -127,11 +127,11 @@ DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVI
 
 
 def parse_statement(text: str) -> Statement:
-    """The one statement of the text, which may end in a semicolon.
+    """Parse one statement, which may end in a semicolon.
 
     Raises:
-        ParseError: for a text outside the grammar, with the place; with code
-            `multiple-statements` where there is more than one.
+        ParseError: for what Flink's parser refuses, at the first token that does not fit; with code
+            `multiple-statements` if there is more than one statement.
 
     >>> parse_statement("USE CATALOG c").path
     Name(parts=('c',))
@@ -143,20 +143,20 @@ def parse_statement(text: str) -> Statement:
             pass
         if cursor.token.kind != "end":
             raise cursor.fail(
-                "only one statement is expected",
+                "expected a single statement",
                 code="multiple-statements",
-                hint="give the statements one by one",
+                hint="use parse_statements for a script",
             )
         return found
 
 
 def parse_statements(text: str) -> tuple[Statement, ...]:
-    """All statements of a text, with semicolons between them; empty ones are left out.
+    """Parse all statements of a script, separated by semicolons; empty ones are skipped.
 
-    A mistake ends its statement only: those behind the next semicolon are read as well.
+    An error ends its statement only: the statements after the next semicolon are parsed as well.
 
     Raises:
-        ParseError: the first mistake, with the others behind it in `others`.
+        ParseError: the first error, with the others in `others`.
 
     >>> len(parse_statements("USE a; SHOW TABLES;"))
     2
@@ -166,7 +166,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
     schema_core.errors.ParseError: expected a name, found '1'
         USE 1; SHOW TABELS; SHOW TABLES
             ^
-    expected what to show, found 'TABELS'
+    expected an object of SHOW, found 'TABELS'
         USE 1; SHOW TABELS; SHOW TABLES
                     ^^^^^^
       hint: did you mean TABLES?
@@ -181,7 +181,7 @@ def parse_statements(text: str) -> tuple[Statement, ...]:
 
 
 def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
-    """Each statement of a text in turn or, where one cannot be parsed, its error.
+    """Parse the statements of a script one by one; yield the error of each that cannot be parsed.
 
     After `MAX_ERRORS` errors the rest is not parsed, as the last error reports.
     """
@@ -220,10 +220,10 @@ T = TypeVar("T")
 
 
 def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
-    """Parse what the grammar reads. A syntax error is improved by the hint of a repair.
+    """Parse with a grammar, and improve the hint of a syntax error by trial repairs.
 
-    The hint is the missing comma with which the statement can be parsed, and a misspelt word only
-    if nothing else is wrong with the statement.
+    The hint names a missing comma if the statement can be parsed with it, and a misspelt keyword
+    before the error only if its correction helps.
     """
     start = cursor.index
     try:
@@ -237,7 +237,7 @@ def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
 def _repaired_hint(
     cursor: QueryCursor, start: int, error: ParseError, grammar: Callable[[QueryCursor], object]
 ) -> str | None:
-    """The hint of an error in a statement that begins at a token."""
+    """Return the hint for an error in the statement that begins at a token."""
     tokens = _statement_tokens(cursor, start)
     at = error.span.start if error.span is not None else 0
     index = next((i for i, token in enumerate(tokens) if token.start >= at), len(tokens) - 1)
@@ -278,7 +278,7 @@ def _repaired_hint(
 
 
 def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
-    """The tokens of the statement at the cursor, up to and without its semicolon."""
+    """Return the tokens of the statement at the cursor, without its semicolon."""
     stop = cursor.index
     while cursor.tokens[stop].key != ";" and cursor.tokens[stop].kind != "end":
         stop += 1
@@ -287,7 +287,7 @@ def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
 
 
 def _recover(cursor: QueryCursor) -> None:
-    """Step to the semicolon behind a mistake; behind a whole statement that is the next token."""
+    """Advance to the semicolon after an error; after a whole statement that is the next token."""
     while cursor.key != ";" and cursor.token.kind != "end":
         cursor.advance()
 
@@ -298,7 +298,7 @@ def _expect_end(cursor: QueryCursor) -> None:
 
 
 def statement(cursor: QueryCursor) -> Statement:
-    """A statement; stops at the first token that is not its own."""
+    """Parse a statement, up to the first token that does not belong to it."""
     read = STATEMENTS.get(cursor.key)
     if read is None:
         raise refuse(cursor, "a statement")
@@ -347,7 +347,7 @@ def _reset(cursor: QueryCursor) -> Statement:
 
 
 def _unquoted(cursor: QueryCursor, before: str) -> str:
-    """A text in quotes, or what stands before a symbol without a blank in it."""
+    """Parse a string literal, or the characters before a symbol or a blank."""
     if cursor.token.kind == "string":
         return string(cursor)
     start = stop = cursor.token.start
@@ -414,7 +414,7 @@ def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
 
 
 def _statement_set(cursor: QueryCursor, start: int) -> StatementSet:
-    """What follows STATEMENT: ``SET BEGIN insert; ... END``."""
+    """Parse what follows STATEMENT: ``SET BEGIN insert; ... END``."""
     cursor.expect("SET", "BEGIN")
     inserts: list[Insert] = []
     while not inserts or cursor.key == "INSERT":
@@ -491,7 +491,7 @@ def _call(cursor: QueryCursor) -> Statement:
 
 
 class Subject(NamedTuple):
-    """What may stand behind ``SHOW words``."""
+    """What may follow ``SHOW words``."""
 
     words: str
     place: bool = False  # FROM or IN a path
@@ -524,14 +524,14 @@ SHOW_SUBJECTS = (
 )  # fmt: skip
 
 
-#: What SHOW CREATE can print.
+#: Kinds of objects of SHOW CREATE.
 PRINTABLE = (
     ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
     ObjectKind.MODEL,
 )  # fmt: skip
 
 
-#: The word behind DESCRIBE -> what is described; without a word a table or view.
+#: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
 DESCRIBED = {
     "CATALOG": ObjectKind.CATALOG,
     "DATABASE": ObjectKind.DATABASE,
@@ -541,13 +541,13 @@ DESCRIBED = {
 
 
 def show(cursor: QueryCursor) -> Statement:
-    """A statement that begins with SHOW."""
+    """Parse a SHOW statement."""
     start = cursor.expect("SHOW").start
     if cursor.accept("CREATE"):
         return _show_create(cursor, start)
     subject = next((one for one in SHOW_SUBJECTS if cursor.accept(*one.words.split())), None)
     if subject is None:
-        raise refuse(cursor, "what to show")
+        raise refuse(cursor, "an object of SHOW")
     preposition, path = from_or_in(cursor) if subject.place else (None, None)
     if subject.words == "COLUMNS" and path is None:
         raise refuse(cursor, "FROM or IN")
@@ -574,7 +574,7 @@ def _show_create(cursor: QueryCursor, start: int) -> Statement:
 
 
 def describe(cursor: QueryCursor) -> Statement:
-    """A statement that begins with DESCRIBE or DESC."""
+    """Parse a DESCRIBE or DESC statement."""
     start = cursor.advance().start
     kind = ObjectKind.TABLE
     named = cursor.peek().kind in ("word", "name", "reserved")
@@ -588,7 +588,7 @@ def describe(cursor: QueryCursor) -> Statement:
 # --- dispatch -------------------------------------------------------------------------------------
 
 
-#: First word of a statement -> how to read it.
+#: First keyword of a statement -> parser.
 STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "CREATE":    create,
     "REPLACE":   replace_table,
@@ -621,7 +621,7 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
 }  # fmt: skip
 
 
-#: First words of what EXPLAIN explains.
+#: First keywords of the statements that EXPLAIN accepts.
 EXPLAINED = frozenset(
     {"SELECT", "WITH", "VALUES", "VALUE", "TABLE", "(", "INSERT", "DELETE", "UPDATE", "EXECUTE",
      "CREATE", "REPLACE"}

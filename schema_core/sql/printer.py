@@ -1,10 +1,10 @@
-"""Expressions and queries as Flink prints them: parsing what is printed gives the same tree.
+"""Printer of expressions and queries in Flink's form: parsing the result gives the same tree.
 
-Parentheses come back only where the powers of the operators ask for them, by Calcite's rule: each
-place tells its operand how tightly the neighbours to the left and to the right hold it.
+Parentheses are printed only where the precedence of the operators requires them, by Calcite's rule:
+each operand is printed with the precedence of its left and right neighbour.
 
-What this printer is given is written as it stands: rewritings that Flink does before it prints are
-done by whoever asks. A function with a `path` is printed by that path in back-ticks.
+Trees are printed as they are: the rewrites that Flink applies before it prints are up to the
+caller. A function with a `path` is printed by that path in backticks.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Writer: TypeAlias = Callable[[Call, int, int], tuple[str, int, int]]
 
 
 class Power(NamedTuple):
-    """How tightly an operator holds on to the left and to the right; 0 is not at all."""
+    """The precedence of an operator to the left and to the right; 0 is the lowest."""
 
     left: int
     right: int
@@ -114,7 +114,7 @@ BINARY: Mapping[str, Power] = {
 }  # fmt: skip
 
 
-#: Operators before their operand -> (how they are written, their powers).
+#: Operators before their operand -> (symbol, precedences).
 PREFIX: Mapping[str, tuple[str, Power]] = {
     "-x":  ("-",   Power(80, 81)),
     "+x":  ("+",   Power(80, 81)),
@@ -122,7 +122,7 @@ PREFIX: Mapping[str, tuple[str, Power]] = {
 }  # fmt: skip
 
 
-#: Calls that begin with a word or a bracket and do not hold on like a function.
+#: Calls that begin with a keyword or bracket and have another precedence than functions.
 POWERS: Mapping[str, Power] = {
     "CASE":     CONSTRUCTOR,
     "ROW":      CONSTRUCTOR,
@@ -137,20 +137,20 @@ POWERS: Mapping[str, Power] = {
 
 
 def print_expression(node: Expression) -> str:
-    """The expression as Flink prints it.
+    """Return an expression as Flink prints it.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> print(print_expression(parse_expression("(a=1) = (b IS NULL) and trim(c) in ('x')")))
     `a` = 1 = (`b` IS NULL) AND TRIM(BOTH ' ' FROM `c`) IN ('x')
     """
-    return show_query(node) if isinstance(node, Subquery) else show(node, 0, 0)
+    return render_query(node) if isinstance(node, Subquery) else render(node, 0, 0)
 
 
-def show(node: Expression, left: int, right: int) -> str:
-    """The text of a node whose neighbours hold it with these powers.
+def render(node: Expression, left: int, right: int) -> str:
+    """Return the text of a node between neighbours of these precedences.
 
-    Operators that begin with their first operand are walked in a loop, so that a chain of
-    thousands needs no deeper stack; what follows the operand is gathered from the end.
+    Operators that begin with their first operand are visited in a loop, so that a chain of
+    thousands needs no recursion; what follows the operand is collected from the end.
     """
     if not isinstance(node, Call):
         return _leaf(node)
@@ -170,7 +170,7 @@ def show(node: Expression, left: int, right: int) -> str:
 
 
 def _leaf(node: Expression) -> str:
-    """The text of a node that never stands in parentheses."""
+    """Return the text of a node that never needs parentheses."""
     match node:
         case Literal():
             return print_literal(node)
@@ -185,9 +185,9 @@ def _leaf(node: Expression) -> str:
         case Star(prefix=prefix):
             return f"{print_path(prefix)}.*" if prefix else "*"
         case Named(name=name, value=value):
-            return f"{quote_identifier(name)} => {show(value, *CLAUSE)}"
+            return f"{quote_identifier(name)} => {render(value, *CLAUSE)}"
         case Subquery():
-            return f"({show_query(node)})"
+            return f"({render_query(node)})"
         case Call():
             return _enclosed(node, 0, 0)
         case _:
@@ -195,7 +195,7 @@ def _leaf(node: Expression) -> str:
 
 
 def _enclosed(call: Call, left: int, right: int) -> str:
-    """A call that begins with a word, in parentheses where its place asks for them."""
+    """Return a call that begins with a keyword, in parentheses if its neighbours require them."""
     if call.symbol == "BARE":
         return call.name
     name = "" if call.path else call.name
@@ -212,46 +212,46 @@ def _enclosed(call: Call, left: int, right: int) -> str:
 def _word_first(call: Call, name: str, left: int, right: int) -> str:
     if name in PREFIX:
         word, power = PREFIX[name]
-        return f"{word} {show(call.arguments[0], *power)}"
+        return f"{word} {render(call.arguments[0], *power)}"
     if name == "OVERLAPS":
         first, second = call.arguments
         return f"{_period(first, left, right)} OVERLAPS {_period(second, left, right)}"
     if name == "(-)":
         first, second, unit = call.arguments
-        return f"({show(first, left, right)} - {show(second, left, right)}) {show_unit(unit)}"
+        return f"({render(first, left, right)} - {render(second, left, right)}) {render_unit(unit)}"
     held = (left, right) if name in TRANSPARENT else (0, 0)
     return FORMS.get(name, function)(call, *held) + (suffixes(call))
 
 
-def show_query(node: Subquery) -> str:
-    """A sub-query without parentheses."""
+def render_query(node: Subquery) -> str:
+    """Return a sub-query without parentheses."""
     return print_query(node.query)
 
 
-def show_list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
-    """Expressions separated by commas."""
-    return ", ".join([show(node, left, right) for node in nodes])
+def render_list(nodes: tuple[Expression, ...], left: int = 0, right: int = 0) -> str:
+    """Return expressions separated by commas."""
+    return ", ".join([render(node, left, right) for node in nodes])
 
 
-def show_unit(node: Expression) -> str:
-    """The unit of an interval, without the word INTERVAL."""
+def render_unit(node: Expression) -> str:
+    """Return the unit of an interval, without the keyword INTERVAL."""
     return print_type(node).removeprefix("INTERVAL ") if isinstance(node, TypeName) else ""
 
 
 def _period(node: Expression, left: int, right: int) -> str:
-    """A side of OVERLAPS, where a row is called a period."""
+    """Return a side of OVERLAPS, where a row is printed as a period."""
     if isinstance(node, Call) and node.name == "ROW":
-        return f"PERIOD ({show_list(node.arguments, left, right)})"
-    return show(node, left, right)
+        return f"PERIOD ({render_list(node.arguments, left, right)})"
+    return render(node, left, right)
 
 
 # ------------------------------------------------- operators that begin with their first operand
 #
-# Each gives what follows the first operand, and with what powers that operand is held.
+# Each returns what follows the first operand, and the precedences for that operand.
 
 
 def _binary(name: str, power: Power, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f" {name} {show(call.arguments[1], power.right, right)}", left, power.left
+    return f" {name} {render(call.arguments[1], power.right, right)}", left, power.left
 
 
 def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
@@ -259,15 +259,15 @@ def _test(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
 
 
 def _like(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    rest = [show(one, *LIKE) for one in call.arguments[1:]]
+    rest = [render(one, *LIKE) for one in call.arguments[1:]]
     return f" {name} {' ESCAPE '.join(rest)}", LIKE.left, LIKE.right
 
 
 def _between(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    """The lower bound stands in parentheses if there is an AND anywhere in it."""
+    """Return BETWEEN; a lower bound that contains AND is printed in parentheses."""
     _, lower, upper = call.arguments
     held = 100 if _has_and(lower) else 0
-    bounds = f"{show(lower, held, held)} AND {show(upper, 0, 33)}"
+    bounds = f"{render(lower, held, held)} AND {render(upper, 0, 33)}"
     return f" {name} {call.symbol or 'ASYMMETRIC'} {bounds}", 32, 0
 
 
@@ -283,22 +283,22 @@ def _has_and(node: Expression) -> bool:
 
 
 def _among(name: str, power: Power, call: Call, left: int, right: int) -> tuple[str, int, int]:
-    """IN and its like: values in parentheses, or a query, which brings its own."""
+    """Return IN and similar operators: values in parentheses, or a query, which has its own."""
     values = call.arguments[1:]
     is_query = len(values) == 1 and isinstance(values[0], Subquery)
-    listed = show_list(values) if is_query else f"({show_list(values, *COMMA)})"
+    listed = render_list(values) if is_query else f"({render_list(values, *COMMA)})"
     return f" {name} {listed}", left, power.left
 
 
 def _element(call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f"[{show(call.arguments[1], 0, 0)}]", left, 0
+    return f"[{render(call.arguments[1], 0, 0)}]", left, 0
 
 
 def _field(call: Call, left: int, right: int) -> tuple[str, int, int]:
-    return f".{show(call.arguments[1], 0, 0)}", left, 0
+    return f".{render(call.arguments[1], 0, 0)}", left, 0
 
 
-#: Name -> (its powers, what follows its first operand).
+#: Name -> (precedences, printer of what follows the first operand).
 LEADING: Mapping[str, tuple[Power, Writer]] = {
     **{name: (power, partial(_binary, name, power)) for name, power in BINARY.items()},
     **{
@@ -329,7 +329,7 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
 
 
 def function(call: Call, left: int, right: int) -> str:
-    """``NAME(a, b)``; functions that have no parentheses without arguments have none here."""
+    """Return ``NAME(a, b)``, or the name alone for functions without parentheses."""
     name = print_path(call.path) if call.path else call.name
     if not call.arguments and not call.path and name in NILADIC:
         return name
@@ -338,75 +338,76 @@ def function(call: Call, left: int, right: int) -> str:
 
 
 def _argument(node: Expression) -> str:
-    """An argument; a whole table as one has no parentheses unless it is named."""
+    """Return an argument; a table argument has parentheses only if it is named."""
     match node:
         case Subquery(query=ExplicitTable() | TableArgument()):
-            return show_query(node)
+            return render_query(node)
         case Named(name=name, value=Subquery(query=TableArgument()) as value):
-            return f"{quote_identifier(name)} => {show_query(value)}"
+            return f"{quote_identifier(name)} => {render_query(value)}"
         case _:
-            return show(node, 0, 0)
+            return render(node, 0, 0)
 
 
 def _case(call: Call, left: int, right: int) -> str:
-    texts = [show(one, left, right) for one in call.arguments]
+    operands = [render(one, left, right) for one in call.arguments]
     branches = [
-        f"WHEN {texts[index]} THEN {texts[index + 1]}" for index in range(0, len(texts) - 1, 2)
+        f"WHEN {operands[index]} THEN {operands[index + 1]}"
+        for index in range(0, len(operands) - 1, 2)
     ]
-    return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
+    return f"CASE {' '.join(branches)} ELSE {operands[-1]} END"
 
 
 def _constructor(call: Call, left: int, right: int) -> str:
-    return f"{call.name}[{show_list(call.arguments, left, right)}]"
+    return f"{call.name}[{render_list(call.arguments, left, right)}]"
 
 
 def _constructor_query(call: Call, left: int, right: int) -> str:
-    return f"{call.name.removesuffix(' QUERY')} ({show_list(call.arguments, left, right)})"
+    return f"{call.name.removesuffix(' QUERY')} ({render_list(call.arguments, left, right)})"
 
 
 def _joined(name: str, words: tuple[str, ...], call: Call, left: int, right: int) -> str:
-    """Arguments with a word between each two: ``POSITION(a IN b FROM c)``."""
-    first, *rest = [show(one, left, right) for one in call.arguments]
+    """Return arguments with keywords between them: ``POSITION(a IN b FROM c)``."""
+    first, *rest = [render(one, left, right) for one in call.arguments]
     pairs = zip(words, rest, strict=False)
     return f"{name}({' '.join([first, *(f'{word} {text}' for word, text in pairs)])})"
 
 
 def _rounded(call: Call, left: int, right: int) -> str:
-    """``FLOOR(a TO DAY)``, where even a function stands in parentheses."""
+    """Return ``FLOOR(a TO DAY)``, in which even a function is printed in parentheses."""
     if len(call.arguments) == 1:
         return function(call, left, right)
     value, unit = call.arguments
-    return f"{call.name}({show(value, 0, 100)} TO {show(unit, 0, 0)})"
+    return f"{call.name}({render(value, 0, 100)} TO {render(unit, 0, 0)})"
 
 
 def _trim(call: Call, left: int, right: int) -> str:
-    side, characters, value = (show(one, left, right) for one in call.arguments)
+    side, characters, value = (render(one, left, right) for one in call.arguments)
     return f"TRIM({side} {characters} FROM {value})"
 
 
 def _interval_of(call: Call, left: int, right: int) -> str:
-    """``INTERVAL a DAY``: anything but a name, a literal or a negation is in parentheses."""
+    """Return ``INTERVAL a DAY``; names, literals and negations need no parentheses."""
     value, unit = call.arguments
-    text = show(value, 0, 0)
+    text = render(value, 0, 0)
     is_plain = not isinstance(value, Call) or value.name == "-x" or value.symbol == "BARE"
-    return f"INTERVAL {text if is_plain else f'({text})'} {show_unit(unit)}"
+    return f"INTERVAL {text if is_plain else f'({text})'} {render_unit(unit)}"
 
 
 def _exists(call: Call, left: int, right: int) -> str:
-    return f"EXISTS {show(call.arguments[0], 0, 0)}"
+    return f"EXISTS {render(call.arguments[0], 0, 0)}"
 
 
 def _json_exists(call: Call, left: int, right: int) -> str:
-    """``JSON_EXISTS(a, path TRUE ON ERROR)``, where only the path is held from outside."""
+    """Return ``JSON_EXISTS(a, path TRUE ON ERROR)``; only the path depends on the neighbours."""
     document, path, *rest = call.arguments
-    said = "".join(f" {show(one, 0, 0)}" for one in rest)
-    return f"JSON_EXISTS({show(document, 0, 0)}, {show(path, left, right)}{said})"
+    clauses = "".join(f" {render(one, 0, 0)}" for one in rest)
+    return f"JSON_EXISTS({render(document, 0, 0)}, {render(path, left, right)}{clauses})"
 
 
 def _json_path(call: Call, left: int, right: int) -> str:
-    """JSON_VALUE and JSON_QUERY: document, path, and what is said behind it."""
-    said = "".join(f" {_clause(one, left, right)}" for one in call.arguments[2:])
-    return f"{call.name}({show_list(call.arguments[:2], left, right)}{said})"
+    """Return JSON_VALUE or JSON_QUERY: document, path, and the clauses after it."""
+    clauses = "".join(f" {_clause(one, left, right)}" for one in call.arguments[2:])
+    return f"{call.name}({render_list(call.arguments[:2], left, right)}{clauses})"
 
 
 def _clause(node: Expression, left: int, right: int) -> str:
@@ -414,25 +415,25 @@ def _clause(node: Expression, left: int, right: int) -> str:
         case TypeName():
             return f"RETURNING {print_type(node)}"
         case Call(name="DEFAULT ON EMPTY" | "DEFAULT ON ERROR" as name, arguments=(value,)):
-            return name.replace("DEFAULT", f"DEFAULT {show(value, left, right)}", 1)
+            return name.replace("DEFAULT", f"DEFAULT {render(value, left, right)}", 1)
         case _:
-            return show(node, left, right)
+            return render(node, left, right)
 
 
 def _json_pairs(call: Call, left: int, right: int) -> str:
-    """JSON_OBJECT and JSON_OBJECTAGG."""
-    nulls, *rest = [show(one, left, right) for one in call.arguments]
+    """Return JSON_OBJECT or JSON_OBJECTAGG."""
+    nulls, *rest = [render(one, left, right) for one in call.arguments]
     pairs = [f"KEY {key} VALUE {value}" for key, value in zip(rest[::2], rest[1::2], strict=True)]
     return f"{call.name}({' '.join([', '.join(pairs), nulls]).strip()})"
 
 
 def _json_items(call: Call, left: int, right: int) -> str:
-    """JSON_ARRAY and JSON_ARRAYAGG; an empty array says nothing about NULL."""
-    nulls, *rest = [show(one, left, right) for one in call.arguments]
+    """Return JSON_ARRAY or JSON_ARRAYAGG; an empty array has no clause for NULL."""
+    nulls, *rest = [render(one, left, right) for one in call.arguments]
     return f"{call.name}({', '.join(rest)} {nulls})" if rest else f"{call.name}()"
 
 
-#: Calls that hold their arguments as they are held themselves; all others do not hold them.
+#: Calls whose arguments get the precedences of the call's own neighbours.
 TRANSPARENT = frozenset(
     {
         "ARRAY", "MAP", "MULTISET", "TRIM", "POSITION", "OVERLAY", "JSON_EXISTS", "JSON_VALUE",
@@ -441,7 +442,7 @@ TRANSPARENT = frozenset(
 )  # fmt: skip
 
 
-#: Name -> how the call is written, if not like a function.
+#: Name -> printer of calls that are not printed like a function.
 FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
     "CASE":            _case,
     "ARRAY":           _constructor,
@@ -469,45 +470,45 @@ FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
     "JSON_ARRAY":      _json_items,
     "JSON_ARRAYAGG":   _json_items,
     "DEFAULT":         lambda call, left, right: "DEFAULT",
-    "MODEL":           lambda call, left, right: f"MODEL {show_list(call.arguments)}",
+    "MODEL":           lambda call, left, right: f"MODEL {render_list(call.arguments)}",
 }  # fmt: skip
 
 
-# --------------------------------------------------------------------- what stands behind a call
+# --------------------------------------------------------------------- clauses after a call
 
 
 def suffixes(call: Call) -> str:
-    """NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
+    """Return NULLS, WITHIN GROUP, FILTER and OVER, in this order."""
     text = "" if call.nulls is None else f" {call.nulls}"
     if call.within:
         text += f" WITHIN GROUP (ORDER BY {print_sort_keys(call.within)})"
     if call.filter is not None:
-        text += f" FILTER (WHERE {show(call.filter, *CLAUSE)})"
+        text += f" FILTER (WHERE {render(call.filter, *CLAUSE)})"
     if call.over is not None:
         text += f" OVER {print_window(call.over)}"
     return text
 
 
-#: How a comma holds what stands on both sides of it in a window.
+#: The precedence of a comma in a window.
 ITEM = (2, 3)
 
 
 def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
-    """What stands behind ORDER BY; ASC is the default and not written."""
+    """Return the keys of ORDER BY; ASC is the default and not printed."""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
     return ", ".join(
-        show(key.expression, *ITEM) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
+        render(key.expression, *ITEM) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
         for key in keys
     )
 
 
 def print_window(window: Window) -> str:
-    """What stands behind OVER, or in a WINDOW clause behind AS."""
+    """Return a window after OVER, or in a WINDOW clause after AS."""
     if window.is_reference:
         return quote_identifier(window.name or "")
     parts = [] if window.name is None else [quote_identifier(window.name)]
     if window.partition_by:
-        parts.append(f"PARTITION BY {show_list(window.partition_by, *ITEM)}")
+        parts.append(f"PARTITION BY {render_list(window.partition_by, *ITEM)}")
     if window.order_by:
         parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
     if window.frame is not None:
@@ -525,18 +526,18 @@ def _frame(frame: Frame) -> str:
 def _bound(bound: Call | Symbol) -> str:
     if isinstance(bound, Symbol):
         return bound.word
-    return f"{show(bound.arguments[0], 0, 20)} {bound.name}"
+    return f"{render(bound.arguments[0], 0, 20)} {bound.name}"
 
 
 # --- queries --------------------------------------------------------------------------------------
 
 
-#: Set operators and how tightly they bind.
+#: Set operator -> precedence.
 SET_POWERS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
 
 
 def print_query(query: Query) -> str:
-    r"""The query in Flink's form: a line for each clause, every name in back-ticks.
+    r"""Return a query in Flink's form: a line for each clause, every name in backticks.
 
     >>> from schema_core.sql.parser import parse_query
     >>> print(
@@ -574,7 +575,7 @@ def _list(expressions: tuple[Expression, ...]) -> str:
 
 
 def _expression(expression: Expression) -> str:
-    """An expression; a query in its place stands in parentheses."""
+    """Return an expression; a sub-query is printed in parentheses."""
     text = print_expression(expression)
     return f"({text})" if isinstance(expression, Subquery) else text
 
@@ -584,7 +585,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def _operand(query: Query, *bracketed: type[Query]) -> str:
-    """A query within another, in parentheses if it is of one of these kinds."""
+    """Return a query within another, in parentheses if it is of one of these kinds."""
     text = print_query(query)
     return f"({text})" if isinstance(query, bracketed) else text
 
@@ -629,12 +630,12 @@ def _group_item(item: GroupItem) -> str:
 
 
 def _row(keys: tuple[Expression, ...]) -> str:
-    """One key as it is, any other number of them in parentheses."""
+    """Return one key as it is, and any other number of keys in parentheses."""
     return _expression(keys[0]) if len(keys) == 1 else f"({_list(keys)})"
 
 
 def _set_operation(query: SetOperation) -> str:
-    """Operands in parentheses where the order of operations asks for them."""
+    """Return a set operation, with operands in parentheses where precedence requires them."""
     chain = [query]
     while isinstance(chain[-1].left, SetOperation) and _holds(chain[-1], chain[-1].left):
         chain.append(chain[-1].left)
@@ -651,7 +652,7 @@ def _set_operation(query: SetOperation) -> str:
 
 
 def _holds(outer: SetOperation, left: SetOperation) -> bool:
-    """Whether the operand on the left needs no parentheses."""
+    """Return whether the left operand needs no parentheses."""
     return SET_POWERS[left.operator] >= SET_POWERS[outer.operator]
 
 
@@ -688,7 +689,7 @@ def _table_argument(query: TableArgument) -> str:
 
 
 def print_source(source: Source) -> str:
-    """What stands behind FROM."""
+    """Return a source of a FROM clause."""
     match source:
         case TableName(name=name, hints=hints, period=period):
             return print_path(name.parts) + _behind_table(hints, period)
@@ -730,7 +731,7 @@ def _hint(hint: Hint) -> str:
 
 
 def _sample(sample: Sample) -> str:
-    """A sample; its percentage always shows a fraction."""
+    """Return a sample; its percentage always has a fraction."""
     percentage = _expression(sample.percentage)
     if isinstance(sample.percentage, Literal) and percentage.isdigit():
         percentage += ".0"
@@ -739,7 +740,7 @@ def _sample(sample: Sample) -> str:
 
 
 def _join(join: Join, gap: str = "\n") -> str:
-    """Joins one below the other, or with another gap between them."""
+    """Return joins on separate lines, or with another separator."""
     chain = [join]
     while isinstance(chain[-1].left, Join):
         chain.append(chain[-1].left)
@@ -748,7 +749,7 @@ def _join(join: Join, gap: str = "\n") -> str:
 
 
 def _joined_side(join: Join, gap: str) -> str:
-    """What stands behind the left side of a join."""
+    """Return a join without its left side."""
     if join.kind is JoinKind.COMMA:
         return f",{gap}{_right(join.right, gap, is_loose=True)}"
     right = _right(join.right, gap, is_loose=False)
@@ -761,7 +762,7 @@ def _joined_side(join: Join, gap: str) -> str:
 
 
 def _right(source: Source, gap: str, *, is_loose: bool) -> str:
-    """A right side; a join stands in parentheses, in one line, unless a comma is before it."""
+    """Return the right side of a join; a join in parentheses unless a comma precedes it."""
     if not isinstance(source, Join):
         return print_source(source)
     if is_loose and source.kind is not JoinKind.COMMA:
@@ -808,7 +809,7 @@ def _subset(subset: tuple[str, tuple[str, ...]]) -> str:
 
 
 def _after_match(words: tuple[str, ...]) -> str:
-    """Where to go on; the name of a symbol is the last of three or four words behind TO."""
+    """Return the clause AFTER MATCH; a pattern variable is the last word after TO."""
     if words[1] == "TO" and words[-1] != "ROW":
         return " ".join((*words[:-1], quote_identifier(words[-1])))
     return " ".join(words)
@@ -832,7 +833,7 @@ def _pattern(pattern: Expression) -> str:
 
 
 def _grouped(pattern: Expression) -> str:
-    """A part of a pattern, in parentheses where it is made of several."""
+    """Return a part of a pattern, in parentheses if it consists of several."""
     text = _pattern(pattern)
     is_several = isinstance(pattern, Call) and pattern.name in (",", "|")
     return f"({text})" if is_several else text

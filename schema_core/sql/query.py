@@ -1,6 +1,6 @@
-"""The grammar of queries: SELECT, VALUES, WITH, set operations, FROM clauses and MATCH_RECOGNIZE.
+"""Grammar of queries: SELECT, VALUES, WITH, set operations, FROM clauses and MATCH_RECOGNIZE.
 
-The grammar is that of Flink 2.3 (Flink documentation, "Queries").
+It is that of Flink 2.3 (Flink documentation, "Queries").
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from schema_core.sql.syntax import (
 )
 from schema_core.sql.tokens import can_name, identifier, refuse, string
 
-#: Words that open a query.
+#: Keywords that open a query.
 OPENING = frozenset({"SELECT", "VALUES", "VALUE", "WITH", "TABLE"})
 
 
@@ -67,9 +67,9 @@ GROUPING_WORDS = {
 
 
 def query(cursor: QueryCursor, first: Subquery | None = None) -> Query:
-    """A query with all its clauses; stops at the first token that is not its own.
+    """Parse a query with all its clauses, up to the first token that does not belong to it.
 
-    With a `first` operand, only what follows it is read.
+    With a `first` operand, only what follows it is parsed.
     """
     if first is not None:
         return rest_of_query(cursor, first.span.start, first.query)
@@ -81,12 +81,12 @@ def query(cursor: QueryCursor, first: Subquery | None = None) -> Query:
 
 
 def rest_of_query(cursor: QueryCursor, start: int, first: Query) -> Query:
-    """What may follow a first operand: set operations, then ORDER BY and limits."""
+    """Parse what may follow a first operand: set operations, then ORDER BY and limits."""
     return _ordered(cursor, start, _set_operations(cursor, start, first, 1))
 
 
 def names(cursor: QueryCursor) -> tuple[Name, ...]:
-    """Simple names in parentheses, at least one."""
+    """Parse one or more simple names in parentheses."""
     cursor.expect("(")
     found = [simple_name(cursor)]
     while cursor.accept(","):
@@ -96,7 +96,7 @@ def names(cursor: QueryCursor) -> tuple[Name, ...]:
 
 
 def alias(cursor: QueryCursor) -> str | None:
-    """``[AS] name``, or None."""
+    """Parse ``[AS] name``, if present."""
     if cursor.accept("AS") or can_name(cursor.token):
         return identifier(cursor)
     return None
@@ -126,7 +126,7 @@ def _common_table(cursor: QueryCursor) -> CommonTable:
 
 
 def _set_operations(cursor: QueryCursor, start: int, left: Query, least: int) -> Query:
-    """Operators that bind at least so tightly, from the left."""
+    """Parse set operators of at least this precedence, which are left-associative."""
     while OPERATORS.get(cursor.key, 0) >= least:
         operator = cursor.advance().key
         every = cursor.accept("ALL")
@@ -164,7 +164,7 @@ def _ordered(cursor: QueryCursor, start: int, inner: Query) -> Query:
 
 
 def _limits(cursor: QueryCursor) -> tuple[Expression | None, Expression | None]:
-    """OFFSET and FETCH or LIMIT; LIMIT stands before OFFSET, FETCH behind it."""
+    """Parse OFFSET and FETCH, or LIMIT and OFFSET."""
     fetch = None
     if cursor.accept("LIMIT"):
         fetch = None if cursor.accept("ALL") else _count(cursor)
@@ -188,7 +188,7 @@ def _offset(cursor: QueryCursor) -> Expression:
 
 
 def _count(cursor: QueryCursor) -> Expression:
-    """A number of rows, which has no sign."""
+    """Parse a number of rows, which has no sign."""
     token = cursor.token
     if token.kind not in ("integer", "decimal"):
         raise refuse(cursor, "a number of rows")
@@ -205,7 +205,7 @@ def _values(cursor: QueryCursor) -> Values:
 
 
 def _row(written: Expression) -> tuple[Expression, ...]:
-    """The values of a row, which has no parentheses where it has one value."""
+    """Return the values of a row; a single value needs no parentheses."""
     match written:
         case Call(name="ROW", arguments=values):
             return values
@@ -251,7 +251,7 @@ def _item(cursor: QueryCursor) -> SelectItem:
 
 
 def _star(cursor: QueryCursor) -> Star | None:
-    """``*`` or ``t.*``, if that comes next."""
+    """Parse ``*`` or ``t.*``, if present."""
     start, ahead, prefix = cursor.token.start, 0, []
     while cursor.peek(ahead).key != "*":
         if not can_name(cursor.peek(ahead)) or cursor.peek(ahead + 1).key != ".":
@@ -312,7 +312,7 @@ def _windows(cursor: QueryCursor) -> tuple[tuple[str, Window], ...]:
 # --- FROM -----------------------------------------------------------------------------------------
 
 
-#: Words before JOIN -> what they mean.
+#: Keywords of a join -> its kind.
 JOINS: tuple[tuple[tuple[str, ...], JoinKind], ...] = (
     (("JOIN",), JoinKind.INNER),
     (("INNER", "JOIN"), JoinKind.INNER),
@@ -327,7 +327,7 @@ JOINS: tuple[tuple[tuple[str, ...], JoinKind], ...] = (
 
 
 def source(cursor: QueryCursor) -> Source:
-    """All that stands behind FROM: sources with JOIN or commas between them."""
+    """Parse the sources of a FROM clause, separated by JOIN or commas."""
     start = cursor.token.start
     return _commas(cursor, start, _joins(cursor, start, _one(cursor)))
 
@@ -358,7 +358,7 @@ def _joins(cursor: QueryCursor, start: int, left: Source) -> Source:
 
 
 def _one(cursor: QueryCursor) -> Source:
-    """A source without joins, with its alias and sample."""
+    """Parse a source without joins, with its alias and sample."""
     start = cursor.token.start
     lateral = cursor.accept("LATERAL")
     if cursor.key == "(":
@@ -371,11 +371,11 @@ def _one(cursor: QueryCursor) -> Source:
         found = _table_function(cursor, start, lateral=lateral)
     else:
         found = _named(cursor, start)
-    return _dressed(cursor, start, found)
+    return _with_suffixes(cursor, start, found)
 
 
-def _dressed(cursor: QueryCursor, start: int, found: Source) -> Source:
-    """The source with what may stand behind it: a row pattern, an alias, a sample."""
+def _with_suffixes(cursor: QueryCursor, start: int, found: Source) -> Source:
+    """Parse what may follow a source: a row pattern, an alias, a sample."""
     if cursor.accept("MATCH_RECOGNIZE"):
         found = match_recognize(cursor, start, found)
     name = alias(cursor)
@@ -395,9 +395,9 @@ def _parenthesised(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
 
 
 def _query_or_join(cursor: QueryCursor) -> Query | Source:
-    """What parentheses hold in a FROM clause: a query, or sources that are joined.
+    """Parse the parentheses of a FROM clause: a query, or joined sources.
 
-    Which of the two shows only behind the inner parentheses, so both are followed at once.
+    Only what follows the inner parentheses distinguishes them, so both are parsed here.
     """
     with cursor.nested():
         cursor.expect("(")
@@ -412,23 +412,23 @@ def _query_or_join(cursor: QueryCursor) -> Query | Source:
             elif cursor.key != ")":
                 inner = found if isinstance(found, Source) else Derived(found, span=found.span)
                 found = _commas(
-                    cursor, start, _joins(cursor, start, _dressed(cursor, start, inner))
+                    cursor, start, _joins(cursor, start, _with_suffixes(cursor, start, inner))
                 )
         else:
             found = source(cursor)
         if isinstance(found, Source) and not isinstance(found, Join):
-            raise cursor.fail("parentheses hold a query or a join", span=found.span)
+            raise cursor.fail("expected a query or a join in parentheses", span=found.span)
         cursor.expect(")")
         return found
 
 
 def _opens_query(cursor: QueryCursor) -> bool:
-    """Whether a query comes next, and not ``TABLE(function(...))``."""
+    """Return whether a query follows, and not ``TABLE(function(...))``."""
     return cursor.key in OPENING and not (cursor.key == "TABLE" and cursor.peek().key == "(")
 
 
 def _named(cursor: QueryCursor, start: int) -> Source:
-    """A table by name, or a table function that is called without TABLE."""
+    """Parse a table by name, or a table function that is called without TABLE."""
     name = path_name(cursor)
     if cursor.key == "(":
         call = called(cursor, name.parts, "")
@@ -444,7 +444,9 @@ def _period(cursor: QueryCursor) -> Expression | None:
 
 def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
     if cursor.key in OPENING:
-        raise cursor.fail("UNNEST takes collections, not a query", hint="write ARRAY(SELECT ...)")
+        raise cursor.fail(
+            "UNNEST requires collections, got a query", hint="write ARRAY(SELECT ...)"
+        )
     collections = expressions(cursor)
     cursor.expect(")")
     ordinality = cursor.accept("WITH", "ORDINALITY")
@@ -454,7 +456,7 @@ def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
 def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
     call = expression(cursor)
     if not isinstance(call, Call):
-        raise cursor.fail("TABLE(...) takes the call of a function", span=call.span)
+        raise cursor.fail("TABLE(...) requires a function call", span=call.span)
     cursor.expect(")")
     found_hints = hints(cursor)
     return TableFunction(call, lateral, found_hints, span=cursor.span_from(start))
@@ -463,7 +465,7 @@ def _table_function(cursor: QueryCursor, start: int, *, lateral: bool) -> Source
 def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
     method = cursor.advance().key
     if method not in ("BERNOULLI", "SYSTEM"):
-        raise cursor.fail("expected BERNOULLI or SYSTEM behind TABLESAMPLE")
+        raise cursor.fail("expected BERNOULLI or SYSTEM after TABLESAMPLE")
     cursor.expect("(")
     percentage = expression(cursor)
     cursor.expect(")")
@@ -478,7 +480,7 @@ def _sample(cursor: QueryCursor, start: int, found: Source) -> Source:
 
 
 def hints(cursor: QueryCursor) -> tuple[Hint, ...]:
-    """``/*+ name(...), name */``, if that comes next."""
+    """Parse ``/*+ name(...), name */``, if present."""
     if not cursor.accept("/*+"):
         return ()
     found = [_hint(cursor)]
@@ -517,19 +519,19 @@ def _hint_argument(cursor: QueryCursor) -> Name | Literal:
         return Name((identifier(cursor),), token.span)
     literal = expression(cursor)
     if not isinstance(literal, Literal):
-        raise cursor.fail("expected an option, a name or a literal of a hint", span=token.span)
+        raise cursor.fail("expected an option, a name or a literal in a hint", span=token.span)
     return literal
 
 
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
 
 
-#: A sign behind a part of a pattern -> the least and most repetitions it stands for.
+#: Quantifier of a pattern -> minimum and maximum number of repetitions.
 QUANTIFIERS = {"*": ("0", ""), "+": ("1", ""), "?": ("0", "1")}
 
 
 def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRecognize:
-    """What stands in the parentheses behind MATCH_RECOGNIZE, which is already stepped over."""
+    """Parse the parentheses of MATCH_RECOGNIZE."""
     cursor.expect("(")
     partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
     order_by = tuple(sort_keys(cursor)) if cursor.accept("ORDER", "BY") else ()
@@ -582,7 +584,7 @@ def _rows_per_match(cursor: QueryCursor) -> str | None:
 
 
 def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
-    """Where to go on behind a match, in words; the last one may be the name of a symbol."""
+    """Parse the keywords of AFTER MATCH; the last one may be the name of a pattern variable."""
     cursor.expect("SKIP")
     for words in (("TO", "NEXT", "ROW"), ("PAST", "LAST", "ROW")):
         if cursor.accept(*words):
@@ -642,7 +644,7 @@ def _factor(cursor: QueryCursor) -> Expression:
 
 
 def _repetitions(cursor: QueryCursor) -> tuple[str, str]:
-    """``{n}``, ``{n,}``, ``{n,m}`` or ``{,m}``."""
+    """Parse ``{n}``, ``{n,}``, ``{n,m}`` or ``{,m}``."""
     cursor.expect("{")
     least = cursor.advance().value if cursor.token.kind == "integer" else ""
     most = least

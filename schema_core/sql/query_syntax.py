@@ -1,8 +1,8 @@
-"""The syntax tree of a query: what was written, frozen, each node with its span.
+"""Syntax trees of queries: frozen nodes, each with its span.
 
-A query is a `Query`; what stands behind FROM is a `Source`. Names are as written: only
-`schema_core.query.resolve` knows which table or column is meant. Spans are offsets into the text
-that was parsed; they take no part in equality.
+A query is a `Query`; an item of a FROM clause is a `Source`. Names are as written:
+`schema_core.query.resolve` binds them to tables and columns. Spans are offsets into the parsed
+text; equality ignores them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class SelectItem:
-    """One item of a SELECT list: an expression (a `Star` too) and the name behind AS."""
+    """One item of a SELECT list: an expression (or a `Star`) and its alias."""
 
     expression: Expression
     alias: str | None = None
@@ -46,9 +46,9 @@ class SelectItem:
 class GroupingSets:
     """``GROUPING SETS (...)``, ``ROLLUP (...)`` or ``CUBE (...)`` among the grouping items.
 
-    `kind` is ``GROUPING SETS``, ``ROLLUP``, ``CUBE``, or ``()`` with the one empty set; each set is
-    a tuple of expressions (for ROLLUP and CUBE an element that is rolled up as one), or a grouping
-    operation of its own.
+    `kind` is ``GROUPING SETS``, ``ROLLUP``, ``CUBE``, or ``()`` for the empty set; each set is a
+    tuple of expressions (for ROLLUP and CUBE an element that is rolled up as one), or nested
+    grouping sets.
     """
 
     kind: str
@@ -63,7 +63,7 @@ GroupItem: TypeAlias = Expression | GroupingSets
 class Select:
     """``SELECT items FROM source WHERE ... GROUP BY ... HAVING ... WINDOW ... QUALIFY ...``.
 
-    `group_by` is None without the clause; `windows` are the named ones of the WINDOW clause.
+    `group_by` is None without the clause; `windows` are those of the WINDOW clause.
     """
 
     items: tuple[SelectItem, ...]
@@ -88,7 +88,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitTable:
-    """``TABLE t``: all of a table, as a query or as an argument of a table function."""
+    """``TABLE t``: all rows of a table, as a query or as an argument of a table function."""
 
     name: Name
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -96,7 +96,7 @@ class ExplicitTable:
 
 @dataclass(frozen=True, slots=True)
 class TableArgument:
-    """``TABLE t PARTITION BY a ORDER BY b``: only an argument of a table function."""
+    """``TABLE t PARTITION BY a ORDER BY b``: only as an argument of a table function."""
 
     query: Query
     partition_by: tuple[Expression, ...] = ()
@@ -137,7 +137,7 @@ class With:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A query with ORDER BY, OFFSET and FETCH (LIMIT is a FETCH), of which at least one is set."""
+    """A query with ORDER BY, OFFSET or FETCH (LIMIT is a FETCH)."""
 
     query: Query
     order_by: tuple[SortKey, ...] = ()
@@ -153,7 +153,7 @@ Query: TypeAlias = Select | Values | ExplicitTable | TableArgument | SetOperatio
 
 
 class JoinKind(Enum):
-    """How two sources are combined."""
+    """The kind of a join."""
 
     COMMA = ","
     CROSS = "CROSS JOIN"
@@ -167,7 +167,7 @@ class JoinKind(Enum):
 class TableName:
     """A table, view or common table by name, with its hints.
 
-    `period` is the moment of ``FOR SYSTEM_TIME AS OF``.
+    `period` is the argument of ``FOR SYSTEM_TIME AS OF``.
     """
 
     name: Name
@@ -178,7 +178,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A query in parentheses; a `lateral` one sees the columns of the sources before it."""
+    """A query in parentheses; a `lateral` one sees the columns of the preceding sources."""
 
     query: Query
     lateral: bool = False
@@ -189,8 +189,8 @@ class Derived:
 class TableFunction:
     """``TABLE(f(...))``, ``LATERAL TABLE(f(...))`` or a bare ``f(...)``.
 
-    Tables among the arguments are `Subquery` nodes over `ExplicitTable` or `TableArgument`;
-    ``DESCRIPTOR(a)`` is a call of that name.
+    Table arguments are `Subquery` nodes over `ExplicitTable` or `TableArgument`; ``DESCRIPTOR(a)``
+    is a call of that name.
     """
 
     call: Call
@@ -223,7 +223,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Aliased:
-    """``source AS name (columns)``; `columns` is empty where none were listed."""
+    """``source AS name (columns)``; `columns` is empty if there is no list."""
 
     source: Source
     name: str
@@ -233,7 +233,7 @@ class Aliased:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two sources; at most one of NATURAL, ON and USING says which rows belong together."""
+    """Two sources; at most one of NATURAL, ON and USING is the join condition."""
 
     left: Source
     right: Source
@@ -257,10 +257,10 @@ class Measure:
 class MatchRecognize:
     """Row patterns over a source.
 
-    `pattern` is made of names and of calls ``,`` (one after the other), ``|``, ``PERMUTE``,
-    ``{- -}`` (excluded) and ``{}``: a part, the least and the most repetitions (empty text for no
-    limit) as literals, and the symbol ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` tell
-    ``^`` and ``$``; `after_match` holds the words behind AFTER MATCH.
+    `pattern` consists of names and of calls ``,`` (sequence), ``|``, ``PERMUTE``, ``{- -}``
+    (exclusion) and ``{}``: a part, the minimum and maximum number of repetitions (an empty literal
+    for no limit), and the symbol ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` are ``^`` and
+    ``$``; `after_match` holds the keywords of AFTER MATCH.
     """
 
     source: Source

@@ -1,7 +1,7 @@
-"""Syntax trees of expressions walked and rewritten, whatever they hold.
+"""Traversal and rewriting of syntax trees of expressions.
 
-A chain of operators may be thousands of operands long, so the left side of a call is never reached
-by recursion.
+A chain of operators can have thousands of operands, so the left side of a call is never visited by
+recursion.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import replace
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Expression, Size, SortKey, Window
 
-#: What a node becomes, or None to look at its parts.
+#: Returns the replacement of a node, or None to visit its parts.
 Change = Callable[[Expression], Expression | None]
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
-    """The expressions directly below one, those of FILTER, WITHIN GROUP and OVER too.
+    """Yield the direct sub-expressions, including those of FILTER, WITHIN GROUP and OVER.
 
-    Queries in parentheses are not looked into.
+    Sub-queries are not visited.
     """
     match expression:
         case syntax.Named(value=value):
@@ -37,7 +37,7 @@ def parts(expression: Expression) -> Iterator[Expression]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and all below it, in no particular order."""
+    """Yield an expression and all its sub-expressions, in no particular order."""
     rest = [expression]
     while rest:
         one = rest.pop()
@@ -46,7 +46,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def size(expression: Expression) -> Size:
-    """Measure an expression. Calls keep their sizes, so a part that is shared is walked once.
+    """Measure an expression. Calls cache their sizes, so a shared part is visited once.
 
     >>> from schema_core.sql.syntax import Name
     >>> size(Call("+", (Call("-", (Name(("a",)), Name(("b",)))), Name(("c",)))))
@@ -79,7 +79,7 @@ def _size_over(below: list[Expression]) -> Size:
 
 
 def rewrite(expression: Expression, change: Change) -> Expression:
-    """The expression with every node that `change` has a replacement for replaced by it.
+    """Return an expression in which each node that `change` has a replacement for is replaced.
 
     >>> from schema_core.sql.syntax import Call, Name
     >>> tree = Call("+", (Name(("a",)), Name(("b",))))
@@ -96,7 +96,7 @@ def rewrite(expression: Expression, change: Change) -> Expression:
     found = changed if changed is not None else _below(expression, change)
     for call in reversed(spine):
         rest = tuple(rewrite(one, change) for one in call.arguments[1:])
-        found = _carried(replace(call, arguments=(found, *rest)), change)
+        found = _rewrite_clauses(replace(call, arguments=(found, *rest)), change)
     return found
 
 
@@ -105,13 +105,13 @@ def _below(expression: Expression, change: Change) -> Expression:
         case syntax.Named(value=value):
             return replace(expression, value=rewrite(value, change))
         case Call():
-            return _carried(expression, change)
+            return _rewrite_clauses(expression, change)
         case _:
             return expression
 
 
-def _carried(call: Call, change: Change) -> Call:
-    """The call with what only aggregates carry rewritten."""
+def _rewrite_clauses(call: Call, change: Change) -> Call:
+    """Return the call with FILTER, WITHIN GROUP and OVER rewritten."""
     if call.filter is None and not call.within and call.over is None:
         return call
     return replace(
@@ -123,12 +123,12 @@ def _carried(call: Call, change: Change) -> Call:
 
 
 def rewrite_keys(keys: tuple[SortKey, ...], change: Change) -> tuple[SortKey, ...]:
-    """Sort keys with their expressions rewritten."""
+    """Return sort keys with their expressions rewritten."""
     return tuple(replace(key, expression=rewrite(key.expression, change)) for key in keys)
 
 
 def rewrite_window(window: Window, change: Change) -> Window:
-    """A window with its expressions rewritten; the bounds of its frame are constants."""
+    """Return a window with its expressions rewritten; the bounds of its frame are constants."""
     return replace(
         window,
         partition_by=tuple(rewrite(one, change) for one in window.partition_by),

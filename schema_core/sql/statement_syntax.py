@@ -1,8 +1,8 @@
-"""The syntax tree of a statement: what was written, frozen, each node with its span.
+"""Syntax trees of statements: frozen nodes, each with its span.
 
-There is one node a family of statements. Paths are `syntax.Name` nodes of one part or more, so
-that a name of too many parts can be refused with its place by whoever looks it up. Spans are
-offsets into the text that was parsed; they take no part in equality.
+There is one node for each family of statements. Paths are `syntax.Name` nodes of any number of
+parts, so that a path with too many parts is refused with its span when it is looked up. Spans are
+offsets into the parsed text; equality ignores them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from schema_core.text import Span
 
 
 class ObjectKind(Enum):
-    """What a CREATE, DROP, SHOW CREATE or DESCRIBE speaks about."""
+    """The kind of object of a CREATE, DROP, SHOW CREATE or DESCRIBE statement."""
 
     CATALOG = "CATALOG"
     DATABASE = "DATABASE"
@@ -249,9 +249,9 @@ class Pattern:
 class Show(Operation):
     """``SHOW subject [FROM | IN path] [[NOT] LIKE 'text']``.
 
-    `subject` is a row of `schema_core.sql.parser.SHOW_SUBJECTS`, such as ``TABLES``,
-    ``USER FUNCTIONS``, ``FULL MODULES``, ``CURRENT CATALOG``. `path` is what stands behind FROM or
-    IN; for COLUMNS and PARTITIONS it is the table. `preposition` is FROM, IN or None.
+    `subject` is a row of `schema_core.sql.parser.SHOW_SUBJECTS`, such as ``TABLES``, ``USER
+    FUNCTIONS``, ``FULL MODULES``, ``CURRENT CATALOG``. `path` follows FROM or IN; for COLUMNS and
+    PARTITIONS it is the table. `preposition` is FROM, IN or None.
     """
 
     subject: str
@@ -273,7 +273,7 @@ class ShowCreate(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Describe(Operation):
-    """``DESCRIBE [kind] [EXTENDED] path``; kind TABLE stands for views as well."""
+    """``DESCRIBE [kind] [EXTENDED] path``; the kind TABLE includes views."""
 
     kind: ObjectKind
     path: Name
@@ -295,7 +295,7 @@ class Explain(Operation):
 
 @dataclass(frozen=True, slots=True)
 class SelectStatement(Operation):
-    """A query that stands alone."""
+    """A query as a statement."""
 
     query: Query
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -337,7 +337,7 @@ class Update(Operation):
 
 @dataclass(frozen=True, slots=True)
 class StatementSet(Operation):
-    """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or what EXPLAIN explains of it."""
+    """``EXECUTE STATEMENT SET BEGIN insert; ... END``, or the part of it after EXPLAIN."""
 
     inserts: tuple[Insert, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -381,7 +381,7 @@ class CallProcedure(Operation):
 
 @dataclass(frozen=True, slots=True)
 class SetOption(Operation):
-    """``SET 'key' = 'value'``; without a key it asks for all options."""
+    """``SET 'key' = 'value'``; without a key it lists all options."""
 
     key: str | None = None
     value: str | None = None
@@ -394,7 +394,7 @@ class SetOption(Operation):
 
 @dataclass(frozen=True, slots=True)
 class ResetOption(Operation):
-    """``RESET 'key'``; without a key all options."""
+    """``RESET 'key'``; without a key it resets all options."""
 
     key: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -1,4 +1,4 @@
-"""Statements in one line each, and the base class of statements that prints them so."""
+"""Summaries of statements in one line, and the base class of statements."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from schema_core.text import quote_identifier
 
 
 class Operation:
-    """A statement that was read: frozen, done by one function of `environment.operations`."""
+    """A parsed statement, executed by one function of `environment.operations`."""
 
     __slots__ = ()
 
     def as_summary_string(self) -> str:
-        """What the statement does and with what, in one line; secrets are masked.
+        """Return the statement with its parameters in one line; secrets are masked.
 
         >>> from schema_core.sql.parser import parse_statement
         >>> parse_statement("DROP VIEW IF EXISTS d.v").as_summary_string()
@@ -39,50 +39,52 @@ QUERIES = get_args(query_syntax.Query)
 EXPRESSIONS = (syntax.Literal, syntax.Interval, syntax.Call, syntax.Subquery)
 
 
-#: Parts that are in the words before the parentheses.
-IN_WORDS = ("kind", "subject", "span")
+#: Fields that are part of the heading before the parentheses.
+HEADING_FIELDS = ("kind", "subject", "span")
 
 
 def summary(statement: Any) -> str:
-    """The words of the statement, then its parts, those left out that were not said."""
-    parts = ", ".join(f"{name}: [{shown(value)}]" for name, value in _said(statement))
-    return f"{_words(statement)}: ({parts})" if parts else _words(statement)
+    """Return the heading of a statement and the fields that differ from their defaults."""
+    parts = ", ".join(
+        f"{name}: [{format_value(value)}]" for name, value in _changed_fields(statement)
+    )
+    return f"{_heading(statement)}: ({parts})" if parts else _heading(statement)
 
 
-def _words(statement: Any) -> str:
+def _heading(statement: Any) -> str:
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(statement).__name__).upper()
     kind = getattr(statement, "kind", None) or getattr(statement, "subject", None)
     return " ".join(filter(None, [name, kind.value if isinstance(kind, Enum) else kind]))
 
 
-def _said(node: Any) -> Iterator[tuple[str, Any]]:
-    """The parts of a node that differ from what holds when nothing is said."""
+def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a node that differ from their defaults."""
     for one in fields(node):
         value = getattr(node, one.name)
         default = one.default_factory() if one.default_factory is not MISSING else one.default
-        if one.name in IN_WORDS or (default is not MISSING and value == default):
+        if one.name in HEADING_FIELDS or (default is not MISSING and value == default):
             continue
         if one.name == "value" and hasattr(node, "key"):
             value = masked_value(node.key or "", value)
         yield re.sub(r"_(\w)", lambda found: found[1].upper(), one.name), value
 
 
-def shown(value: Any) -> str:
-    """A part of a statement as a summary has it."""
+def format_value(value: Any) -> str:
+    """Return the value of a field as summaries print it."""
     match value:
         case bool():
             return str(value).lower()
         case Enum():
             return str(value.value)
         case tuple():
-            return ", ".join(map(shown, value))
+            return ", ".join(map(format_value, value))
         case syntax.Name(parts):
             return ".".join(map(quote_identifier, parts))
         case definition_syntax.Option(key, text):
             return f"{key}={masked_value(key, text)}"
         case query_syntax.Hint(name, options, arguments):
             pairs = [f"{key}={masked_value(key, text)}" for key, text in options]
-            return f"{name}({', '.join([*pairs, *map(shown, arguments)])})"
+            return f"{name}({', '.join([*pairs, *map(format_value, arguments)])})"
         case syntax.TypeName():
             return print_type(value) + (" NOT NULL" if value.nullable is False else "")
         case _ if isinstance(value, QUERIES):

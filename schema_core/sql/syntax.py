@@ -1,12 +1,12 @@
-"""The syntax tree of an expression: what was written, frozen, each node with its span.
+"""Syntax trees of expressions: frozen nodes, each with its span.
 
-Nearly everything is a `Call`, whose name is a row of the function tables: an operator by its
-symbol (``+``, ``=``, ``IS NOT NULL``), a special form by its leading word (``CAST``, ``CASE``,
-``EXTRACT``), a function by its name in capitals. Words that steer a call (``DAY`` in
-``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` arguments.
-So a new function needs no new node.
+Most nodes are a `Call`, whose name is a row of the function tables: an operator by its symbol
+(``+``, ``=``, ``IS NOT NULL``), a special form by its first keyword (``CAST``, ``CASE``,
+``EXTRACT``), a function by its name in upper case. Keywords among the arguments (``DAY`` in
+``FLOOR(ts TO DAY)``, ``BOTH`` in TRIM, ``NULL ON NULL`` in JSON_OBJECT) are `Symbol` nodes. So a
+new function needs no new node.
 
-Spans are offsets into the text that was parsed; they take no part in equality.
+Spans are offsets into the parsed text; equality ignores them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LiteralKind(Enum):
     NULL = "NULL"
     BOOLEAN = "BOOLEAN"
     UNKNOWN = "UNKNOWN"  # the third truth value
-    EXACT = "EXACT"  # 12, 1.50: a whole number or a decimal
+    EXACT = "EXACT"  # 12, 1.50: an integer or a decimal
     APPROXIMATE = "APPROXIMATE"  # 1e3: a double
     STRING = "STRING"
     BINARY = "BINARY"  # x'0f'
@@ -43,10 +43,9 @@ class LiteralKind(Enum):
 class Literal:
     """A constant. `text` is its content: digits, the decoded string, ``TRUE``, the hex digits.
 
-    `charset` is the prefix of a string that was written with one (``_UTF16'..'``, ``N'..'``),
-    and LOCAL for a ``TIMESTAMP WITH LOCAL TIME ZONE``.
-    `pieces` are the parts of a string that was written in several, each on a line of its own:
-    Flink prints them so again.
+    `charset` is the prefix of a string (``_UTF16'..'``, ``N'..'``), and LOCAL for a ``TIMESTAMP
+    WITH LOCAL TIME ZONE``. `pieces` are the parts of a string that was written on several lines:
+    Flink prints them on several lines again.
     """
 
     kind: LiteralKind
@@ -58,10 +57,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """``INTERVAL '1-2' YEAR(3) TO MONTH``: the text between quotes and the qualifier as written.
+    """``INTERVAL '1-2' YEAR(3) TO MONTH``: the quoted content and the qualifier as written.
 
-    `unit` and `to` are singular words in capitals (``DAY``, ``SECOND``); `leading` and `fraction`
-    are the precisions that were given.
+    `unit` and `to` are keywords in the singular (``DAY``, ``SECOND``); `leading` and `fraction` are
+    the precisions.
     """
 
     text: str
@@ -75,7 +74,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A column or a path: ``a``, ``t.a``, ``a.field``. Only typing can tell which."""
+    """A column or path: ``a``, ``t.a``, ``a.field``. Only type checking can distinguish them."""
 
     parts: tuple[str, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -83,7 +82,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """``*`` or ``t.*``; as an argument only in ``COUNT(*)``, else in a SELECT list."""
+    """``*`` or ``t.*`` in a SELECT list; as an argument only in ``COUNT(*)``."""
 
     prefix: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -91,7 +90,7 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A word that steers a call, in capitals: ``DAY``, ``BOTH``, ``NULL ON NULL``, ``DISTINCT``."""
+    """A keyword argument of a call: ``DAY``, ``BOTH``, ``NULL ON NULL``, ``DISTINCT``."""
 
     word: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -108,13 +107,13 @@ class TypeField:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as it was written in SQL; `schema_core.sql.type_name` says which `DataType` it is.
+    """A type as written in SQL; `schema_core.sql.type_name` maps it to a `DataType`.
 
-    The spelling matters because Flink prints it back: ``keyword`` is the name in the printed form
+    The spelling is kept because Flink prints it: ``keyword`` is the name in the printed form
     (``INTEGER``, ``VARCHAR``, ``STRING``, ``TIMESTAMP_LTZ``, ``TIMESTAMP WITH LOCAL TIME ZONE``,
-    ``ARRAY``, ``ROW`` ...), `parameters` the numbers as written (not clamped), `nullable` None
-    where nothing was said. Collections have one or two `arguments`; `postfix` tells ``INT ARRAY``
-    from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and
+    ``ARRAY``, ``ROW`` ...), `parameters` are the numbers as written (not clamped), `nullable` is
+    None if unspecified. Collections have one or two `arguments`; `postfix` distinguishes ``INT
+    ARRAY`` from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and
     STRUCTURED; `interval` is set for INTERVAL.
     """
 
@@ -133,7 +132,7 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """One item of an ORDER BY."""
+    """One key of an ORDER BY."""
 
     expression: Expression
     descending: bool = False
@@ -145,7 +144,7 @@ class SortKey:
 class Frame:
     """``ROWS BETWEEN lower AND upper``: bounds such as ``UNBOUNDED PRECEDING`` or an offset.
 
-    `whole` says DISALLOW PARTIAL: where the rows do not reach that far there is no result.
+    `whole` is DISALLOW PARTIAL: the result is NULL if the frame exceeds the partition.
     """
 
     unit: str  # ROWS or RANGE
@@ -156,10 +155,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What stands behind OVER, or after a name in the WINDOW clause.
+    """A window specification: after OVER, or after a name in the WINDOW clause.
 
-    `name` is the window that this one starts from; with `is_reference` it is that one itself
-    (``OVER w`` and not ``OVER (w)``).
+    `name` is the base window; with `is_reference` the window itself (``OVER w``, not ``OVER (w)``).
     """
 
     name: str | None = None
@@ -171,9 +169,9 @@ class Window:
 
 
 class Size(NamedTuple):
-    """How many nodes an expression has, shared ones counted each time, and on how many levels.
+    """The number of nodes of an expression, shared ones counted each time, and of levels.
 
-    The first argument of a call is on the level of the call: chains are walked without recursion.
+    The first argument of a call is on the level of the call: chains are visited without recursion.
     """
 
     nodes: int
@@ -184,14 +182,12 @@ class Size(NamedTuple):
 class Call(Chain):
     """A function or operator and its arguments.
 
-    `path` is the name of a function as it was written, where that is not one plain word in
-    capitals: Flink prints some functions so.
-    `symbol` is a steering word of the whole call, such as DISTINCT in ``COUNT(DISTINCT a)``, and
-    BARE for a function that was written without parentheses (``CURRENT_DATE``), whose `word`
-    as it was written names a column of a query;
-    `filter`, `within` (WITHIN GROUP), `nulls` (IGNORE NULLS, RESPECT NULLS) and `over` belong to
-    aggregates. `inline` is the function itself where it was called in Python, without a name that
-    could be looked up.
+    `path` is the function name as written unless it is one plain word in upper case: Flink prints
+    some functions so. `symbol` is a keyword of the whole call, such as DISTINCT in ``COUNT(DISTINCT
+    a)``, or BARE for a function written without parentheses (``CURRENT_DATE``), whose `word` as
+    written names a column of a query; `filter`, `within` (WITHIN GROUP), `nulls` (IGNORE NULLS,
+    RESPECT NULLS) and `over` belong to aggregates. `inline` is the function object itself if it was
+    called in Python without a name to look up.
     """
 
     name: str
@@ -220,7 +216,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A query in parentheses where a value, a list of values or a table stands."""
+    """A query in parentheses, used as a value, a list of values or a table."""
 
     query: Query
     span: Span = field(default=NOWHERE, compare=False, repr=False)

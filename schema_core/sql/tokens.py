@@ -1,9 +1,9 @@
-"""Flink SQL cut into tokens; what lies between two of them is white space and comments.
+"""Tokenizer of Flink SQL, and the cursor that parsers move over its tokens.
 
-White space is blank, tab, newline, carriage return and form feed, nothing else; comments are
-``-- ..``, ``// ..`` and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character that no
-token begins with becomes a token of the kind `bad`, which no grammar accepts: so the first mistake
-of a text is the one that is told, and a parser that recovers finds the others.
+White space is blank, tab, newline, carriage return and form feed, nothing else; comments are ``--
+..``, ``// ..`` and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character with which no
+token begins becomes a token of the kind `bad`, which no grammar accepts: the first error in the
+text is reported, and a parser that recovers reports the others.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from schema_core.text import LETTERS, Cursor, Token, check_digits, check_size
 if TYPE_CHECKING:
     from schema_core.text import Span
 
-#: Group -> what it matches. The names of the groups are the kinds of tokens; the order decides.
-#: Digits are matched possessively, and the name of a character set is bounded, so that no input
-#: makes the expression backtrack.
+#: Token kind -> pattern. The order of the groups decides. Digits are matched possessively, and the
+#: length of a character set's name is bounded, so that no input makes the expression backtrack.
 _TOKEN = re.compile(
     rf"""
       (?P<space>       (?: [ \t\n\r\f]+ | --[^\r\n]* | //[^\r\n]* | /\*(?!\+)(?s:.*?)\*/ )+ )
@@ -42,15 +41,15 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-#: Kinds whose token keeps its text as written; the literals of these are read where they stand.
+#: Kinds whose token keeps its text as written; `schema_core.sql.literals` decodes it.
 _NUMBERS = frozenset({"integer", "decimal", "approximate"})
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of the text, the last of the kind `end`.
+    """Split a text into tokens, the last of which has the kind `end`.
 
-    A word that is reserved has the kind `reserved`, any other `word`; both have the word in
-    capitals as their key. Strings with a prefix keep it in their value.
+    A reserved word has the kind `reserved`, any other `word`; the key of both is the word in upper
+    case. Strings with a prefix keep it in their value.
 
     Raises:
         ParseError: for a text of more than 1,000,000 characters or a number of more than 1,000.
@@ -87,55 +86,55 @@ def tokenize(text: str) -> list[Token]:
 
 
 class SqlCursor(Cursor):
-    """A place in SQL, which knows what was probably meant."""
+    """A cursor over SQL, whose errors have hints."""
 
     __slots__ = ()
 
     def missing(self, key: str) -> ParseError:
-        """The error that something else stands where a word or sign was expected."""
+        """Return the error that a keyword or symbol was expected at the cursor."""
         return refuse(self, key if key.isalpha() or "_" in key else f"'{key}'")
 
 
 def cursor_over(text: str) -> Cursor:
-    """A cursor at the first token of the text."""
+    """Return a cursor at the first token of a text."""
     return SqlCursor(text, tokenize(text))
 
 
-#: First character of a bad token -> what is wrong with it.
+#: First character of a bad token -> the problem.
 _BAD = {
-    "'": "a text in quotes is not closed",
-    "`": "a name in back-ticks is not closed",
-    "/": "a comment is not closed",
+    "'": "unterminated string",
+    "`": "unterminated name in backticks",
+    "/": "unterminated comment",
 }
 
 
 def refuse(cursor: Cursor, expected: str, span: Span | None = None) -> ParseError:
-    """The error that something else was expected at the cursor, to be raised by the caller."""
+    """Return the error that something else was expected at the cursor."""
     token = cursor.token
     if token.kind == "bad":
-        problem = _BAD.get(token.value[0], f"the character {token.value[0]!r} has no place in SQL")
+        problem = _BAD.get(token.value[0], f"invalid character {token.value[0]!r}")
         return cursor.fail(problem, hint=hint(cursor, expected), span=span)
     problem = f"expected {expected}, found {cursor.found}"
     return cursor.fail(problem, hint=hint(cursor, expected), span=span)
 
 
 def expect_end(cursor: Cursor) -> None:
-    """Refuse whatever stands behind what was parsed.
+    """Require the end of the text.
 
     Raises:
-        ParseError: unless the cursor is at the end.
+        ParseError: if there are further tokens.
     """
     if cursor.token.kind != "end":
         raise refuse(cursor, "the end")
 
 
 def can_name(token: Token) -> bool:
-    """Whether the token may stand where a name is expected."""
+    """Return whether the token can be an identifier."""
     return token.kind in {"word", "name"}
 
 
 def identifier(cursor: Cursor) -> str:
-    """A name: a word that is not reserved, or anything in back-ticks."""
+    """Parse an identifier: a word that is not reserved, or any name in backticks."""
     token = cursor.token
     if token.kind not in {"word", "name"}:
         raise refuse(cursor, "a name")
@@ -144,7 +143,7 @@ def identifier(cursor: Cursor) -> str:
 
 
 def path(cursor: Cursor) -> tuple[str, ...]:
-    """Names with dots between: ``catalog.`my db`.orders``."""
+    """Parse identifiers separated by dots: ``catalog.`my db`.orders``."""
     parts = [identifier(cursor)]
     while cursor.key == ".":
         cursor.index += 1
@@ -153,16 +152,16 @@ def path(cursor: Cursor) -> tuple[str, ...]:
 
 
 def string(cursor: Cursor) -> str:
-    """The content of a text in plain quotes."""
+    """Parse a string literal without a prefix and return its content."""
     token = cursor.token
     if token.kind != "string":
-        raise refuse(cursor, "a text in single quotes")
+        raise refuse(cursor, "a string in single quotes")
     cursor.index += 1
     return token.value
 
 
 def integer(cursor: Cursor) -> int:
-    """A whole number without a sign."""
+    """Parse an integer without a sign."""
     token = cursor.token
     if token.kind != "integer":
         raise refuse(cursor, "an integer")

@@ -1,8 +1,8 @@
-"""Types as SQL statements spell them: read, understood as a `DataType`, and spelled for a cast.
+"""Types in SQL statements: their grammar, the `DataType` they denote, and how casts spell them.
 
-This grammar is not that of type strings (`schema_core.types.syntax`): ``VARCHAR`` alone is the
-longest here, precisions that are too large are cut, ``INT ARRAY`` is an array, INTERVAL stands only
-in a cast, and NOT NULL has no place at the top of one.
+This grammar differs from that of type strings (`schema_core.types.syntax`): ``VARCHAR`` without a
+length has the maximum length, excessive precisions are truncated, ``INT ARRAY`` is an array,
+INTERVAL is allowed only in a cast, and NOT NULL is not allowed at the top level of a cast.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ if TYPE_CHECKING:
 
 
 def type_name(cursor: Cursor) -> TypeName:
-    """The type of a column or a field: ``INT NOT NULL ARRAY NOT NULL``.
+    """Parse the type of a column or field: ``INT NOT NULL ARRAY NOT NULL``.
 
     Raises:
-        ParseError: for anything else.
+        ParseError: if there is no type at the cursor.
     """
     written = _nullability(cursor, _base(cursor))
     while cursor.key in COLLECTIONS:
@@ -76,7 +76,7 @@ def type_name(cursor: Cursor) -> TypeName:
 
 
 def cast_target(cursor: Cursor) -> TypeName:
-    """The type in a CAST: without a word on nullability at its top, but INTERVAL is allowed."""
+    """Parse the target of a CAST: no nullability at the top level, but INTERVAL is allowed."""
     if cursor.key == "INTERVAL":
         start = cursor.advance().start
         unit = literals.qualifier(cursor)
@@ -91,7 +91,7 @@ COLLECTIONS = ("ARRAY", "MULTISET")
 
 
 def _nullability(cursor: Cursor, written: TypeName) -> TypeName:
-    """The type with ``NOT NULL`` or ``NULL`` where that comes next."""
+    """Parse ``NOT NULL`` or ``NULL`` after a type, if present."""
     if cursor.accept("NOT"):
         cursor.expect("NULL")
         return _with(cursor, written, nullable=False)
@@ -103,7 +103,7 @@ def _with(cursor: Cursor, written: TypeName, *, nullable: bool) -> TypeName:
 
 
 def _postfix(cursor: Cursor, element: TypeName) -> TypeName:
-    """``INT ARRAY``: the keyword behind the type of the elements."""
+    """Parse the keyword of ``INT ARRAY`` after the element type."""
     cursor.descend()
     keyword = cursor.advance().key
     span = cursor.span_from(element.span.start)
@@ -111,10 +111,10 @@ def _postfix(cursor: Cursor, element: TypeName) -> TypeName:
 
 
 def _base(cursor: Cursor) -> TypeName:
-    """A type without nullability; a name that is no keyword is a type of the user."""
+    """Parse a type without nullability; an unknown name denotes a user-defined type."""
     token = cursor.token
     reader = GRAMMAR.get(token.key)
-    # A word that is not reserved can name a type of the user: MAP without "<" does.
+    # A word that is not reserved can name a user-defined type: MAP without "<" does.
     if reader is None or (token.key == "MAP" and cursor.peek().key != "<"):
         if token.kind not in {"word", "name"}:
             raise refuse(cursor, "a type")
@@ -124,14 +124,14 @@ def _base(cursor: Cursor) -> TypeName:
 
 
 def _plain(keyword: str, most: int, cursor: Cursor) -> TypeName:
-    """A keyword and up to so many numbers in parentheses."""
+    """Parse up to `most` numbers in parentheses after a keyword."""
     start = cursor.tokens[cursor.index - 1].start
     values = tuple(literals.numbers(cursor, most)) if most else ()
     return TypeName(keyword, values, span=cursor.span_from(start))
 
 
 def _characters(varying: str, fixed: str, cursor: Cursor) -> TypeName:
-    """``CHAR VARYING(5) CHARACTER SET latin1`` and ``BINARY VARYING(5)``."""
+    """Parse ``CHAR VARYING(5) CHARACTER SET latin1`` and ``BINARY VARYING(5)``."""
     start = cursor.tokens[cursor.index - 1].start
     keyword = varying if cursor.accept("VARYING") else fixed
     values = tuple(literals.numbers(cursor, 1))
@@ -146,7 +146,7 @@ def _double(cursor: Cursor) -> TypeName:
 
 
 def _zoned(keyword: str, cursor: Cursor) -> TypeName:
-    """TIME and TIMESTAMP, with what is said about the time zone."""
+    """Parse TIME and TIMESTAMP, with or without a time zone."""
     start = cursor.tokens[cursor.index - 1].start
     values = tuple(literals.numbers(cursor, 1))
     if cursor.accept("WITHOUT"):
@@ -158,7 +158,7 @@ def _zoned(keyword: str, cursor: Cursor) -> TypeName:
 
 
 def _collection(keyword: str, cursor: Cursor) -> TypeName:
-    """``ARRAY<INT NOT NULL>``: no postfix form directly between the brackets."""
+    """Parse ``ARRAY<INT NOT NULL>``; the element type has no postfix form."""
     start = cursor.tokens[cursor.index - 1].start
     cursor.descend()
     cursor.expect("<")
@@ -181,7 +181,7 @@ def _map(cursor: Cursor) -> TypeName:
 
 
 def _row(cursor: Cursor) -> TypeName:
-    """``ROW<a INT 'comment'>`` or ``ROW(a INT)``."""
+    """Parse ``ROW<a INT 'comment'>`` or ``ROW(a INT)``."""
     start = cursor.tokens[cursor.index - 1].start
     cursor.descend()
     fields: tuple[TypeField, ...] = ()
@@ -196,7 +196,7 @@ def _row(cursor: Cursor) -> TypeName:
 
 
 def _fields(cursor: Cursor, closing: str) -> tuple[TypeField, ...]:
-    """Fields with commas between, up to and with the closing bracket; there may be none."""
+    """Parse fields up to and including the closing bracket; there may be none."""
     found: list[TypeField] = []
     while found or cursor.key != closing:
         name = identifier(cursor)
@@ -214,7 +214,7 @@ def _is_string(cursor: Cursor) -> bool:
 
 
 def _structured(cursor: Cursor) -> TypeName:
-    """``STRUCTURED<'com.acme.Point', x INT>``."""
+    """Parse ``STRUCTURED<'com.acme.Point', x INT>``."""
     start = cursor.tokens[cursor.index - 1].start
     cursor.descend()
     cursor.expect("<")
@@ -229,7 +229,7 @@ def _structured(cursor: Cursor) -> TypeName:
 
 
 def _raw(cursor: Cursor) -> TypeName:
-    """``RAW('class', 'snapshot')``."""
+    """Parse ``RAW('class', 'snapshot')``."""
     start = cursor.tokens[cursor.index - 1].start
     cursor.expect("(")
     name = string(cursor)
@@ -239,7 +239,7 @@ def _raw(cursor: Cursor) -> TypeName:
     return TypeName("RAW", texts=(name, snapshot), span=cursor.span_from(start))
 
 
-#: Keyword -> how to read what follows it. The printed keyword stands in the row where it differs.
+#: Keyword -> parser of what follows it. Synonyms pass the keyword under which they are printed.
 GRAMMAR: Mapping[str, Reader] = {
     "BOOLEAN":       partial(_plain, "BOOLEAN", 0),
     "TINYINT":       partial(_plain, "TINYINT", 0),
@@ -279,11 +279,10 @@ GRAMMAR: Mapping[str, Reader] = {
 
 
 def data_type(written: TypeName, *, as_cast: bool) -> DataType:
-    """The type that was written, in a column of a statement or `as_cast` as the target of one.
+    """Return the type that was written: in a column definition or, with `as_cast`, in a cast.
 
-    In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as in
-    all of Flink's SQL. A name that is no type of SQL becomes an `UnresolvedType`, for whoever knows
-    user-defined types to look up.
+    In a cast the elements of ``INT ARRAY`` are NOT NULL; the unit of an INTERVAL is lost, as
+    everywhere in Flink's SQL. A name that is not a type of SQL becomes an `UnresolvedType`.
 
     Raises:
         SchemaError: for a type that Flink does not support there, or parameters out of range.
@@ -324,12 +323,12 @@ def _collection_type(written: TypeName, element: TypeName, *, as_cast: bool) -> 
 
 
 def _field(field: TypeField) -> RowField:
-    """A field of a row; what is said about it in a comment is not part of the type in SQL."""
+    """Return a field of a row; its comment is not part of the type in SQL."""
     return RowField(field.name, data_type(field.type, as_cast=False))
 
 
 def interval_type(*, months: bool) -> DataType:
-    """The type of every interval in SQL: a number of months, or of milliseconds."""
+    """Return the type of all intervals in SQL: months, or milliseconds."""
     if months:
         return YearMonthIntervalType(YearMonthResolution.MONTH)
     return DayTimeIntervalType(DayTimeResolution.SECOND, fractional_precision=3)
@@ -345,7 +344,7 @@ def _length(kind: type[LengthType], default: int, length: int | None = None) -> 
     return kind(default if length is None else length)
 
 
-#: Keyword -> the type, from the numbers in parentheses.
+#: Keyword -> constructor, called with the numbers in parentheses.
 ATOMIC: Mapping[str, Callable[..., DataType]] = {
     "BOOLEAN":       BooleanType,
     "TINYINT":       TinyIntType,
@@ -371,7 +370,7 @@ ATOMIC: Mapping[str, Callable[..., DataType]] = {
     "BITMAP":        BitmapType,
 }  # fmt: skip
 
-#: The character set of all of Flink's strings; a type may name no other.
+#: The character set of all strings in Flink; a type can name no other.
 CHARSET = "UTF-16LE"
 
 
@@ -396,11 +395,11 @@ def _atomic_type(written: TypeName) -> DataType:
 
 
 def type_name_of(type_: DataType) -> TypeName:
-    """How Flink spells a cast to the type that it inserts on its own.
+    """Return how Flink spells the target of an implicit cast.
 
     Raises:
-        SchemaError: for types that it cannot spell there: intervals, VARIANT, BITMAP, RAW and
-            structured types, so that an expression that needs such a cast is refused.
+        SchemaError: for intervals, VARIANT, BITMAP, RAW and structured types, which Flink cannot
+            spell there; an expression that needs such a cast is refused.
 
     >>> from schema_core.sql.literal_printer import print_type
     >>> print(print_type(type_name_of(parse_type("ARRAY<ROW<a STRING NOT NULL>>"))))
@@ -429,7 +428,7 @@ def type_name_of(type_: DataType) -> TypeName:
 
 
 def _spelled_field(field: RowField) -> TypeField:
-    """A field of a row says NOT NULL, which elements, keys and values do not."""
+    """Return a field of a row; unlike elements, keys and values, it keeps NOT NULL."""
     written = type_name_of(field.data_type)
     if field.data_type.is_nullable:
         return TypeField(field.name, written)

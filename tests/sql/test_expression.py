@@ -172,7 +172,9 @@ def test_a_simple_case_cannot_repeat_its_value_without_end() -> None:
     with pytest.raises(ParseError) as caught:
         parse_expression(text)
 
-    assert "a simple CASE repeats its value too often" == caught.value.problem
+    assert (
+        "the value of a simple CASE is too large for its number of branches" == caught.value.problem
+    )
 
 
 def test_trees_are_shared_by_text() -> None:

@@ -102,16 +102,16 @@ def test_a_reserved_word_is_no_name_and_the_hint_says_what_to_do() -> None:
         identifier(cursor_over("order"))
 
     assert "expected a name, found 'order'" == caught.value.problem
-    assert "quote a reserved word with back-ticks" == caught.value.hint
+    assert "quote a reserved word with backticks" == caught.value.hint
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("'a", "a text in quotes is not closed"),
-        ("`a", "a name in back-ticks is not closed"),
-        ("/*", "a comment is not closed"),
-        ("#", "the character '#' has no place in SQL"),
+        ("'a", "unterminated string"),
+        ("`a", "unterminated name in backticks"),
+        ("/*", "unterminated comment"),
+        ("#", "invalid character '#'"),
     ],
 )
 def test_bad_characters_are_named(text: str, problem: str) -> None:
