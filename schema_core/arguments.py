@@ -35,7 +35,7 @@ NAMES: dict[type, str] = {
 def require_instance(
     value: T, kind: Kind, name: str, expected: str | None = None, hint: str | None = None
 ) -> T:
-    """Return a value that is an instance of a class, and refuse all others. `True` is no integer.
+    """Return a value that is an instance of a class, or refuse it; `True` is not an integer.
 
     Args:
         value: The value to check.

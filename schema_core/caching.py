@@ -1,4 +1,4 @@
-"""Caches bounded by the size of what they hold, not by the number of their entries."""
+"""Caches bounded by the size of their content, not by the number of entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
-#: Characters of text that one cache holds. A parsed text takes up to 250 bytes per character.
+#: Characters of input per cache. A syntax tree takes up to 250 bytes per character.
 MAX_CACHED = 200_000
 
 
@@ -19,20 +19,20 @@ class Cached(Protocol[P, R_co]):
 
     @property
     def __wrapped__(self) -> Callable[P, R_co]:
-        """The function itself, which caches nothing."""
+        """The function without the cache."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """The result for the arguments, computed once while it is cached."""
+        """Return the cached or computed result."""
 
     def cache_clear(self) -> None:
-        """Forget all results."""
+        """Clear the cache."""
 
 
 class Entries(Generic[R]):
     """Results of two generations: when the recent one is full, it replaces the older one.
 
-    A result that is used moves into the recent generation. So what was used last is kept, and the
-    usual hit costs one lookup in a dict.
+    A result that is used moves into the recent generation, so recently used results are kept, and a
+    typical hit costs one lookup in a dict.
     """
 
     __slots__ = ("budget", "older", "recent", "size")
@@ -42,13 +42,13 @@ class Entries(Generic[R]):
         self.clear()
 
     def clear(self) -> None:
-        """Forget all results."""
+        """Clear the cache."""
         self.recent: dict[tuple[Any, ...], R] = {}
         self.older: dict[tuple[Any, ...], R] = {}
         self.size = 0
 
     def add(self, key: tuple[Any, ...], result: R, weight: int) -> None:
-        """Keep a result, unless it exceeds half of the budget."""
+        """Cache a result, unless it exceeds half of the budget."""
         if 2 * weight > self.budget:
             return
         if 2 * (self.size + weight) > self.budget:
@@ -58,7 +58,7 @@ class Entries(Generic[R]):
 
 
 def length(text: str, *_: object) -> int:
-    """The size of a string, with a constant for what every result takes.
+    """Return the weight of a string: its length plus a constant overhead.
 
     >>> length("a + 1")
     21

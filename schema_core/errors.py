@@ -1,7 +1,7 @@
-"""What can go wrong, told apart by what the catcher would do, and how a mistake is shown.
+"""Errors, classified by how a caller would handle them, and their representation as diagnostics.
 
-The leaf that notices a fault states the *problem*; whoever knows the place adds it while the error
-passes by: `at` adds a step of the path ("column 'total'"), `within` adds the text that was read, so
+The code that detects an error states the *problem*; callers add its location as the error
+propagates: `at` prepends a step of the path ("column 'total'"), `within` adds the source text, so
 that a span becomes a line, a column and a caret.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-#: Characters of a problem or a hint, and of one step of a path; longer ones are cut.
+#: Maximum length of a problem or a hint, and of one step of a path; longer ones are truncated.
 MAX_PROBLEM = 4_000
 MAX_PLACE = 200
 
@@ -37,9 +37,9 @@ def cut(message: str, length: int = MAX_PROBLEM) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake as data: what `str` of an error, the command line and a report are drawn from.
+    """One error as data, from which messages, the command line and reports are rendered.
 
-    `line` and `column` count from 1 and are 0 when the mistake has no place in a text.
+    `line` and `column` count from 1, and are 0 without a position in a source text.
     """
 
     code: str
@@ -69,11 +69,11 @@ class Diagnostic:
 
 
 class SchemaCoreError(Exception):
-    """Anything that schema_core refuses or that failed beneath it.
+    """Base class of all errors of the library.
 
-    `problem` is the sentence without its place, `code` a stable name in kebab-case, `hint` what to
-    do about it, `path` the steps down to the place, `span` the characters of `text` that are meant.
-    `diagnostics` holds this mistake and, when several were found at once, the others behind it.
+    `problem` is the message without its location, `code` a stable name in kebab-case, `hint` a
+    suggestion, `path` the steps to the location, `span` the range of characters of `text`.
+    `diagnostics` contains this error and, if several were reported at once, the others after it.
     """
 
     default_code = "unclassified-error"
@@ -110,14 +110,14 @@ class SchemaCoreError(Exception):
 
 
 def _restore(kind: type[SchemaCoreError], problem: str, state: dict[str, Any]) -> SchemaCoreError:
-    """Unpickle an error: worker processes send theirs to the driver."""
+    """Unpickle an error, which worker processes send to the driver."""
     error = kind(problem)
     error.__dict__.update(state)
     return error
 
 
 class SchemaError(SchemaCoreError):
-    """A type, expression, schema or statement breaks a rule: you wrote something wrong.
+    """A type, expression, schema, statement or argument is invalid.
 
     >>> with at("column 'total'"), at("argument 2 of SUBSTRING"):
     ...     raise SchemaError("expected an integer, got STRING", hint="add a CAST")
@@ -132,36 +132,36 @@ class SchemaError(SchemaCoreError):
 
 
 class ParseError(SchemaError):
-    """A text does not follow its grammar; `span` says where."""
+    """The input does not follow its grammar; `span` is the position."""
 
     default_code = "syntax"
 
 
 class NotFoundError(SchemaCoreError):
-    """No such catalog, database, table, view, function or column.
+    """An object does not exist: a catalog, database, table, view, function or column.
 
-    `names` is the full path of the missing object, from its catalog on, where that is known.
+    `names` is the full path of the missing object, starting with its catalog, if known.
     """
 
     default_code = "not-found"
     names: tuple[str, ...] = ()
 
     def of(self, *names: str) -> Self:
-        """The error with the full path of the missing object."""
+        """Set the full path of the missing object, and return the error."""
         self.names = names
         return self
 
 
 class AlreadyExistsError(SchemaCoreError):
-    """Something of that name is already there."""
+    """An object of that name already exists."""
 
     default_code = "already-exists"
 
 
 class ConflictError(SchemaCoreError):
-    """Someone else changed it meanwhile: `expected` is what was read, `found` what is there now.
+    """A concurrent modification: `expected` is the state that was read, `found` the current one.
 
-    Read it again, and decide anew.
+    Read the object again, and repeat the change.
     """
 
     default_code = "concurrent-modification"
@@ -170,13 +170,13 @@ class ConflictError(SchemaCoreError):
 
 
 class UnsupportedError(SchemaCoreError):
-    """Right as it stands, but this part (a type text, a connector, an engine) cannot carry it."""
+    """The request is valid, but not supported by a format, a connector or an engine."""
 
     default_code = "unsupported"
 
 
 class ExternalError(SchemaCoreError):
-    """The outside failed: a file, a store, a Spark job."""
+    """An external system failed: a file, a store, a Spark job."""
 
     default_code = "external-failure"
 
@@ -184,7 +184,7 @@ class ExternalError(SchemaCoreError):
 def with_notes(
     error: BaseException, others: Iterable[BaseException], occasion: str
 ) -> BaseException:
-    """The error, with later errors attached to it as notes, which its traceback shows (PEP 678)."""
+    """Attach later errors to an error as notes, which its traceback shows (PEP 678)."""
     for other in others:
         error.add_note(f"{occasion}: {type(other).__name__}: {other}")
     return error
@@ -192,7 +192,7 @@ def with_notes(
 
 @contextmanager
 def at(place: str, span: Span | None = None) -> Iterator[None]:
-    """Add `place` to the path of any error that passes, and `span` if it has none yet."""
+    """Prepend `place` to the path of any error that propagates, and set `span` if it has none."""
     try:
         yield
     except SchemaCoreError as error:
@@ -206,7 +206,7 @@ def at(place: str, span: Span | None = None) -> Iterator[None]:
 
 @contextmanager
 def within(text: str | None) -> Iterator[None]:
-    """Say which `text` the span of any passing error speaks about, unless it knows its own."""
+    """Set the source text of any error that propagates, unless it has one."""
     try:
         yield
     except SchemaCoreError as error:
@@ -216,14 +216,14 @@ def within(text: str | None) -> Iterator[None]:
         raise
 
 
-#: Errors that are reported at once; the others are counted.
+#: Maximum number of errors that are reported at once; the others are counted.
 MAX_ERRORS = 1_000
 
 
 class Gathering:
     """Collects the errors of many steps, so that all are reported at once.
 
-    Beyond `MAX_ERRORS` the last error reports how many there are.
+    Beyond `MAX_ERRORS` the last error reports the number of the others.
 
     >>> found = Gathering()
     >>> for text in ("a", "b"):
@@ -263,24 +263,24 @@ class Gathering:
             raise first
 
 
-#: Among more names than these nothing similar is looked for: it would take longer than the rest.
+#: Maximum number of names that are searched for similar ones, which is slow.
 MAX_SIMILAR = 1_000
-#: So many names are listed when none of them is similar.
+#: Maximum number of names that are listed if none of them is similar.
 MAX_LISTED = 8
 
 
-#: So many names are compared letter by letter; more are sorted out by the letters they share.
+#: Maximum number of names that are compared; more are preselected by common letters.
 MAX_COMPARED = 24
 
 
 @lru_cache(maxsize=2_048)
 def _pairs(name: str) -> frozenset[str]:
-    """The letters of a name and each pair of neighbours."""
+    """Return the letters and pairs of adjacent letters of a name."""
     return frozenset((*name, *map("".join, pairwise(name))))
 
 
 def close_matches(name: str, known: Sequence[str], likeness: float, count: int = 3) -> list[str]:
-    """Return the names that are most like a name, the best first.
+    """Return the names most similar to a name, best first.
 
     Equal to `difflib.get_close_matches`, which would dominate the run time for hundreds of names
     and hundreds of errors.
@@ -301,9 +301,9 @@ def close_matches(name: str, known: Sequence[str], likeness: float, count: int =
 
 
 def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """A hint that names what was probably meant, or all there is, or None.
+    """Return a hint with the most similar name, or with all names, or None.
 
-    `likeness` says how much of a name must be the same, from 0 to 1.
+    `likeness` is the minimum similarity, from 0 to 1.
 
     >>> similar("amuont", ["amount", "id"])
     "did you mean 'amount'?"

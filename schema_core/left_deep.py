@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Chain:
-    """A node of a tree whose first argument may be such a node again.
+    """Base class of nodes whose first argument may be such a node.
 
-    For dataclasses with a field `arguments` and no equality or representation of their own. Nodes
-    are equal that are equal in all fields that are compared.
+    Subclasses are dataclasses with a field `arguments` and without equality or representation of
+    their own. Nodes are equal if all compared fields are equal.
     """
 
     __slots__ = ()
@@ -25,7 +25,7 @@ class Chain:
     arguments: tuple[Any, ...]
 
     def links(self) -> Iterator[Chain]:
-        """This node, the one that is its first argument, and so on."""
+        """Yield this node, its first argument, the first argument of that, and so on."""
         node: object = self
         while isinstance(node, Chain):
             yield node
@@ -53,12 +53,12 @@ class Chain:
         return linked, ([parts(one) for one in self.links()],)
 
 
-#: A class, the values of its fields without the chain, and whether there is one.
+#: A class, the values of its fields without the chain, and whether the chain continues.
 Parts = tuple[type[Any], dict[str, Any], bool]
 
 
 class Names(NamedTuple):
-    """The fields of a constructor; those that are compared, but the arguments; those printed."""
+    """The field names of a constructor, of equality (without the arguments), and of `repr`."""
 
     every: tuple[str, ...]
     compared: tuple[str, ...]
@@ -80,7 +80,7 @@ def _goes_on(node: Chain) -> bool:
 
 
 def parts(node: Chain) -> Parts:
-    """What a node is made of, apart from the chain below it."""
+    """Return the fields of a node, apart from the chain below it."""
     goes_on = _goes_on(node)
     kind: Any = type(node)
     values = {name: getattr(node, name) for name in _names_of(kind).every}
@@ -88,7 +88,7 @@ def parts(node: Chain) -> Parts:
 
 
 def compared(node: Chain) -> tuple[object, ...]:
-    """What distinguishes a node, apart from the chain below it."""
+    """Return the compared values of a node, apart from the chain below it."""
     kind: Any = type(node)
     goes_on = _goes_on(node)
     values = [getattr(node, name) for name in _names_of(kind).compared]
@@ -96,14 +96,14 @@ def compared(node: Chain) -> tuple[object, ...]:
 
 
 def _whole(node: Chain) -> str:
-    """The representation of a node whose first argument is not a chain, as of any dataclass."""
+    """Return the `repr` of a node whose first argument is not a chain."""
     kind: Any = type(node)
     values = (f"{name}={getattr(node, name)!r}" for name in _names_of(kind).printed)
     return f"{type(node).__qualname__}({', '.join(values)})"
 
 
 def _around(node: Chain) -> tuple[str, str]:
-    """What precedes and what follows the first argument in the representation of a node."""
+    """Return the parts of the `repr` of a node before and after its first argument."""
     kind: Any = type(node)
     names = _names_of(kind).printed
     place = names.index("arguments")
@@ -117,7 +117,7 @@ def _around(node: Chain) -> tuple[str, str]:
 
 
 def linked(links: list[Parts]) -> object:
-    """The node of these links, from the outermost to the innermost."""
+    """Build a node from its links, outermost first."""
     node: object = None
     for kind, values, goes_on in reversed(links):
         first = (node,) if goes_on else ()

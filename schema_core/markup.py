@@ -1,4 +1,4 @@
-"""Tables of HTML for notebooks: whatever is put in comes out as text."""
+"""HTML tables for notebooks, with all content escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from schema_core.text import escaped
 
 
 def text(value: object) -> str:
-    """Anything as text within HTML, in an element or in quotes.
+    """Escape a value for an HTML element or attribute.
 
     >>> text("<b>'&'</b>")
     '&lt;b&gt;&#x27;&amp;&#x27;&lt;/b&gt;'
@@ -18,12 +18,12 @@ def text(value: object) -> str:
 
 
 def code(value: object) -> str:
-    """Anything as code."""
+    """Return a value as an HTML code element."""
     return f"<code>{text(value)}</code>" if value not in (None, "") else ""
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table; its cells are HTML already, made by `text` and `code`.
+    """Return an HTML table of cells that `text` and `code` made.
 
     >>> print(table(["a"], [[text("<")]]))
     <table>
@@ -42,7 +42,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
 
 
 def items(values: Iterable[str]) -> str:
-    """Lines of HTML, one below the other."""
+    """Return an HTML list of escaped items."""
     lines = [f"<li>{value}</li>" for value in values]
     return "\n".join(("<ul>", *lines, "</ul>")) if lines else ""
 

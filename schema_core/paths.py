@@ -1,7 +1,7 @@
-"""Where an object is: a path of one to three names, and what it means in a catalog.
+"""Paths of objects: identifiers of one to three names, and their resolution in a catalog.
 
-`parse_path` reads what `str` of a path writes: ``parse_path(str(path)) == path``, unless a name
-has a line break or more than 256 characters, which no SQL text can say.
+``parse_path(str(path)) == path``, unless a name has a line break or more than 256 characters, which
+SQL does not allow.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from schema_core.text import LETTERS, Cursor, Token, check_size, is_blank, quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Characters (UTF-16 units, as Java counts) of one name in a text.
+#: Maximum length of a name in SQL, in UTF-16 code units.
 MAX_NAME = 256
 
-#: What the names of a path are of.
+#: The levels of a full path.
 LEVELS = ("catalog", "database", "object")
 
-#: The name that Flink keeps for what has no catalog or database.
+#: Flink's reserved name for objects without a catalog or database.
 UNKNOWN = "<UNKNOWN>"
 
 
@@ -37,16 +37,16 @@ def _require_text(name: object, what: str) -> None:
 def _require_name(name: str | None, what: str) -> None:
     _require_text(name, what)
     if name is None or is_blank(name):
-        raise SchemaError(f"the {what} needs a name with a visible character", code="blank-name")
+        raise SchemaError(f"the name of the {what} must not be blank", code="blank-name")
 
 
 @dataclass(frozen=True, slots=True)
 @total_ordering
 class ObjectPath:
-    """An object within a catalog: its database and its own name.
+    """The path of an object within a catalog: its database and its name.
 
     Raises:
-        SchemaError: with code `blank-name` where one of the two has no visible character.
+        SchemaError: with code `blank-name` for a blank name.
 
     >>> print(ObjectPath("sales", "orders"))
     sales.orders
@@ -61,12 +61,12 @@ class ObjectPath:
 
     @staticmethod
     def from_string(full_name: str) -> ObjectPath:
-        """The path that two names with a dot between them spell; there is no quoting.
+        """Parse two names separated by a dot; there is no quoting.
 
-        Dots at the end are dropped, as Flink does.
+        Trailing dots are dropped, as in Flink.
 
         Raises:
-            SchemaError: with code `invalid-object-path` where there are not exactly two names.
+            SchemaError: with code `invalid-object-path` unless there are exactly two names.
 
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
@@ -82,19 +82,19 @@ class ObjectPath:
         return ObjectPath(*names)
 
     def get_database_name(self) -> str:
-        """The database."""
+        """Return the name of the database."""
         return self.database_name
 
     def get_object_name(self) -> str:
-        """The object's own name."""
+        """Return the name of the object."""
         return self.object_name
 
     def get_full_name(self) -> str:
-        """Both names with a dot between them, unquoted."""
+        """Return both names, unquoted and separated by a dot."""
         return f"{self.database_name}.{self.object_name}"
 
     def compare_to(self, other: ObjectPath) -> int:
-        """Negative, zero or positive as this path sorts before, with or after the other.
+        """Compare two paths: negative, zero or positive if this one sorts before, with or after.
 
         Raises:
             SchemaError: with code `wrong-argument` for something that is not a path.
@@ -116,7 +116,7 @@ class ObjectPath:
 
 @dataclass(frozen=True, slots=True)
 class ObjectIdentifier:
-    """An object among all catalogs: catalog, database and name.
+    """The full path of an object: catalog, database and name.
 
     >>> identifier = ObjectIdentifier.of("hive", "sales", "or`ders")
     >>> print(identifier)
@@ -131,7 +131,7 @@ class ObjectIdentifier:
 
     @staticmethod
     def of(catalog_name: str, database_name: str, object_name: str) -> ObjectIdentifier:
-        """The identifier of these three names.
+        """Return the identifier of three names.
 
         Raises:
             SchemaError: with code `reserved-name` for a catalog or database called ``<UNKNOWN>``,
@@ -145,35 +145,35 @@ class ObjectIdentifier:
         return ObjectIdentifier(catalog_name, database_name, object_name)
 
     def get_catalog_name(self) -> str:
-        """The catalog."""
+        """Return the name of the catalog."""
         return self.catalog_name
 
     def get_database_name(self) -> str:
-        """The database."""
+        """Return the name of the database."""
         return self.database_name
 
     def get_object_name(self) -> str:
-        """The object's own name."""
+        """Return the name of the object."""
         return self.object_name
 
     def to_object_path(self) -> ObjectPath:
-        """The same without the catalog.
+        """Return the path without the catalog.
 
         Raises:
-            SchemaError: with code `blank-name` where a name has no visible character.
+            SchemaError: with code `blank-name` for a blank name.
         """
         return ObjectPath(self.database_name, self.object_name)
 
     def to_list(self) -> list[str]:
-        """The three names."""
+        """Return the three names."""
         return [self.catalog_name, self.database_name, self.object_name]
 
     def as_serializable_string(self) -> str:
-        """The three names quoted, with dots between them: what `parse_path` reads back."""
+        """Return the quoted names separated by dots, which `parse_path` parses."""
         return ".".join(map(quote_identifier, self.to_list()))
 
     def as_summary_string(self) -> str:
-        """The three names unquoted, for people."""
+        """Return the unquoted names separated by dots, for display."""
         return ".".join(self.to_list())
 
     def __str__(self) -> str:
@@ -182,7 +182,7 @@ class ObjectIdentifier:
 
 @dataclass(frozen=True, slots=True, init=False)
 class UnresolvedPath:
-    """One to three names, as someone wrote them: object, database.object, catalog.database.object.
+    """A path of one to three names: object, database.object, or catalog.database.object.
 
     >>> print(UnresolvedPath(["sales", "orders"]))
     `sales`.`orders`
@@ -191,16 +191,16 @@ class UnresolvedPath:
     parts: tuple[str, ...]
 
     def __init__(self, parts: Iterable[str | None]) -> None:
-        """A path of these names.
+        """Create a path of names.
 
         Raises:
-            SchemaError: with code `invalid-path-length` for none or more than three, `blank-name`
-                for one without a visible character.
+            SchemaError: with code `invalid-path-length` for no names or more than three,
+                `blank-name` for a blank name.
         """
         names = tuple(parts)
         if not 1 <= len(names) <= 3:
             raise SchemaError(
-                f"a path has one to three names, not {len(names)}", code="invalid-path-length"
+                f"a path has one to three names, got {len(names)}", code="invalid-path-length"
             )
         for name in names:
             _require_name(name, "path")
@@ -222,11 +222,12 @@ class UnresolvedPath:
         return self.parts[0] if len(self.parts) == 3 else None
 
     def qualify(self, catalog: str | None, database: str | None) -> ObjectIdentifier:
-        """The object that is meant where this catalog and this database are the current ones.
+        """Resolve the path with a current catalog and a current database.
 
         Raises:
-            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` where the
-                one that the path leaves open is None, `reserved-name` as for `ObjectIdentifier.of`.
+            SchemaError: with code `current-catalog-not-set` or `current-database-not-set` if a
+                name is missing and the current one is None, `reserved-name` as for
+                `ObjectIdentifier.of`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'
@@ -238,7 +239,7 @@ class UnresolvedPath:
         )
 
     def as_summary_string(self) -> str:
-        """The names, quoted."""
+        """Return the quoted names separated by dots."""
         return ".".join(map(quote_identifier, self.parts))
 
     def __str__(self) -> str:
@@ -248,14 +249,14 @@ class UnresolvedPath:
 def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) -> str:
     if name is None:
         raise SchemaError(
-            f"there is no current {what} to look for {path} in",
+            f"cannot resolve {path}: there is no current {what}",
             code=f"current-{what}-not-set",
-            hint=f"choose one with {statement}, or write the name of the {what} before it",
+            hint=f"set it with {statement}, or qualify the path with the name of the {what}",
         )
     return name
 
 
-# --- text ----------------------------------------------------------------------------------------
+# --- parser --------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(
     rf"""
@@ -273,8 +274,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-#: Names of collations, such as ``latin1$en_US$primary``, of which Calcite takes the longest. So
-#: ``sales.orders$files`` is one token, and one name, as long as nothing in it is quoted.
+#: Names of collations, such as ``latin1$en_US$primary``, of which Calcite matches the longest. So
+#: an unquoted ``sales.orders$files`` is one token and one name.
 _COLLATIONS = tuple(
     re.compile(rf"[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,300}}\$[{LETTERS}]{{1,300}}{strength}")
     for strength in ("", rf"\$[{LETTERS}0-9]{{1,300}}")
@@ -282,13 +283,13 @@ _COLLATIONS = tuple(
 
 
 def _collation(text: str, place: int) -> re.Match[str] | None:
-    """The longest name of a collation that begins here."""
+    """Match the longest name of a collation at an offset."""
     found = [match for one in _COLLATIONS if (match := one.match(text, place))]
     return max(found, key=re.Match.end, default=None)
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    """The tokens of SQL, up to a character outside of them, which has the kind ``other``."""
+    """Yield the tokens of SQL; the first invalid character has the kind ``other`` and ends them."""
     place, kind, has_collation = 0, "", "$" in text
     while place < len(text) and kind != "other":
         match = _TOKEN.match(text, place)
@@ -308,25 +309,27 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _name(cursor: Cursor) -> str:
-    """A part of a path: Flink takes any one token for a name, be it a keyword or a symbol."""
+    """Parse a name: Flink accepts any single token, including keywords and symbols."""
     token = cursor.token
     if token.kind in ("end", "other"):
         raise cursor.fail(f"expected a name, found {token.display}")
     if is_blank(token.value):
-        raise cursor.fail("a name needs a visible character", code="blank-name")
+        raise cursor.fail("a name must not be blank", code="blank-name")
     if len(token.value.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
-        raise cursor.fail(f"a name of more than {MAX_NAME} characters", code="name-too-long")
+        raise cursor.fail(
+            f"a name exceeds the maximum of {MAX_NAME} characters", code="name-too-long"
+        )
     return cursor.advance().value
 
 
 def parse_path(text: str) -> UnresolvedPath:
-    """The path that the text spells: names with dots between them, quoted where needed.
+    """Parse a path: names separated by dots, quoted if necessary.
 
-    The tokens are those of Flink's SQL, comments included, and keywords need no quotes.
+    The tokens are those of Flink's SQL, including comments; keywords need not be quoted.
 
     Raises:
-        ParseError: for anything else, with the place; texts of more than 1,000,000 characters are
-            refused before they are read.
+        ParseError: for anything else, with the position, and for input of more than 1,000,000
+            characters.
 
     >>> parse_path("sales.`or.ders`").parts
     ('sales', 'or.ders')
@@ -336,7 +339,7 @@ def parse_path(text: str) -> UnresolvedPath:
     schema_core.errors.ParseError: unexpected '-' after the path
         my-table
           ^
-      hint: names with other characters than letters, digits, _ and $ need back-ticks
+      hint: quote names with other characters than letters, digits, _ and $ with back-ticks
     """
     check_size(text)
     cursor = Cursor(text, list(_tokens(text)))
@@ -346,6 +349,6 @@ def parse_path(text: str) -> UnresolvedPath:
     if cursor.token.kind != "end":
         raise cursor.fail(
             f"unexpected {cursor.token.display} after the path",
-            hint="names with other characters than letters, digits, _ and $ need back-ticks",
+            hint="quote names with other characters than letters, digits, _ and $ with back-ticks",
         )
     return UnresolvedPath(parts)

@@ -95,7 +95,7 @@ _PARAMETER = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 
-#: Values that hold credentials wherever one looks: JAAS configurations, private keys.
+#: Values that are credentials as a whole: JAAS configurations, private keys.
 _CREDENTIALS = re.compile(r"LoginModule|-----BEGIN [A-Z ]{0,32}PRIVATE KEY", re.IGNORECASE)
 
 #: What precedes the password of an Oracle URL: ``jdbc:oracle:thin:scott/tiger@host``.
@@ -106,9 +106,9 @@ _DECODINGS = 3
 
 
 def mask_credentials(value: str) -> str:
-    """A value whose key is not secret, without the credentials that it contains.
+    """Return the value of an option that is not secret with the credentials in it masked.
 
-    Where the end of a credential is not certain, everything up to the end of the value is hidden.
+    If the end of a credential is not certain, everything up to the end of the value is hidden.
 
     >>> mask_credentials("jdbc:mysql://host/db?user=ann&password=hunter2&ssl=true")
     'jdbc:mysql://host/db?user=ann&password=******'
@@ -129,7 +129,7 @@ def mask_credentials(value: str) -> str:
 
 
 def has_credentials(value: str) -> bool:
-    """Whether the value contains credentials.
+    """Return whether a value contains credentials.
 
     >>> has_credentials("x;password=1"), has_credentials("x;user=1")
     (True, False)
@@ -200,7 +200,7 @@ _URL_WITH_USER = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,32}://[^\s@]{0,1024}@\S*"
 
 
 def mask_urls(text: str) -> str:
-    """A text without the passwords of the URLs in it.
+    """Mask the passwords of all URLs in a message.
 
     >>> mask_urls("Scan s3://a:letmein@bucket [x]")
     'Scan s3://a:******@bucket [x]'
@@ -235,10 +235,10 @@ _STATEMENTS = frozenset(
     """
     ADD ALTER ANALYZE BEGIN CALL COMPILE CREATE DELETE DESC DESCRIBE DROP END EXECUTE EXPLAIN INSERT
     LOAD REMOVE REPLACE RESET SELECT SET SHOW TABLE TRUNCATE UNLOAD UPDATE USE VALUES WITH
-    """.split()  # noqa: SIM905 - words read better as a text
+    """.split()  # noqa: SIM905 - readable
 )
 
-#: Whether there can be anything to hide in a text.
+#: Matches input that may contain secrets.
 _SUSPECT = re.compile(
     rf"\b(?:{'|'.join(_OPENERS)})\b|[:@%=]|bearer|basic|{'|'.join(map(re.escape, SECRET_WORDS))}",
     re.IGNORECASE,
@@ -279,9 +279,9 @@ class _Piece(NamedTuple):
 
 @lru_cache(maxsize=2)
 def mask_text(text: str) -> str:
-    """A text of SQL as an excerpt of it may be shown, parsed or not: the values of options hidden.
+    """Mask the values of options in SQL, which need not be valid, for excerpts in messages.
 
-    Every character that is hidden becomes an asterisk, so that positions stay where they are.
+    Each masked character is replaced by an asterisk, so that positions do not change.
 
     >>> mask_text("CREATE TABLE t (a INT) WITH ('password' = 'hunter2', 'path' = 'x')")
     "CREATE TABLE t (a INT) WITH ('password' = *********, 'path' = ***)"
@@ -301,7 +301,7 @@ def mask_text(text: str) -> str:
 
 
 def _hidden(every: list[_Piece]) -> list[_Piece]:
-    """The pieces of a text that are not shown."""
+    """Return the pieces that are masked."""
     hidden: list[_Piece] = []
     if any(piece.kind == "unclosed" or _holds_clause(piece) for piece in every):
         # Which quotes open and which close is not known: nothing after the first one is certain.

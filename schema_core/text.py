@@ -1,7 +1,7 @@
-"""Texts: quoting, spans, the cursor every parser walks with, budgets for text from outside.
+"""Source text: quoting, spans, the token cursor of all parsers, and limits for external input.
 
-Nothing from outside is parsed before `check_size`; nesting goes through `Cursor.nested`; numbers
-are bounded by `check_digits`. So no parser here can run out of stack or time on bad input.
+External input is parsed only after `check_size`; nesting is limited by `Cursor.nested`, and numbers
+by `check_digits`. So no input can exhaust the stack or the time of a parser.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from schema_core.errors import ParseError
 
-#: Characters of one text, levels of nesting, digits of one number. A level of a row type takes up
-#: to nine of Python's 1,000 frames when printed, and the caller has used some already.
+#: Maximum length of the input, nesting depth, and digits of a number. Printing a level of a row
+#: type takes up to nine of Python's 1,000 frames, and the caller has used some.
 MAX_TEXT = 1_000_000
 MAX_DEPTH = 64
 MAX_DIGITS = 1_000
 
-#: White space as Java has it, for a character class: without the no-break spaces and U+0085.
+#: Java's white space, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
 
-#: Letters of an unquoted name in Flink's SQL, for a character class: what Java took for letters
-#: when the grammar was written, so neither full-width letters nor Korean syllables.
+#: Letters of an unquoted name in Flink's SQL, for a character class: Java's letters at the time the
+#: grammar was written, without full-width letters and Korean syllables.
 LETTERS = (
     r"$A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
     r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
@@ -39,18 +39,18 @@ _VISIBLE = re.compile(f"[^{SPACE}]")
 
 
 class Span(NamedTuple):
-    """The characters `start` to `stop` (exclusive) of a text, counted from 0."""
+    """The range of characters from `start` to `stop` (exclusive) of a source text."""
 
     start: int
     stop: int
 
     def to(self, other: Span) -> Span:
-        """From the start of this span to the end of the other."""
+        """Return the span from the start of this one to the end of the other."""
         return Span(self.start, other.stop)
 
 
 def quote_identifier(name: str) -> str:
-    """The name in back-ticks, inner back-ticks doubled.
+    """Quote a name with back-ticks; inner back-ticks are doubled.
 
     >>> print(quote_identifier("user`s"))
     `user``s`
@@ -59,7 +59,7 @@ def quote_identifier(name: str) -> str:
 
 
 def quote_string(text: str) -> str:
-    """The text in single quotes, inner quotes doubled.
+    """Quote a string with single quotes; inner quotes are doubled.
 
     >>> print(quote_string("it's"))
     'it''s'
@@ -68,7 +68,7 @@ def quote_string(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    r"""Whether the text is empty or white space (Java's) throughout.
+    r"""Return whether a string is empty or consists of Java's white space.
 
     >>> is_blank(" "), is_blank("\u00a0")
     (True, False)
@@ -76,14 +76,14 @@ def is_blank(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
-#: What cannot be seen, turns the direction of writing, or is half a character.
+#: Invisible characters, characters that change the writing direction, and surrogates.
 _UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
 
 def escaped(text: str) -> str:
-    r"""The text on one line, what cannot be seen or would move others written as an escape.
+    r"""Escape line breaks, invisible characters and changes of the writing direction.
 
     >>> print(escaped("a\tb\u202e"))
     a\tb\u202e
@@ -92,7 +92,7 @@ def escaped(text: str) -> str:
 
 
 def show(value: object, width: int = 80) -> str:
-    """A value of anybody's as a message shows it: on one line, cut, whatever its `repr` does.
+    """Return the `repr` of any value for a message: on one line, truncated, without errors.
 
     >>> show("INT"), show(10**5000), show("x" * 100, 12)
     ("'INT'", 'a very large int', "'xxxxxxxx...")
@@ -101,7 +101,7 @@ def show(value: object, width: int = 80) -> str:
         text = " ".join(repr(value).split())
     except ValueError:  # Python prints numbers of up to 4,300 digits
         return f"a very large {type(value).__name__}"
-    except Exception:  # noqa: BLE001 - what describes a mistake must not make another
+    except Exception:  # noqa: BLE001 - formatting an error must not raise one
         return f"a {type(value).__name__} that cannot be printed"
     return text if len(text) <= width else text[: width - 3] + "..."
 
@@ -111,7 +111,7 @@ _NEWLINE = re.compile("\n")
 
 @lru_cache(maxsize=2)
 def _line_starts(text: str) -> list[int]:
-    """The offset of every line. A script with many errors is searched once, not once per error."""
+    """Return the offset of every line; cached, since a script may have many errors."""
     return [0, *(found.end() for found in _NEWLINE.finditer(text))]
 
 
@@ -127,7 +127,7 @@ def position(text: str, offset: int) -> tuple[int, int]:
 
 
 def caret(text: str, span: Span, width: int = 96) -> list[str]:
-    r"""The line of the span and, beneath it, carets under its characters; long lines are cut.
+    r"""Return the line of a span and a line of carets under its characters, both truncated.
 
     The values of secret options are masked.
 
@@ -155,7 +155,7 @@ def _refuse(problem: str, code: str, hint: str, span: Span, text: str | None = N
 
 
 def check_size(text: object) -> None:
-    """Refuse a text of more than `MAX_TEXT` characters, before anything reads it.
+    """Refuse input of more than `MAX_TEXT` characters.
 
     Raises:
         SchemaError: with code `not-a-string` for anything but a `str`.
@@ -164,10 +164,10 @@ def check_size(text: object) -> None:
     if not isinstance(text, str):
         from schema_core.errors import SchemaError
 
-        raise SchemaError(f"expected a text, found {show(text)}", code="not-a-string")
+        raise SchemaError(f"expected a string, got {show(text)}", code="not-a-string")
     if len(text) > MAX_TEXT:
         raise _refuse(
-            f"a text of {len(text):,} characters is longer than {MAX_TEXT:,}",
+            f"input of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
             "text-too-long",
             "split it into smaller statements",
             Span(0, 1),
@@ -182,17 +182,17 @@ def check_digits(digits: str, span: Span) -> None:
     """
     if len(digits) > MAX_DIGITS:
         raise _refuse(
-            f"a number of {len(digits):,} characters is longer than {MAX_DIGITS:,}",
+            f"a number of {len(digits):,} characters exceeds the maximum of {MAX_DIGITS:,}",
             "number-too-long",
-            "no Flink type holds more than 38 digits",
+            "Flink types have at most 38 digits",
             span,
         )
 
 
 class Token(NamedTuple):
-    """A piece of text that a grammar sees as one.
+    """A token of a grammar.
 
-    `key` is what grammars compare: the upper-cased word of an unquoted name or keyword, the symbol
+    `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol
     itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
     the decoded content: a name without its back-ticks, a string without its quotes.
     """
@@ -209,18 +209,18 @@ class Token(NamedTuple):
 
     @property
     def display(self) -> str:
-        """As a message shows it."""
+        """The token as messages show it."""
         if self.kind == "end":
             return "the end"
         return quote_string(self.value) if self.kind == "string" else repr(self.value)
 
 
-#: What a message calls a token that may be a secret.
+#: Replacement of a token that may be a secret in messages.
 _HIDDEN_VALUE = "a hidden value"
 
 
 class Cursor:
-    """A place in a list of tokens, the last of which has the kind `end`."""
+    """A position in a list of tokens, the last of which has the kind `end`."""
 
     __slots__ = ("depth", "index", "text", "tokens")
 
@@ -239,28 +239,28 @@ class Cursor:
         return self.tokens[self.index].key
 
     def peek(self, ahead: int = 1) -> Token:
-        """The token `ahead` places further, or the end."""
+        """Return the token `ahead` positions after the current one, or the end."""
         return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
 
     @property
     def found(self) -> str:
-        """The current token as messages name it, unless it may be a secret."""
+        """The current token as messages show it, unless it may be a secret."""
         return _HIDDEN_VALUE if self.is_hidden(self.token) else self.token.display
 
     def is_hidden(self, token: Token) -> bool:
-        """Whether a token may be a secret, which no message may repeat."""
+        """Return whether a token may be a secret, which messages must not show."""
         shown = mask_text(self.text)[token.start : token.stop]
         return shown != self.text[token.start : token.stop]
 
     def advance(self) -> Token:
-        """Step over the current token and give it back; the end is never stepped over."""
+        """Consume and return the current token; the end is never consumed."""
         token = self.tokens[self.index]
         if token.kind != "end":
             self.index += 1
         return token
 
     def accept(self, *keys: str) -> bool:
-        """Step over the tokens with these keys if all of them come next, in order."""
+        """Consume the tokens with these keys if all of them follow, in order."""
         for ahead, key in enumerate(keys):
             if self.peek(ahead).key != key:
                 return False
@@ -268,7 +268,7 @@ class Cursor:
         return True
 
     def expect(self, *keys: str) -> Token:
-        """Step over the tokens with these keys, of which the last is given back, or fail."""
+        """Consume the tokens with these keys and return the last, or raise an error."""
         token = self.token
         for key in keys:
             token = self.token
@@ -278,12 +278,12 @@ class Cursor:
         return token
 
     def missing(self, key: str) -> ParseError:
-        """The error that something else stands where a token with this key was expected."""
+        """Return the error for a token other than the expected one."""
         shown = key if key[:1].isalpha() else repr(key)
         return self.fail(f"expected {shown}, found {self.found}")
 
     def span_from(self, start: int) -> Span:
-        """From the offset `start` to the end of the last token that was stepped over."""
+        """Return the span from the offset `start` to the end of the last consumed token."""
         return Span(start, self.tokens[self.index - 1].stop if self.index else start)
 
     def fail(
@@ -294,7 +294,7 @@ class Cursor:
         code: str | None = None,
         hint: str | None = None,
     ) -> ParseError:
-        """An error at `span`, or at the current token, to be raised by the caller."""
+        """Return an error at `span`, or at the current token, for the caller to raise."""
         from schema_core.errors import ParseError
 
         for token in self.tokens[max(0, self.index - 1) : self.index + 1]:
@@ -307,17 +307,17 @@ class Cursor:
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """One level deeper; refuses more than `MAX_DEPTH` levels."""
+        """Enter a level of nesting; more than `MAX_DEPTH` levels are refused."""
         self.descend()
         yield
         self.depth -= 1
 
     def descend(self) -> None:
-        """Count one level of nesting (the caller steps back by `depth -= 1`)."""
+        """Enter a level of nesting, which the caller leaves by `depth -= 1`."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise self.fail(
                 f"nested more than {MAX_DEPTH} levels deep",
                 code="too-deep",
-                hint="name a part of it in a column of its own",
+                hint="move a part of it into a column of its own",
             )
