@@ -274,7 +274,7 @@ def _read_physical(field: pa.Field, *, with_metadata: bool) -> RowField:
 
 
 def _spark_variant(arrow: Any) -> DataType | None:
-    """Spark marks the struct of a VARIANT in the metadata of its field `metadata`."""
+    """Return VARIANT for a struct that Spark marks in the metadata of its field `metadata`."""
     import pyarrow as pa
 
     if not pa.types.is_struct(arrow) or arrow.num_fields != 2:

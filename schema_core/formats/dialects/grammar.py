@@ -146,7 +146,7 @@ def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign
 
 
 def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
-    """``map<string, int>``, ``row(a integer)``, ``Nullable(String)``."""
+    """Parse ``map<string, int>``, ``row(a integer)`` or ``Nullable(String)``."""
     closing = TYPE_BRACKETS[cursor.advance().key]
     parts = []
     while True:

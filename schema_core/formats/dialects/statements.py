@@ -74,7 +74,7 @@ class TableDefinition:
         self._by_name = None
 
 
-#: Finds a table of the script by its path.
+#: A function that returns the table of the script at a path.
 Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
@@ -147,7 +147,7 @@ def _tail_key(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
 
 
 def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
-    """``PARTITIONED BY (day DATE)`` declares columns, ``PARTITIONED BY (day)`` names them."""
+    """Parse ``PARTITIONED BY (day DATE)``, which declares columns, or ``PARTITIONED BY (day)``."""
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
@@ -184,7 +184,7 @@ def _tail_options(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
 
 
 def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
-    """``INHERITS (parent)``: the columns of the parents come before those of the table."""
+    """Parse ``INHERITS (parent)``: the parents' columns precede those of the table."""
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
@@ -314,7 +314,7 @@ def _known(cursor: Cursor, found: TableDefinition) -> ColumnDefinition:
 
 
 def _add(cursor: Cursor, found: TableDefinition) -> bool:
-    """``ADD CONSTRAINT k PRIMARY KEY (a)`` as dumps have it, ``ADD COLUMN a int``."""
+    """Parse ``ADD COLUMN a int``, or ``ADD CONSTRAINT k PRIMARY KEY (a)`` as in dumps."""
     engine = found.engine
     cursor.advance()
     if _begins_constraint(cursor, engine):
@@ -333,7 +333,7 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
         return False
     _accept_column_word(cursor)
     found.changed()
-    if cursor.accept("("):  # several at once
+    if cursor.accept("("):  # several columns
         while True:
             found.columns.append(column(cursor, engine))
             if not cursor.accept(","):
@@ -358,7 +358,7 @@ def _index(found: TableDefinition, wanted: ColumnDefinition) -> int:
 
 
 def _alter_column(cursor: Cursor, found: TableDefinition) -> bool:
-    """``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL``, ``TYPE t``, ``SET DATA TYPE t``."""
+    """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
     cursor.advance()
     _accept_column_word(cursor)
     changed = _known(cursor, found)
@@ -399,7 +399,7 @@ def _modify(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _drop(cursor: Cursor, found: TableDefinition) -> bool:
-    """``DROP COLUMN a``, ``DROP PRIMARY KEY``."""
+    """Parse ``DROP COLUMN a`` or ``DROP PRIMARY KEY``."""
     cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
         found.key, found.key_name = (), None
@@ -416,7 +416,7 @@ def _drop(cursor: Cursor, found: TableDefinition) -> bool:
 
 
 def _rename(cursor: Cursor, found: TableDefinition) -> bool:
-    """``RENAME COLUMN a TO b``, ``RENAME TO t``."""
+    """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
     cursor.advance()
     if cursor.accept("TO"):
         new = path(cursor, found.engine)
@@ -640,7 +640,7 @@ def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
     `escapes`: a backslash is an escape in every literal, not only in those with the prefix E.
     """
     position = 0
-    begin: int | None = None  # of the statement
+    begin: int | None = None  # the start of the statement
     while found := _SPECIAL.search(text, position):
         word, start = found.group(), found.start()
         if begin is None and (code := _CODE.search(text, position, start)):

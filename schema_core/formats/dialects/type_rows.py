@@ -129,7 +129,7 @@ def day_time(foreign: str, digits: int = 6) -> tuple[TypeRow, ...]:
     )
 
 
-#: What PostgreSQL and Redshift, which grew out of it, share.
+#: Rows that PostgreSQL and Redshift share.
 POSTGRES_FAMILY: tuple[TypeRow, ...] = (
     both("boolean | bool",           "BOOLEAN"),
     both("smallint | int2",          "SMALLINT"),
@@ -266,7 +266,7 @@ MYSQL: tuple[TypeRow, ...] = (
     both("date",                     "DATE"),
     write("time({p})",               "TIME({p})",          p=6),
     write("time(6)",                 "TIME({p})",          "digits"),
-    # MySQL's TIME also measures spans of up to 838 hours.
+    # MySQL's TIME is also a duration of up to 838 hours.
     read("time({p})",                "TIME({p})",          "range"),
     read("time",                     "TIME(0)",            "range"),
     both("datetime({p})",            "TIMESTAMP({p})",     p=6),
@@ -274,7 +274,7 @@ MYSQL: tuple[TypeRow, ...] = (
     write("datetime(6)",             "TIMESTAMP({p})",     "digits"),
     read("timestamp({p})",           "TIMESTAMP_LTZ({p})"),
     read("timestamp",                "TIMESTAMP_LTZ(0)"),
-    # Instants end in January 2038.
+    # The range ends in January 2038.
     write("timestamp({p})",          "TIMESTAMP_LTZ({p})", "range", p=6),
     write("timestamp(6)",            "TIMESTAMP_LTZ({p})", "digits"),
     write("timestamp(6)",            "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
@@ -297,7 +297,7 @@ SQLITE: tuple[TypeRow, ...] = (
     both("double | double precision | real", "DOUBLE"),
     both("decimal({p}, {s}) | numeric({p}, {s})", "DECIMAL({p}, {s})", p=15),
     read("decimal({p}) | numeric({p})", "DECIMAL({p}, 0)"),
-    # Beyond 15 digits SQLite keeps a number as a double.
+    # SQLite stores numbers of more than 15 digits as doubles.
     read("decimal({p}, {s}) | numeric({p}, {s})", "DECIMAL({p}, {s})"),
     write("decimal({p}, {s})",       "DECIMAL({p}, {s})",  "rounded"),
     read("decimal{any} | numeric{any} | number", "DECIMAL(38, 18)", "rounded"),
@@ -319,14 +319,15 @@ SQLITE: tuple[TypeRow, ...] = (
     read("",                         "VARIANT",            "type"),
     *written_text("text", "INTERVAL {any}"),
     *collections("text"),
-    # "Determination Of Column Affinity": the words in a name decide, in this order.
+    # "Determination Of Column Affinity": substrings of the type name determine the type, in this
+    # order.
     read("{any}int{any}",            "BIGINT",             "type"),
     read("{any}char{any} | {any}clob{any} | {any}text{any}", "STRING", "type"),
     read("{any}blob{any}",           "BYTES",              "type"),
     read("{any}real{any} | {any}floa{any} | {any}doub{any}", "DOUBLE", "type"),
 )  # fmt: skip
 
-#: DuckDB, "Data Types": lengths are read and forgotten.
+#: DuckDB, "Data Types": lengths are parsed and dropped.
 DUCKDB: tuple[TypeRow, ...] = (
     both("boolean | bool | logical", "BOOLEAN"),
     both("tinyint | int1",           "TINYINT"),

@@ -82,7 +82,7 @@ def write_schema(
         if (written := _column(column, schema, engine, losses, notes=notes)) is not None
     ]
     if not any(one.type_ or not engine.needs_stored_column for one in columns):
-        raise UnsupportedError("the table has no columns", code="missing-columns")
+        raise UnsupportedError("no column of the table can be written", code="missing-columns")
     require_distinct([one.name for one in columns], engine)
     keyed = _has_key(schema, columns, engine, losses)
     key = _key(schema, engine, losses) if keyed else None
@@ -201,7 +201,7 @@ def _expression(column: ComputedColumn, schema: ResolvedSchema, engine: Engine) 
     for name in names(tree):
         if name not in stored:
             raise UnsupportedError(
-                f"{name!r} is not in the table", code="computed-column-not-supported"
+                f"the column {name!r} is not in the table", code="computed-column-not-supported"
             )
     return write_expression(tree, engine)
 

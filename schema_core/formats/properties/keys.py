@@ -177,7 +177,7 @@ class PropertyReader:
         return PropertyReader(self._properties, f"{self._prefix}{prefix}.", self)
 
     def has_prefix(self, start: str) -> bool:
-        """Return whether a key starts so; may be True by mistake if keys contain line breaks."""
+        """Return whether a key starts with a string; always True if a key contains a line break."""
         return not self._lines or f"\n{self._prefix}{start}" in self._lines
 
     def get(self, key: str) -> str | None:
@@ -231,8 +231,9 @@ class PropertyReader:
     def rows(self, prefix: str, field: str) -> Iterator[PropertyReader]:
         """Yield the numbered rows from 0 to the highest number that has `field`.
 
-        A missing number is yielded as well, so that requiring `field` of it fails. Callers must
-        read each row before the next one: the range can be as large as any number in a key.
+        A missing number is yielded as well. Callers must require `field` of every row, so that a
+        missing row raises an error; otherwise the iteration would continue up to any number in a
+        key.
 
         Raises:
             SchemaError: with code `invalid-key-value` for a number that is not a Java int.
@@ -243,8 +244,8 @@ class PropertyReader:
     def count(self, prefix: str, field: str) -> int:
         """Return the number of rows: one more than the highest number that has `field`.
 
-        As in Flink, anything may follow `field`, and a row after the highest integer is numbered
-        from the negative numbers.
+        As in Flink, anything may follow `field`, and the number after the highest integer
+        overflows.
 
         Raises:
             SchemaError: with code `invalid-key-value` for a number that is not a Java int.

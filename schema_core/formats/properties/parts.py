@@ -212,7 +212,7 @@ def malformed_part_keys(
     properties: Mapping[str, str], count: int, numbers: set[str]
 ) -> Iterator[Diagnostic]:
     """Yield parts that are missing, unexpected or changed."""
-    most = min(count, len(properties))  # never count up to a number of the map
+    most = min(count, len(properties))  # do not iterate up to a number from the map
     for number in range(most):
         key = f"{PART}{number}"
         part = properties.get(key)

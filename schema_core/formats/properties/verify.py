@@ -109,7 +109,7 @@ def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
             yield _missing(f"{prefix}.{number}.{field}")
         highest = max(numbers, default=-1)
         if (rest := highest + 1 - len(numbers) - len(missing)) > 0:
-            problem = f"{rest:,} more rows are missing before this one"
+            problem = f"{rest:,} further rows before this one are missing"
             yield Diagnostic("missing-key", problem, path=(f"{prefix}.{highest}.{field}",))
         for number in sorted(numbers):
             if f"{prefix}.{number}.{field}" not in properties:
