@@ -1,7 +1,7 @@
-"""The codes that the package can tell, found by reading its source.
+"""Error codes of the package, collected from its source.
 
-A code is what stands at a parameter or field called ``code`` of an error, of `Diagnostic` or of a
-function of the package that hands it on.
+A code is the argument of a parameter or field called ``code`` of an error, of `Diagnostic`, or of a
+function of the package that passes it on.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "schema_core"
 
-#: Functions whose parameter of that name is no code that they tell.
+#: Functions with a parameter ``code`` that is not the code of an error they raise.
 OTHERS = frozenset({"test_refused", "kind_of", "page", "summary", "explain"})
 
 
 @dataclass
-class Told:
-    """What was found: codes, f-strings of codes (``*-exists``), and what could not be read."""
+class Codes:
+    """Codes, patterns of codes in f-strings (``*-exists``), and places that cannot be evaluated."""
 
     codes: set[str] = field(default_factory=set)
     patterns: set[str] = field(default_factory=set)
@@ -29,7 +29,7 @@ class Told:
 
 @dataclass
 class Module:
-    """One file with its tree."""
+    """A file and its syntax tree."""
 
     path: Path
     tree: ast.Module
@@ -40,8 +40,8 @@ class Module:
         return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
 
-def takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Functions and classes of a file that take a code by position, and at which."""
+def functions_with_code(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield functions and classes with a parameter ``code``, and its position."""
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name, args=arguments) if name not in OTHERS:
@@ -60,13 +60,13 @@ def takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 def named(path: Path) -> str:
-    """The dotted name of a file of the package."""
+    """Return the dotted name of a module."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str, int]:
-    """What a file imports of the functions that take a code, under the names it uses."""
+    """Return the imported functions with a parameter ``code``, by their local names."""
     return {
         name.asname or name.name: functions[node.module][name.name]
         for node in ast.walk(tree)
@@ -77,7 +77,7 @@ def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str
 
 
 def given(call: ast.Call, places: dict[str, int]) -> ast.expr | None:
-    """The code that a call gives, if it gives one."""
+    """Return the argument ``code`` of a call, if any."""
     for keyword in call.keywords:
         if keyword.arg == "code":
             return keyword.value
@@ -93,7 +93,7 @@ def function_around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
 
 
 def values(expression: ast.expr, where: Module) -> Iterator[str | None]:
-    """The texts that an expression may be; None where they cannot be read."""
+    """Yield the possible values of an expression; None if one cannot be evaluated."""
     match expression:
         case ast.Constant(value=str(text)):
             yield text
@@ -114,7 +114,7 @@ def values(expression: ast.expr, where: Module) -> Iterator[str | None]:
 
 
 def _assigned(name: str, at: ast.expr, where: Module) -> Iterator[str | None]:
-    """What a name was given in its function or its file; a parameter hands on what callers give."""
+    """Yield the values assigned to a name; those of a parameter come from its callers."""
     around = function_around(at, where.parents)
     if isinstance(around, ast.FunctionDef):
         arguments = around.args
@@ -145,14 +145,14 @@ def modules() -> tuple[Module, ...]:
 
 
 @cache
-def told() -> Told:
-    """Every code of the package."""
-    result = Told()
-    functions = {named(one.path): dict(takers(one.tree)) for one in modules()}
+def raised() -> Codes:
+    """Return every code of the package."""
+    result = Codes()
+    functions = {named(one.path): dict(functions_with_code(one.tree)) for one in modules()}
     for one in modules():
         places = imported(one.tree, functions) | functions[named(one.path)]
         for node in ast.walk(one.tree):
-            for text in _told_by(node, places, one):
+            for text in _raised_by(node, places, one):
                 if text is None:
                     place = f"{one.path.relative_to(PACKAGE)}:{node.lineno}"  # type: ignore[attr-defined]
                     result.unread.append(place)
@@ -161,7 +161,7 @@ def told() -> Told:
     return result
 
 
-def _told_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator[str | None]:
+def _raised_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator[str | None]:
     match node:
         case ast.Call() if (code := given(node, places)) is not None:
             yield from values(code, where)

@@ -1,4 +1,4 @@
-"""What several tests need: tables of cases in text files, and how hard hypothesis looks."""
+"""Shared by several tests: tables of cases in files, and profiles of hypothesis."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ CASES = Path(__file__).parent / "cases"
 
 
 def cases(name: str) -> list[tuple[str, str]]:
-    """The lines of ``tests/cases/<name>.cases``: what is given, and behind ``->`` what comes out.
+    """Return the cases of ``tests/cases/<name>.cases``: lines of the form ``input -> expected``.
 
-    Empty lines and those that start with ``#`` are for the reader.
+    Empty lines and lines that start with ``#`` are ignored.
     """
     lines = (CASES / f"{name}.cases").read_text(encoding="utf-8").split("\n")
     pairs = (line.rpartition(" -> ") for line in lines if line.strip() and line[0] != "#")
@@ -21,17 +21,17 @@ def cases(name: str) -> list[tuple[str, str]]:
 
 
 def listed(text: str) -> list[str]:
-    """The parts of a cell, separated by bars."""
+    """Return the parts of a cell, separated by bars."""
     return [part.strip() for part in text.split(" | ")]
 
 
 def load_profile() -> None:
-    """Let hypothesis look as hard as HYPOTHESIS_PROFILE says; `ci` takes HYPOTHESIS_EXAMPLES.
+    """Load the profile HYPOTHESIS_PROFILE; `ci` runs HYPOTHESIS_EXAMPLES examples.
 
-    `ci` draws the same examples every time unless it is told how many, so that one who changes
-    nothing breaks nothing; `dev` draws others each time.
+    Without that variable `ci` is deterministic, so that unchanged code never fails; `dev` is
+    random.
     """
-    # Deadlines measure the machine, not the law.
+    # Deadlines would depend on the load of the machine.
     settings.register_profile("dev", deadline=None)
     settings.register_profile(
         "ci",

@@ -83,8 +83,8 @@ def test_a_cache_can_be_cleared() -> None:
 @pytest.mark.parametrize("parse", [parse_type, parse_expression, parse_query])
 def test_a_parsed_text_is_kept_only_if_it_is_short(parse: Callable[[str], object]) -> None:
     name = "x" * (MAX_CACHED // 2)
-    texts = {parse_type: "ROW<`{}` INT>", parse_expression: "`{}`", parse_query: "SELECT `{}`"}
-    short, long = (texts[parse].format(one) for one in ("x", name))
+    templates = {parse_type: "ROW<`{}` INT>", parse_expression: "`{}`", parse_query: "SELECT `{}`"}
+    short, long = (templates[parse].format(one) for one in ("x", name))
 
     assert parse(short) is parse(short)
     assert parse(long) is not parse(long)

@@ -1,4 +1,4 @@
-"""Every code has a page, every page a code, and every example on a page meets its code."""
+"""Every code has a page, every page a code, and every example raises its code."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from schema_core.environment.session import Session
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError
 from schema_core.sql.parser import parse_statements
-from tests.raised import nouns, told
+from tests.raised import nouns, raised
 
 BLOCK = re.compile(r"^```(sql|python|python spark)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGE = re.compile(
-    r"# (?P<code>[a-z-]+)\n\n(?P<says>[^`#*].+?)\n\n(?:(?P<why>.+?)\n\n)?"
+    r"# (?P<code>[a-z-]+)\n\n(?P<summary>[^`#*].+?)\n\n(?:(?P<reason>.+?)\n\n)?"
     r"```(?P<kind>sql|python|python spark)\n(?P<example>.+?)\n```\n\n"
     r"\*\*What to do\.\*\* (?P<mend>.+)\n",
     re.DOTALL,
@@ -31,10 +31,10 @@ PAGE = re.compile(
 
 @dataclass(frozen=True)
 class Page:
-    """A page taken apart."""
+    """The parts of a page."""
 
     code: str
-    says: str
+    summary: str
     kind: str
     example: str
     mend: str
@@ -42,12 +42,12 @@ class Page:
 
 def read(code: str) -> Page:
     found = PAGE.fullmatch(page(code))
-    assert found, "a page has a title, a sentence, why, one example, what to do"
-    return Page(*found.group("code", "says", "kind", "example", "mend"))
+    assert found, "a page has a title, a summary, a reason, one example, what to do"
+    return Page(*found.group("code", "summary", "kind", "example", "mend"))
 
 
-def told_by_sql(text: str) -> Iterable[Diagnostic]:
-    """What the last statement of a script is told; those before it are right."""
+def raised_by_sql(text: str) -> Iterable[Diagnostic]:
+    """Return the diagnostics of the last statement of a script; the others must succeed."""
     session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
     try:
         statements = parse_statements(text)
@@ -62,21 +62,21 @@ def told_by_sql(text: str) -> Iterable[Diagnostic]:
     return ()
 
 
-def told_by_python(text: str, code: str) -> set[str]:
-    """The codes that a program meets: of an error, or one of those in its last value."""
+def raised_by_python(text: str, code: str) -> set[str]:
+    """Return the codes of the error that a program raises, or of the diagnostics it returns."""
     names: dict[str, object] = {"__name__": "__example__"}
     *steps, last = ast.parse(text).body
-    assert isinstance(last, ast.Expr), "the last line is the expression that tells it"
+    assert isinstance(last, ast.Expr), "the last line is an expression"
     try:
         exec(compile(ast.Module(steps, []), "<page>", "exec"), names)
     except SchemaCoreError as error:
         raise AssertionError("a line before the last one failed") from error
     try:
-        told = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
+        found = eval(compile(ast.Expression(last.value), "<page>", "eval"), names)
     except SchemaCoreError as error:
         return {one.code for one in error.diagnostics}
-    assert isinstance(told, Iterable), "the last expression raises or gives what is told"
-    return {one.code for one in told if one.code == code}
+    assert isinstance(found, Iterable), "the last expression raises, or returns diagnostics"
+    return {one.code for one in found if one.code == code}
 
 
 def examples(*kinds: str) -> list[str]:
@@ -84,40 +84,40 @@ def examples(*kinds: str) -> list[str]:
 
 
 @pytest.mark.parametrize("code", codes())
-def test_a_page_says_what_why_and_what_to_do(code: str) -> None:
+def test_page_has_all_parts(code: str) -> None:
     found = read(code)
 
     assert code == found.code
-    assert found.says.replace("\n", " ") == summary(code)
-    assert found.says.endswith(".")
+    assert found.summary.replace("\n", " ") == summary(code)
+    assert found.summary.endswith(".")
     assert max(map(len, page(code).splitlines())) <= 120
 
 
 @pytest.mark.parametrize("code", examples("sql"))
-def test_an_example_in_sql_meets_its_code(code: str) -> None:
-    assert {code} == {one.code for one in told_by_sql(read(code).example)}
+def test_an_example_in_sql_raises_its_code(code: str) -> None:
+    assert {code} == {one.code for one in raised_by_sql(read(code).example)}
 
 
 @pytest.mark.parametrize("code", examples("python"))
-def test_an_example_in_python_meets_its_code(
+def test_an_example_in_python_raises_its_code(
     code: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(str(tmp_path))
 
-    assert {code} == told_by_python(read(code).example, code)
+    assert {code} == raised_by_python(read(code).example, code)
 
 
 @pytest.mark.parametrize("code", examples("python spark"))
-def test_an_example_on_spark_meets_its_code(
+def test_an_example_on_spark_raises_its_code(
     code: str, spark: object, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert spark is not None
     monkeypatch.chdir(str(tmp_path))
 
-    assert {code} == told_by_python(read(code).example, code)
+    assert {code} == raised_by_python(read(code).example, code)
 
 
-def test_a_code_that_there_is_not() -> None:
+def test_unknown_code() -> None:
     with pytest.raises(NotFoundError) as caught:
         page("duplicate-colunm")
 
@@ -129,16 +129,16 @@ def test_a_code_that_there_is_not() -> None:
 
 # --- every code has a page, every page a code ----------------------------------------------------
 
-#: Codes without a page, and why nobody meets them.
-UNTOLD = {
-    "follows-from-another": "the resolver drops it: it marks what only follows from a mistake",
+#: Codes without a page, which users never get, and why.
+INTERNAL = {
+    "follows-from-another": "the resolver drops consequential errors",
     "temporary-table-exists": "the matrix of kinds decides before the shelf is asked",
     "temporary-materialized-table-not-found": "there are no temporary materialized tables",
 }
 
 
 def composed() -> set[str]:
-    """The codes that are put together: of what can be found, and of what must be chosen."""
+    """Return the codes that the package composes of a noun and a condition."""
     kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
     things = nouns() | {kind.value for kind in ObjectKind} | kinds
     missing = things | {f"temporary-{kind}" for kind in kinds}
@@ -150,15 +150,15 @@ def composed() -> set[str]:
     )
 
 
-def test_every_code_of_the_package_can_be_read_from_its_source() -> None:
-    found = told()
+def test_every_code_can_be_evaluated_statically() -> None:
+    found = raised()
 
     assert [] == found.unread
     assert {"*-exists", "*-not-found", "current-*-not-set"} == found.patterns
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:
-    every = told().codes | composed()
+    every = raised().codes | composed()
 
-    assert every - set(UNTOLD) == set(codes())
-    assert set(UNTOLD) <= every
+    assert every - set(INTERNAL) == set(codes())
+    assert set(INTERNAL) <= every

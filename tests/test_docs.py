@@ -1,4 +1,4 @@
-"""Every ```python block of the documentation runs; a page is one story, told from top to bottom.
+"""Every ```python block of the documentation runs; the blocks of a page share one namespace.
 
 A block with `>>>` is a doctest, any other is executed; names of earlier blocks stay.
 ```python no-run marks what cannot run here (a cluster, a password), and only that.

@@ -18,7 +18,7 @@ from schema_core.text import Span
 
 
 def caught(problem: str) -> SchemaCoreError:
-    """An error that passed two places of a text."""
+    """Return an error with a path of two steps."""
     with pytest.raises(SchemaError) as info, within("a + b"), at("column 'x'"), at("+", Span(2, 3)):
         raise SchemaError(problem, code="mismatch", hint="add a CAST")
     return info.value

@@ -18,7 +18,7 @@ FUZZ = Path(__file__).parent.parent / "fuzz"
 TARGETS = sorted(path.stem.removeprefix("fuzz_") for path in FUZZ.glob("fuzz_*.py"))
 TEXTS = 2_000
 
-#: Targets whose texts take longer -> how many of them are tried beyond the seeds.
+#: Slow targets -> the number of inputs that are tried in addition to the seeds.
 FEWER = {"completion": 12, "fluent": 300, "names": 60, "resolve": 100, "configuration": 300}
 
 

@@ -1,4 +1,4 @@
-"""House rules that no linter knows."""
+"""Rules of the project that the linters do not check."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LONGEST_FUNCTION = 60
 
-#: what may not stand in a tracked file -> why
+#: forbidden pattern in a tracked file -> why
 FOREIGN = {
-    r"(?<![\w.])/(?:work|home|root|Users)/": "a path of somebody's machine",
-    r"(?<![\w.])/tmp/": "a path of somebody's machine: ask `tempfile` or `tmp_path`",
+    r"(?<![\w.])/(?:work|home|root|Users)/": "a local path",
+    r"(?<![\w.])/tmp/": "a local path: ask `tempfile` or `tmp_path`",
     r"\b(?:files\.pythonhosted|pypi|test\.pypi)\.org\b": "the host of a package registry",
     r"--(?:extra-)?index-url|--find-links": "where packages come from is pip's configuration",
 }
-#: what may not stand in the package -> why
+#: forbidden pattern in the package -> why
 UNFINISHED = {
     r"\b(?:TODO|FIXME|HACK)\b": "an open end belongs to the tracker",
     r"\bNotImplementedError\b": "what is not there is refused by an error of schema_core.errors",

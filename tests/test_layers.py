@@ -118,7 +118,7 @@ def layers(file: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("layer", MAY_IMPORT)
-def test_layer_reaches_only_what_lies_beneath_it(layer: str) -> None:
+def test_layer_imports_only_lower_layers(layer: str) -> None:
     reached = {
         (target, str(file.relative_to(PACKAGE)))
         for file in FILES
@@ -133,7 +133,7 @@ def test_every_file_belongs_to_a_layer() -> None:
     assert set() == {layer_of(file) for file in FILES} - set(MAY_IMPORT)
 
 
-def test_the_table_has_no_circle_above_the_ground() -> None:
+def test_layers_above_the_ground_have_no_cycle() -> None:
     above = {layer: below for layer, below in MAY_IMPORT.items() if layer not in GROUND}
 
     assert [] == [
@@ -145,7 +145,7 @@ def test_the_table_has_no_circle_above_the_ground() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_third_parties_appear_only_in_their_files(file: Path) -> None:
+def test_third_parties_are_imported_only_by_their_files(file: Path) -> None:
     place = file.relative_to(PACKAGE).as_posix()
     foreign = {module.split(".")[0] for module in modules(file)}
     foreign -= sys.stdlib_module_names | {"schema_core"}

@@ -21,7 +21,7 @@ from schema_core.text import (
 
 
 def cursor(text: str) -> Cursor:
-    """A cursor over the words of a text, which are their own keys."""
+    """Return a cursor over words, which are their own keys."""
     tokens, start = [], 0
     for word in text.split():
         start = text.index(word, start)

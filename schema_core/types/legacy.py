@@ -103,17 +103,17 @@ _ARRAY_CLASS = re.compile(r"\[+(?:[ZBSIJFDC]|L([^;\[]+);)")
 class Information:
     """A parsed type information: its keyword, its arguments, and the Java class of its values.
 
-    `names` are the field names of a ROW, `texts` the arguments of ANY.
+    `names` are the field names of a ROW, `strings` the arguments of ANY.
     """
 
     keyword: str
     class_name: str
     arguments: tuple[Information, ...] = ()
     names: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        inner = [*self.texts, *map(str, self.arguments)]
+        inner = [*self.strings, *map(str, self.arguments)]
         if self.names:
             inner = [f"{_name(n)} {one}" for n, one in zip(self.names, inner, strict=True)]
         return f"{self.keyword}<{', '.join(inner)}>" if inner else self.keyword
@@ -217,7 +217,7 @@ def _object_array(cursor: Cursor) -> Information:
     inner = element.class_name
     class_name = f"[{inner}" if inner.startswith("[") else f"[L{inner};"
     if element.keyword == "VARCHAR":
-        return Information("ANY", class_name, texts=STRINGS)
+        return Information("ANY", class_name, strings=STRINGS)
     return Information("OBJECT_ARRAY", class_name, (element,))
 
 
@@ -245,12 +245,12 @@ def _any(cursor: Cursor) -> Information:
             f"{class_name!r} is not a class name with a package", code="invalid-legacy-type"
         )
     if cursor.token.kind != "comma":
-        return Information("ANY", class_name, texts=(class_name,))
+        return Information("ANY", class_name, strings=(class_name,))
     cursor.advance()
     text = _take(cursor, "word")
     if not _is_stream(text):
         raise SchemaError("invalid serialized object of a class", code="invalid-legacy-type")
-    return Information("ANY", class_name, texts=(class_name, text))
+    return Information("ANY", class_name, strings=(class_name, text))
 
 
 def _could_be_loaded(name: str) -> bool:
@@ -338,7 +338,7 @@ def since(information: Information) -> DataType:
         case "PRIMITIVE_ARRAY", (element,):
             return BYTES if element == BYTE else ArrayType(element.not_null())
         case "ANY", ():
-            known = information.texts == STRINGS
+            known = information.strings == STRINGS
             return ArrayType(TEXT) if known else RawType(information.class_name, None)
         case word, _:
             return ATOMIC[word][1]

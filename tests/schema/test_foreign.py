@@ -1,4 +1,4 @@
-"""`Schema.from_ddl` and `Schema.to_ddl`: whoever registered is asked, in turn."""
+"""`Schema.from_ddl` and `Schema.to_ddl` try the registered translators in turn."""
 
 from __future__ import annotations
 

@@ -317,9 +317,9 @@ def test_mistake_in_an_expression_shows_its_place_in_the_text() -> None:
     with pytest.raises(SchemaError) as caught:
         resolve(lambda b: b.column("amount", "INT").column_by_expression("b", "1 + amuont"))
 
-    (told,) = caught.value.diagnostics
-    assert ("1 + amuont", 1, 5) == (told.text, told.line, told.column)
-    assert "did you mean 'amount'?" == told.hint
+    (found,) = caught.value.diagnostics
+    assert ("1 + amuont", 1, 5) == (found.text, found.line, found.column)
+    assert "did you mean 'amount'?" == found.hint
 
 
 def test_mistake_in_a_statement_shows_its_place_in_the_statement() -> None:
