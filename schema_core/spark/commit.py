@@ -1,9 +1,9 @@
-"""The commit of files: a job's new files become visible and the old ones go, both or neither.
+"""The commit of files: a job's new files become visible and the old ones are deleted, atomically.
 
 A job writes into a staging directory that readers skip. Its commit takes the lock of the table's
 directory and writes a journal that lists the files to move in and the files to delete; renaming
-the journal to its final name is the commit point. Then the new files are moved, each checked, the
-old files are deleted, and the staging directory and the journal go last.
+the journal to its final name is the commit point. Then the new files are moved and checked, the
+old files are deleted, and finally the staging directory and the journal.
 
 Killed before the commit point, a job leaves a staging directory, which the next write recognises
 by its name and removes. Killed after it, a job leaves a journal, which the next write or read
@@ -40,7 +40,7 @@ LOCK: Final = f"{PREFIX}lock"
 PATIENCE: Final = 600.0
 #: Between two attempts to take the lock, in seconds.
 PAUSE: Final = 0.02
-#: After how many seconds what a process of another host left is regarded as abandoned.
+#: After how many seconds the files of a process of another host count as abandoned.
 ABANDONED: Final = 7 * 86_400.0
 #: How often a step that fails after the commit point is tried.
 ATTEMPTS: Final = 3
@@ -141,7 +141,8 @@ class Name:
 _NAME = re.compile(
     rf"{re.escape(PREFIX)}({'|'.join(one.value for one in Kind)})-(.+)-(\d+)-(\d+)-([0-9a-f]{{32}})"
 )
-#: The jobs of this process that may still commit, by the id of their names.
+#: The jobs of this process that may still commit, by the id of their names. It is shared by all
+#: environments, since the names of stages identify the process; each job removes itself.
 _RUNNING: set[str] = set()
 
 
@@ -158,7 +159,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What a commit does: which files move in, with their sizes, and which are deleted.
+    """The steps of a commit: which files are added, with their sizes, and which are deleted.
 
     Paths are below the table's directory, and below `stage` for the new files. With `definition`
     the commit belongs to a change of the catalog: it has effect once the catalog holds that.
@@ -279,11 +280,11 @@ def _failed(action: str, reason: str) -> ExternalError:
     return ExternalError(f"cannot {action}: {reason}", code="file-system-failed")
 
 
-# --- carrying a journal out ----------------------------------------------------------------------
+# --- completing a journal ----------------------------------------------------------------------
 
 
 def finish(directory: Directory, name: Name) -> None:
-    """Carry out a committed journal. Every step is idempotent, also under concurrent recovery.
+    """Complete a committed journal. Every step is idempotent, also under concurrent recovery.
 
     Raises:
         ExternalError: with code `commit-unfinished`; the rows are committed nevertheless.

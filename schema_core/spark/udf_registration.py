@@ -1,7 +1,8 @@
-"""The functions of `schema_core.spark.compiler.udfs`, as functions of a session of Spark's.
+"""Registration of `schema_core.spark.compiler.udfs` as Arrow UDFs of a Spark session.
 
-Spark computes them for all rows, also for those where a CASE would not ask; so a failure is handed
-back as a value, which the expression around it raises where it is looked at.
+Spark evaluates them for all rows, also in a branch of CASE that is not taken. A failure is
+therefore returned as a value, and the surrounding expression raises it where it is evaluated.
+Workers import this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType as SparkType
 
-_HALVES = re.compile("[\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @needs("pyarrow", "pandas")
 def register_computed(session: SparkSession) -> None:
-    """Bring the functions into a session."""
+    """Register the functions in a session."""
     from pyspark.sql.functions import arrow_udf
 
     for name, computed in COMPUTED.items():
@@ -50,14 +51,14 @@ def spark_type(text: str) -> SparkType:
 
 
 def given(computed: Computed) -> str:
-    """The Spark type that a function hands over: beside a value, why there is none."""
+    """Return the Spark type of a function's result: a value or, if it can fail, also a problem."""
     if computed.fails:
         return f"STRUCT<value: {computed.gives}, problem: STRING>"
     return computed.gives
 
 
 def vectorised(name: str) -> Callable[..., Any]:
-    """A function over columns of Arrow, by its name, so that only this is sent to the workers."""
+    """Return a function of Arrow columns; only its name is sent to the workers."""
     import pyarrow as pa
 
     def function(*columns: pa.Array) -> pa.Array:
@@ -68,7 +69,7 @@ def vectorised(name: str) -> Callable[..., Any]:
 
 
 def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
-    """A function of the table over columns, row by row."""
+    """Evaluate a function over columns, row by row."""
     import pyarrow as pa
 
     computed = COMPUTED[name]
@@ -91,14 +92,14 @@ def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def _plain(value: Any) -> Any:
-    """A value without halves of characters, which no UTF-8 can hold."""
+    """Replace unpaired surrogates, which UTF-8 cannot encode."""
     if isinstance(value, str) and not value.isascii():
-        return _HALVES.sub("?", value)
+        return _SURROGATES.sub("?", value)
     return value
 
 
 def _arrow_type(name: str) -> pa.DataType:
-    """The Arrow type of a Spark type."""
+    """Return the Arrow type of a Spark type."""
     import pyarrow as pa
 
     if name.startswith("ARRAY<"):

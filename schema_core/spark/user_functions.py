@@ -1,4 +1,4 @@
-"""Functions of a user's in Python, called by Spark's workers while a query runs."""
+"""Calls of the user's Python functions, which Spark's workers evaluate while a query runs."""
 
 from __future__ import annotations
 
@@ -36,26 +36,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UserCalls:
-    """Writes calls of users' functions, and registers those of Python under `names`.
+    """Compiles calls of user-defined functions, and registers those of Python under `names`.
 
-    An instant is handed over as what the clock of the zone shows, as in PyFlink.
+    An instant is passed as the local datetime of the session time zone, as in PyFlink.
     """
 
     names: TemporaryNames
     zone: str = "UTC"
 
     def __call__(self, apply: FunctionCall, arguments: Sequence[str]) -> str:
-        """A call in Spark's words.
+        """Return a call in Spark SQL.
 
         Raises:
             UnsupportedError: with code `not-executable` for functions of many rows, and for types
-                that Spark hands to Python otherwise than Flink does.
+                that Spark passes to Python otherwise than Flink does.
         """
         function = apply.function
         if not isinstance(function.spark, PythonImplementation):
             return user_call(apply, arguments)
         if function.kind is not Kind.SCALAR or function.spark.implementation is None:
-            problem = f"the {function.kind.value} function {function.name} of Python is not run"
+            problem = (
+                f"the Python {function.kind.value} function {function.name} cannot be run on Spark"
+            )
             raise UnsupportedError(problem, code="not-executable")
         for type_ in (apply.type, *(argument.type for argument in apply.arguments)):
             _require_handed(type_)
@@ -65,42 +67,42 @@ class UserCalls:
         implementation = called(function.spark.implementation)
         checked = checked_result(implementation, function.name, apply.type, self.zone)
         name = self.names.function(checked, gives)
-        texts = (
+        passed = (
             datetimes.clock(text, argument.type, self.zone)
             if isinstance(argument.type, LocalZonedTimestampType)
             else text
             for text, argument in zip(arguments, apply.arguments, strict=True)
         )
-        said = f"{name}({', '.join(texts)})"
-        return datetimes.instant(said, self.zone) if instant else said
+        call = f"{name}({', '.join(passed)})"
+        return datetimes.instant(call, self.zone) if instant else call
 
 
 def _require_handed(type_: DataType) -> None:
-    """Refuse what Python would get as something else."""
+    """Refuse arguments that Python would receive as other values."""
     for part in type_.walk():
         fine = isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION
         nested = isinstance(part, LocalZonedTimestampType) and part is not type_
         if fine or nested or isinstance(part, MultisetType) or part.is_(TypeFamily.INTERVAL):
             raise UnsupportedError(
-                f"a value of type {part.as_summary_string()} is not handed to Python",
+                f"a value of type {part.as_summary_string()} cannot be passed to Python",
                 code="not-executable",
-                hint="cast it to a text or a number",
+                hint="cast it to a string or a number",
             )
 
 
 def _require_returned(type_: DataType) -> None:
-    """Refuse types whose values Spark does not take from Python as they are."""
+    """Refuse results that Spark does not accept from Python unchanged."""
     for part in type_.walk():
         if isinstance(part, VariantType):
             raise UnsupportedError(
-                f"a value of type {part.as_summary_string()} is not taken from Python",
+                f"a value of type {part.as_summary_string()} cannot be returned from Python",
                 code="not-executable",
                 hint="return a string of JSON and parse it with PARSE_JSON",
             )
 
 
 class FunctionResultError(ValueError):
-    """A user's function returned what its declared type does not hold."""
+    """A user-defined function returned a value that its declared type cannot hold."""
 
 
 def checked_result(
@@ -126,9 +128,9 @@ def checked_result(
 
 
 def _local(value: Any, type_: DataType, zone: str) -> Any:
-    """An instant with a time zone as what the clock of the session's zone shows.
+    """Convert an aware datetime to the local datetime of the session time zone.
 
-    An instant in the hour that is shown twice is returned unchanged: its clock time is ambiguous.
+    One in the hour that a clock change repeats is returned unchanged: its local time is ambiguous.
     """
     aware = isinstance(value, dt.datetime) and value.tzinfo is not None
     if not aware or not isinstance(type_, LocalZonedTimestampType):
@@ -138,9 +140,9 @@ def _local(value: Any, type_: DataType, zone: str) -> Any:
 
 
 def called(implementation: object) -> Callable[..., Any]:
-    """A function for the workers: of an object its `eval`, opened before the first row."""
+    """Return the function for the workers: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
-        assert callable(implementation)  # noqa: S101 - what is declared is one or the other
+        assert callable(implementation)  # noqa: S101 - declared functions are one or the other
         return implementation
     assert isinstance(implementation, ScalarFunction)  # noqa: S101 - the only kind that is run
     opened: list[bool] = []

@@ -1,7 +1,7 @@
-"""For those who build on the library: the contract of catalogs, strategies to draw its values from.
+"""Test utilities for implementors: the catalog contract, and hypothesis strategies.
 
 The contract needs pytest, the strategies need hypothesis: ``pip install 'schema-core[testing]'``.
-Without hypothesis there is the contract alone.
+Without hypothesis only the contract is available.
 """
 
 from __future__ import annotations

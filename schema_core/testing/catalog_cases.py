@@ -1,4 +1,4 @@
-"""What catalogs refuse and ignore: a row is a call and what comes of it; contracts run the rows."""
+"""Cases of the catalog contract: calls that catalogs refuse or ignore, with the expected code."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ SPEC = Spec({"b": "x/y", "c": "1"})
 OTHER = Spec({"b": "x/y", "c": "2"})
 VIEW = TABLES["view"]
 
-# What a row needs a catalog to keep; tables need nothing.
+# The capability that a row requires; tables require none.
 PARTS, CALLS, LEARNT = Capability.PARTITIONS, Capability.FUNCTIONS, Capability.MODELS
 KINDS, REFRESHED = Capability.TYPES, Capability.MATERIALIZED_TABLES
 
-#: What is refused: what it takes to ask for it, its name, the call, the code of the error.
+#: Refused calls: the required capability, a name, the call, the error code.
 REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
     (
         None,

@@ -1,4 +1,4 @@
-"""Objects that a catalog must keep as they are, and names that it must bear: what contracts use."""
+"""Sample objects that a catalog must return unchanged, and names that it must support."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.types import DataTypes
 
-#: Names that differ from each other, and that someone will give.
+#: Distinct names with characters that stores often mishandle.
 ODD_NAMES = {
     "dotted": "a.b.c",
     "blank inside": "two words",
@@ -60,13 +60,13 @@ ODD_NAMES = {
 
 
 def understood(table: CatalogBaseTable) -> ResolvedTable:
-    """The resolved twin, its schema written anew from what it means.
+    """Return the resolved object with a schema that is derived from its resolved schema.
 
-    Two objects mean the same when these are equal, however either was written and kept.
+    Two objects have the same meaning if these are equal, however each was written and stored.
 
     Raises:
-        SchemaError: with code `wrong-table-kind` for an object of no kind that a catalog keeps; and
-            as the rules of schemas say.
+        SchemaError: with code `wrong-table-kind` for an object of an unknown kind; and as
+            `SchemaResolver.resolve`.
     """
     resolver = SchemaResolver()
     resolved: ResolvedTable

@@ -1,8 +1,7 @@
-"""A hypothesis strategy for SQL expressions that can be typed, drawn from the tables of functions.
+"""A hypothesis strategy for well-typed SQL expressions, generated from the function tables.
 
-What fits into a function is tried out on its own row: a new function is drawn as soon as it is in
-its table. For implementors: whatever takes expressions apart or writes them down should do so with
-all of these.
+The arguments that a function accepts are determined from its signature, so a new function is
+generated as soon as it is in its table.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from schema_core.sql.syntax import Call, Expression, Name, Symbol, TypeName
 from schema_core.sql.type_name import data_type
 from schema_core.types import DataType, SymbolType, TypeRoot, parse_type
 
-#: The columns that expressions are drawn over unless others are given: one of most kinds.
+#: The default columns of expressions: one of most types.
 COLUMNS: Mapping[str, DataType] = {
     name: parse_type(text)
     for name, text in {
@@ -53,18 +52,18 @@ COLUMNS: Mapping[str, DataType] = {
     }.items()
 }  # fmt: skip
 
-#: What may stand in a call beside columns: literals, and the words of EXTRACT, TRIM and CAST.
+#: Arguments of calls besides columns: literals, and the keywords of EXTRACT, TRIM and CAST.
 LITERALS = ("1", "'abc'", "'$.a'", "TRUE", "1.5", "DATE '2020-02-29'", "INTERVAL '1' DAY", "NULL")
 WORDS = (Symbol("DAY"), Symbol("BOTH"))
 TARGETS = (TypeName("INTEGER"), TypeName("STRING"))
 
-#: So many ways to fill the places of a function are tried, and so many that fit are kept.
+#: How many combinations of arguments are tried for a function, and how many are used.
 TRIED, KEPT = 200, 12
 #: Calls have fewer arguments than this.
 MOST = 6
 
 Columns: TypeAlias = tuple[tuple[str, DataType], ...]
-#: What may stand in a call, as written and typed.
+#: Arguments of calls, as syntax trees and typed.
 Leaves: TypeAlias = tuple[tuple[Expression, Typed], ...]
 
 
@@ -72,9 +71,9 @@ Leaves: TypeAlias = tuple[tuple[Expression, Typed], ...]
 def expressions(
     draw: st.DrawFn, columns: Mapping[str, DataType] = COLUMNS, max_depth: int = 3
 ) -> str:
-    """The text of an expression over the columns that has a type.
+    """Return SQL of a well-typed expression over the columns.
 
-    ``infer(ColumnScope(columns), parse_expression(text))`` tells which one.
+    Its type is that of ``infer(ColumnScope(columns), parse_expression(sql))``.
     """
     given = tuple(columns.items())
     return print_expression(draw(_trees(given, max_depth)))
@@ -93,7 +92,7 @@ def _trees(draw: st.DrawFn, columns: Columns, depth: int) -> Expression:
 
 
 def _with_deeper(draw: st.DrawFn, call: Call, columns: Columns, depth: int) -> Expression:
-    """The call with calls in the place of some columns, where it has a type with them, too."""
+    """Replace some columns of a call by calls, where the result is well-typed."""
     for place, argument in enumerate(call.arguments):
         if isinstance(argument, Name) and draw(st.booleans()):
             deeper = draw(_trees(columns, depth - 1))
@@ -105,7 +104,7 @@ def _with_deeper(draw: st.DrawFn, call: Call, columns: Columns, depth: int) -> E
 
 # --- what fits -----------------------------------------------------------------------------------
 
-#: Names of functions that give one value for one row.
+#: Names of scalar functions.
 NAMES: tuple[str, ...] = tuple(
     sorted(
         name
@@ -123,7 +122,7 @@ def _values(columns: Columns) -> tuple[Expression, ...]:
 
 @cache
 def _leaves(columns: Columns) -> Leaves:
-    """What may stand in a call, as written and typed."""
+    """Return the arguments of calls, as syntax trees and typed."""
     scope = ColumnScope(dict(columns))
     written = (*_values(columns), parse_expression(LITERALS[-1]))
     types = ((one, TypeArgument(one, data_type(one, as_cast=True))) for one in TARGETS)
@@ -133,7 +132,7 @@ def _leaves(columns: Columns) -> Leaves:
 
 @cache
 def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
-    """Calls of the function that have a type, with each number of arguments some."""
+    """Return well-typed calls of a function, some for each number of arguments."""
     found: list[Call] = []
     for count in _counts(name):
         calls = (one for one in _calls(name, count, columns) if _root(one, columns) is not None)
@@ -142,12 +141,12 @@ def fitting(name: str, columns: Columns) -> tuple[Call, ...]:
 
 
 def _counts(name: str) -> list[int]:
-    """With how many arguments the function is called, up to some."""
+    """Return the numbers of arguments that a function accepts, up to a limit."""
     return [n for n in range(MOST) if any(accepts_count(row, n) for row in BUILT_IN[name])]
 
 
 def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
-    """Calls whose arguments a row of the function takes, always the same ones."""
+    """Yield calls that resolve to an overload of the function; deterministic."""
     chance = random.Random(f"{name} {count}")  # noqa: S311 - a choice of examples
     for pools in _pools(name, count, columns):
         for _ in range(TRIED):
@@ -159,10 +158,10 @@ def _calls(name: str, count: int, columns: Columns) -> Iterator[Call]:
 
 
 def _pools(name: str, count: int, columns: Columns) -> Iterator[list[Leaves]]:
-    """For each form of the function, what seems to fit into each of its places.
+    """Yield, for each overload of a function, the candidates for each of its parameters.
 
-    Most places look at nothing but what stands in them, so one is asked with the same in all. Where
-    that tells nothing, everything may fit.
+    Most parameters only depend on their own argument, so each is tested with the same argument in
+    all positions. If that excludes all candidates, all of them are used.
     """
     leaves = _leaves(columns)
     for row in BUILT_IN[name]:
@@ -189,9 +188,9 @@ def _given(trees: Sequence[Typed]) -> ArgumentTypes:
 
 @cache
 def _root(tree: Expression, columns: Columns) -> TypeRoot | None:
-    """What an expression gives once it is written down and read again, or None without a type.
+    """Return the type root of an expression after printing and parsing, None if it has no type.
 
-    A descriptor is no value: it names columns for a table function.
+    A descriptor is not a value: it names columns for a table function.
     """
     try:
         text = print_expression(tree)

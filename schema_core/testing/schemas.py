@@ -1,4 +1,4 @@
-"""Hypothesis strategies for schemas and for what catalogs keep: all of them can be resolved."""
+"""Hypothesis strategies for schemas and for catalog objects, all of which can be resolved."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from schema_core.testing.strategies import comments, names, types
 from schema_core.text import quote_identifier
 from schema_core.types import DataType, DataTypes, LocalZonedTimestampType, TimestampType
 
-#: What a computed column may do with any other column, and what it needs none for.
+#: Expressions of computed columns: over any other column, and over none.
 OVER_ANY = ("{0}", "{0} IS NULL", "CASE WHEN {0} IS NOT NULL THEN 1 ELSE 2 END")
 OVER_NONE = ("1 + 1", "'it''s'", "PROCTIME()")
 
-#: Types that can carry a watermark, and where one may stand.
+#: Types of columns with a watermark, and expressions of watermarks.
 TIMES = st.sampled_from(("TIMESTAMP(3)", "TIMESTAMP(0) NOT NULL", "TIMESTAMP_LTZ(3)"))
 WATERMARKS = ("{0}", "{0} - INTERVAL '5' SECOND", "SOURCE_WATERMARK()")
 
 
 def chance(draw: st.DrawFn) -> bool:
-    """Yes or no."""
+    """Draw a boolean."""
     return draw(st.booleans())
 
 
 def written_types() -> st.SearchStrategy[DataType | str]:
-    """Any type, as a value or as text."""
+    """Any type, as a value or as a string."""
     return types(max_leaves=4).flatmap(lambda type_: st.sampled_from((type_, str(type_))))
 
 
@@ -67,7 +67,7 @@ def stored_columns(draw: st.DrawFn) -> list[UnresolvedColumn]:
 
 
 def can_be_named(column: UnresolvedColumn) -> bool:
-    """Whether an expression can name the column: back-ticks cannot hold a line break."""
+    """Return whether an expression can name the column: quoted names have no line breaks."""
     return not any(character in column.name for character in "\n\r")
 
 
@@ -99,7 +99,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 def can_have_expressions(columns: list[UnresolvedColumn]) -> bool:
-    """Whether SQL knows the types of all columns, which expressions beside them need."""
+    """Return whether SQL supports the types of all columns, as expressions require."""
     try:
         ColumnScope({column.name: type_of(column) for column in columns})
     except SchemaError:
@@ -118,7 +118,7 @@ def watermarks(draw: st.DrawFn, builder: SchemaBuilder, stored: list[UnresolvedC
 
 
 def is_time(column: UnresolvedColumn) -> bool:
-    """Whether the column can carry a watermark."""
+    """Return whether the column can have a watermark."""
     type_ = type_of(column)
     return isinstance(type_, TimestampType | LocalZonedTimestampType) and type_.precision <= 3
 
@@ -147,18 +147,18 @@ def some(values: list[str]) -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(values), min_size=1, unique=True)
 
 
-# --- what catalogs keep --------------------------------------------------------------------------
+# --- catalog objects --------------------------------------------------------------------------
 
 
 def options() -> st.SearchStrategy[dict[str, str]]:
-    """Any options, some of which have keys that a property map needs for itself."""
+    """Any options, some with keys that a property map reserves."""
     reserved = st.sampled_from(("schema.0.name", "comment", "is_generic", "schema-registry.url"))
-    texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
-    return st.dictionaries(texts | texts | reserved, texts, max_size=4)
+    strings = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
+    return st.dictionaries(strings | strings | reserved, strings, max_size=4)
 
 
 def table_comments() -> st.SearchStrategy[str | None]:
-    """Any comment of a table, seldom an empty one."""
+    """Any comment of a table, rarely an empty one."""
     return st.none() | comments()
 
 
@@ -194,7 +194,7 @@ def tables(draw: st.DrawFn) -> CatalogTable:
 
 @st.composite
 def materialized_tables(draw: st.DrawFn) -> CatalogMaterializedTable:
-    """Any materialized table that can be resolved: fresh enough to be refreshed all the time."""
+    """Any materialized table that can be resolved, with a freshness for continuous refresh."""
     table, text = draw(tables()), st.text(max_size=10)
     fresh = st.builds(Freshness, st.integers(1, 29), st.sampled_from([FreshnessUnit.MINUTE]))
     return CatalogMaterializedTable(
@@ -216,7 +216,7 @@ def materialized_tables(draw: st.DrawFn) -> CatalogMaterializedTable:
 
 @st.composite
 def models(draw: st.DrawFn) -> CatalogModel:
-    """Any model that can be resolved; most have columns alone."""
+    """Any model that can be resolved; most have only columns."""
     columns = schemas().map(lambda schema: Schema(schema.columns))
     sides = st.one_of(columns, columns, columns, schemas())
     return CatalogModel(

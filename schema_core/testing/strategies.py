@@ -1,7 +1,6 @@
-"""Hypothesis strategies that draw whatever the library declares: names, types, paths.
+"""Hypothesis strategies for names, types and paths.
 
-Types are drawn from their own declarations: a new type joins every law, with all its limits. For
-implementors: a mapping of your own holds if ``@given(types())`` says so.
+Types are generated from their declarations, so a new type is included with all its limits.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from schema_core.types import (
 _CHARACTERS = st.characters(exclude_categories=["Cs"])
 
 
-#: Types without children that a text can say; a new one is drawn as soon as it is public.
+#: Types without children that a type string can express; new public ones are included.
 ATOMIC: tuple[type[AtomicType], ...] = tuple(
     kind
     for kind in (getattr(declared, name) for name in declared.__all__)
@@ -58,7 +57,7 @@ def comments() -> st.SearchStrategy[str | None]:
 
 @st.composite
 def atomic_types(draw: st.DrawFn) -> DataType:
-    """Any type without children, with parameters from all over its limits, the ends included."""
+    """Any type without children, with parameters from their whole ranges, limits included."""
     kind = draw(st.sampled_from(ATOMIC))
     if kind is NullType:
         return NullType()
@@ -102,7 +101,7 @@ def class_names() -> st.SearchStrategy[str]:
 
 @st.composite
 def raw_types(draw: st.DrawFn) -> DataType:
-    """Opaque types, with a snapshot that is well-formed and means nothing."""
+    """Opaque types, with a well-formed but meaningless snapshot."""
     class_name = draw(class_names())
     serializer = draw(class_names()).encode()
     snapshot = len(serializer).to_bytes(2) + serializer + draw(st.binary(max_size=8))
@@ -132,12 +131,12 @@ def nested(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataTyp
 
 
 def types(max_leaves: int = 8) -> st.SearchStrategy[DataType]:
-    """Any type that a text can say, of at most about `max_leaves` types without children."""
+    """Any type that a type string can express, with about `max_leaves` atomic types at most."""
     return st.recursive(atomic_types() | raw_types(), nested, max_leaves=max_leaves)
 
 
 def user_defined_types(data_types: st.SearchStrategy[DataType]) -> st.SearchStrategy[DataType]:
-    """Types that a catalog keeps: other types under a path, and attributes under a path."""
+    """Types that a catalog stores: distinct and structured types with a path."""
     identifiers = st.tuples(names(), names(), names())
     return st.one_of(
         st.builds(DistinctType, identifiers, data_types, description=comments()),
@@ -153,7 +152,7 @@ def user_defined_types(data_types: st.SearchStrategy[DataType]) -> st.SearchStra
 
 
 def paths() -> st.SearchStrategy[UnresolvedPath]:
-    """Any path that a text can say: one to three names without line breaks."""
+    """Any path that SQL can express: one to three names without line breaks."""
     characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")
     parts = st.text(characters, min_size=1, max_size=MAX_NAME // 2)
     visible = parts.filter(lambda name: not is_blank(name))

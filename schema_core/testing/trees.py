@@ -1,7 +1,7 @@
-"""Hypothesis strategies that draw syntax trees of expressions, from the tables of the printer.
+"""Hypothesis strategies for syntax trees of expressions, from the tables of the printer.
 
-Drawn are trees whose text says all that they hold. Flink's text does not always: it leaves out the
-parentheses of ``(a + b)[1]``, and forgets how a string that is not ASCII was written.
+Only trees that printing preserves are generated. Flink's printed form omits, for example, the
+parentheses of ``(a + b)[1]`` and the notation of a string that is not ASCII.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def trees() -> st.SearchStrategy[Expression]:
 
 @st.composite
 def _calls(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    """One more call around trees that are drawn already."""
+    """A call with generated trees as arguments."""
     make = draw(st.sampled_from(CALLS))
     return make(draw, inner)
 
@@ -117,7 +117,7 @@ def _test(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
 
 
 def _prefix(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Expression:
-    """A sign before a number belongs to the number and is no call."""
+    """A sign before a number is a part of the literal, not a call."""
     name = draw(st.sampled_from(sorted(PREFIX)))
     return Call(name, (draw(inner.filter(lambda node: not isinstance(node, Literal))),))
 
@@ -147,5 +147,5 @@ def _aggregate(draw: st.DrawFn, inner: st.SearchStrategy[Expression]) -> Express
     return Call("SUM", (draw(inner),), symbol="DISTINCT", filter=draw(inner), over=window)
 
 
-#: What makes a call from smaller trees.
+#: Constructors of calls from smaller trees.
 CALLS = (_among, _binary, _test, _prefix, _case, _cast, _unit, _named, _aggregate)

@@ -1,8 +1,4 @@
-"""Hypothesis strategies that draw Python values of types: what is drawn is accepted.
-
-``values(type)`` follows the type down; a reader or writer of your own holds if it gives back what
-was drawn.
-"""
+"""Hypothesis strategies for Python values of types, which the types accept."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ from schema_core.types import (
 )
 from schema_core.types.values import MONTHS
 
-#: Variable strings are drawn no longer than this, fixed ones of no type that is longer than that.
+#: The longest variable-length strings, and the longest fixed-length types that are generated.
 SHORT, LONGEST = 8, 1_000
 
 _ENOUGH_DIGITS = Context(prec=100)
@@ -36,22 +32,24 @@ _CHARACTERS = st.characters(exclude_categories=["Cs"])
 
 
 def values(type_: DataType) -> st.SearchStrategy[Any]:
-    """Any value of the type, None included where it is nullable.
+    """Any value of the type, including None if it is nullable.
 
     Raises:
-        UnsupportedError: with code `missing-strategy` for a type of which nothing can be drawn.
+        UnsupportedError: with code `missing-strategy` for a type without a strategy.
     """
     row = DRAWN.get(type(type_))
     if row is None and type_.is_nullable:
         return st.none()
     if row is None or not has_values(type_):
-        raise UnsupportedError(f"no values of {type_} can be drawn", code="missing-strategy")
+        raise UnsupportedError(
+            f"there is no strategy for values of {type_}", code="missing-strategy"
+        )
     found = row(type_)
     return st.none() | found if type_.is_nullable else found
 
 
 def has_values(type_: DataType) -> bool:
-    """Whether values can be drawn: Python has some, and no string of fixed length is too long."""
+    """Return whether there is a strategy: Python has values, and fixed lengths are not too long."""
     return all(
         (type(one) in DRAWN or one.is_nullable)
         and not (isinstance(one, atomic.CharType | atomic.BinaryType) and one.length > LONGEST)
@@ -71,7 +69,7 @@ def _decimal(type_: DecimalType) -> st.SearchStrategy[Decimal]:
 
 
 def _least(type_: LengthType) -> int:
-    """How long a value is at least: as long as its type where that is fixed."""
+    """Return the minimum length of a value: the length of its type if that is fixed."""
     return type_.length if isinstance(type_, atomic.CharType | atomic.BinaryType) else 0
 
 
@@ -95,7 +93,7 @@ def _row(type_: RowType | StructuredType) -> st.SearchStrategy[tuple[Any, ...]]:
 
 
 def _hashable(type_: DataType) -> st.SearchStrategy[Any]:
-    """Keys: a map of maps has none but None, if even that."""
+    """Hashable values, for keys; maps as keys have only None."""
     return values(type_).filter(_is_hashable)
 
 
@@ -127,7 +125,7 @@ def _variant(_: DataType) -> st.SearchStrategy[Any]:
     )
 
 
-#: Type -> how its values are drawn. Types without a row have none but NULL.
+#: Type -> the strategy of its values. Types without a row only have NULL.
 DRAWN: dict[type[DataType], Callable[[Any], st.SearchStrategy[Any]]] = {
     atomic.BooleanType:               lambda _: st.booleans(),
     atomic.TinyIntType:               _integers(1),

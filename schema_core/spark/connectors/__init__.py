@@ -1,4 +1,4 @@
-"""Where tables are, and how Spark reads and writes them: one file a connector."""
+"""Connectors of the Spark planner: how tables are read and written."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class SparkConnector(Connector, Protocol):
         creates: bool = False,
         replaced: CatalogTable | None = None,
     ) -> Stage:
-        """A place for the rows of a job that has not ended.
+        """Return a stage for the rows of a job.
 
         `overwrite` and `partition` are those of `Planner.insert`. CREATE and REPLACE TABLE
         AS set `creates`: the table must then hold no rows, except those of `replaced`, the
         definition that REPLACE puts another one in place of (unresolved if its functions or
-        types are missing). Raises what the write cannot do, before the job.
+        types are missing). Raises errors before the job starts.
         """
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows, of the persisted columns in order, into a stage."""
 
 
-#: The names that a `SparkConnector` has.
+#: The attributes of a `SparkConnector`.
 MEMBERS: tuple[str, ...] = (
     "identifier", "can_read", "can_write", "abilities", "metadata", "writable_metadata",
     "declared", "read", "stage", "write",
@@ -60,7 +60,7 @@ MEMBERS: tuple[str, ...] = (
 
 
 def for_spark(connector: Connector) -> SparkConnector:
-    """The connector, if the Spark planner can use it.
+    """Return the connector if the Spark planner can use it.
 
     Raises:
         UnsupportedError: with code `unsupported-engine`.
@@ -69,7 +69,7 @@ def for_spark(connector: Connector) -> SparkConnector:
         missing = [name for name in MEMBERS if not hasattr(connector, name)]
         raise UnsupportedError(
             f"the connector {connector.identifier!r} does not work with Spark: "
-            f"it has no {', '.join(missing)}",
+            f"missing attributes: {', '.join(missing)}",
             code="unsupported-engine",
         )
     return connector

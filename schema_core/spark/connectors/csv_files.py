@@ -1,8 +1,8 @@
-"""The records of csv files, read as Flink reads them: by the rules of Jackson's csv parser.
+"""Csv files: options, reading by the rules of Flink's parser (Jackson), and writing.
 
-Spark's own reader drops empty lines and NUL, and an unclosed quote swallows the rest of a file.
-Here lines come in the order of their file; a record continues over lines while a quote is open. A
-record that cannot be read ends the job with its file and line, or is skipped on request.
+Spark's own reader drops empty lines and NUL, and an unclosed quote consumes the rest of a file.
+Here the lines of a file are parsed in order; a record continues over lines while a quote is open. A
+record that cannot be parsed fails the job with its file and line, or is skipped on request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UnreadableRecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the records of a table are written.
+    """The syntax of the records of a table.
 
     `columns` are the names that a header must have; `skip_errors` skips invalid records.
     """
@@ -49,17 +49,20 @@ class Dialect:
 
 # --- options ------------------------------------------------------------------------------------
 
-DELIMITER = ConfigOption("csv.field-delimiter", str, ",", "what stands between two fields")
+DELIMITER = ConfigOption("csv.field-delimiter", str, ",", "the delimiter between two fields")
 NO_QUOTE = ConfigOption(
-    "csv.disable-quote-character", boolean, False, "whether a quote is like any other character"
+    "csv.disable-quote-character", boolean, False, "whether a quote is an ordinary character"
 )
-QUOTE = ConfigOption("csv.quote-character", str, '"', "what stands around a field")
-ESCAPE = ConfigOption("csv.escape-character", str, None, "what takes the meaning of the next one")
+QUOTE = ConfigOption("csv.quote-character", str, '"', "the quote character of a field")
+ESCAPE = ConfigOption("csv.escape-character", str, None, "the character that escapes the next one")
 COMMENTS = ConfigOption("csv.allow-comments", boolean, False, "whether # starts a comment line")
 CSV_ERRORS = ConfigOption(
-    "csv.ignore-parse-errors", boolean, False, "whether a bad field is NULL, not an error"
+    "csv.ignore-parse-errors",
+    boolean,
+    False,
+    "whether a field that cannot be parsed is NULL instead of an error",
 )
-NULL = ConfigOption("csv.null-literal", str, None, "the text that stands for NULL")
+NULL = ConfigOption("csv.null-literal", str, None, "the string that represents NULL")
 HEADER = ConfigOption(
     "csv.header",
     boolean,
@@ -70,7 +73,7 @@ HEADER = ConfigOption(
 
 
 def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
-    """How the csv files of a table with these columns are written.
+    """Return the dialect of the csv files of a table with these columns.
 
     Raises:
         SchemaError: with code `invalid-option-value` for a delimiter, quote or escape character
@@ -90,7 +93,7 @@ def dialect_of(options: Options, columns: Sequence[str]) -> Dialect:
 
 
 def _character(option: ConfigOption[Any], options: Options) -> str:
-    """An option of one character, which may be a Java escape sequence of a tab, for example."""
+    """Return the value of an option of one character or of one Java escape sequence."""
     text = str(option.of(options) or "")
     if len(text) > 1 and text.startswith("\\"):
         escape = re.fullmatch(r"\\(?:u([0-9a-fA-F]{4})|([tnrfb\\'\"]))", text)
@@ -110,7 +113,7 @@ def _character(option: ConfigOption[Any], options: Options) -> str:
 #: Additional columns that locate a record: its file and the number of its first line.
 FILE, LINE = "schema_core_file", "schema_core_line"
 
-#: What a letter after the escape character stands for; any other character stands for itself.
+#: Letter after the escape character -> its character; any other character represents itself.
 ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -211,7 +214,7 @@ class FileReader:
     scanner: Scanner | None = None
 
     def read(self, file: str, content: bytes) -> Iterator[list[str | None]]:
-        """The records that end on the next line of a file.
+        """Yield the records that end on the next line of a file.
 
         Raises:
             UnreadableRecordError: as `Scanner.feed`, for a quote that is not closed in its file,
@@ -277,7 +280,7 @@ class FileReader:
 
 
 def _ended(text: str) -> Iterator[tuple[str, str]]:
-    """A line that ended with a line feed, as lines by all three line ends, each with its end."""
+    """Split a line that ended with a line feed at the other line ends; yield each with its end."""
     if "\r" not in text:
         yield text, "\n"
         return
@@ -287,17 +290,17 @@ def _ended(text: str) -> Iterator[tuple[str, str]]:
     yield (others[-1], "\r\n") if not last else (last, "\n")
 
 
-#: How many lines are split at once: a quote among them makes all of these take the scanner.
+#: How many lines are split at once: if one contains a quote, the scanner parses all of them.
 CHUNK = 1024
 
 
 def parse_batches(
     batches: Iterable[pa.RecordBatch], dialect: Dialect, others: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The records of lines, as batches of Arrow.
+    """Parse lines into records, as Arrow record batches.
 
-    The content of a line and its file come first in a batch. A record has the file, the number of
-    its first line, its fields, and the other columns of its last line, under these names.
+    The first columns of a batch are the content of a line and its file. A record has the file, the
+    number of its first line, its fields, and the other columns of its last line, with these names.
     """
     import pyarrow as pa
 
@@ -341,23 +344,23 @@ def _parse_lines(reader: FileReader, lines: pa.RecordBatch, offset: int, records
 
 
 def split_plain(contents: pa.Array, dialect: Dialect) -> list[pa.Array] | None:
-    """The fields of lines, a column each, if each line is a record that needs no scanner.
+    """Return the fields of lines, a column each, if no line needs the scanner.
 
     None where a line has a quote, an escape or another line end, may be a comment, is not UTF-8, or
-    has more or fewer fields than columns. The fields are those that `Scanner` finds, only faster.
+    has more or fewer fields than columns. The fields equal those of `Scanner`; this is faster.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        texts = contents.cast(pa.string())
+        lines = contents.cast(pa.string())
     except pa.ArrowInvalid:
         return None
     special = [dialect.quote, dialect.escape, "\r", "#" if dialect.comments else ""]
     for one in filter(None, special):
-        if pc.any(pc.match_substring(texts, one)).as_py():
+        if pc.any(pc.match_substring(lines, one)).as_py():
             return None
-    fields = pc.split_pattern(texts, dialect.delimiter)
+    fields = pc.split_pattern(lines, dialect.delimiter)
     width = len(dialect.columns)
     if pc.any(pc.not_equal(pc.list_value_length(fields), width)).as_py():
         return None
@@ -371,7 +374,7 @@ class Records:
     width: int
     #: Complete parts of each column: the rows, the lines, then the fields.
     parts: list[list[pa.Array]] = field(init=False)
-    #: Records that came one by one since the last part.
+    #: Records that were added one by one since the last part.
     single: list[tuple[int, int, list[str | None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -412,7 +415,7 @@ class Records:
         return pa.concat_arrays([empty, *self.parts[place]])
 
     def _complete(self) -> None:
-        """Make a part of the records that came one by one."""
+        """Make a part of the records that were added one by one."""
         import pyarrow as pa
 
         if not self.single:
@@ -438,9 +441,9 @@ UNDIVIDED = {
 def read_csv(
     session: SparkSession, path: str, dialect: Dialect, partitions: Sequence[str], *, metadata: bool
 ) -> DataFrame:
-    """The records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
+    """Return the records of csv files: `FILE`, `LINE`, the columns and the partitions, all strings.
 
-    With `metadata` there is a struct `_metadata`, which Spark fills for each file.
+    With `metadata` there is a struct `_metadata` that describes the file, as in Spark.
     """
     from pyspark.sql import DataFrame
     from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -458,12 +461,12 @@ def read_csv(
     given += [f"{quote(name)} AS {PARTITION}{place}" for place, name in enumerate(partitions)]
     given += [f"_metadata.{key} AS {name}" for key, name in ABOUT.items()] if metadata else []
     frame = reader.load(path).selectExpr(*given)
-    texts = [StructField(name, StringType()) for name in dialect.columns]
+    strings = [StructField(name, StringType()) for name in dialect.columns]
     place = [StructField(FILE, StringType()), StructField(LINE, LongType())]
     names = [*partitions, *(ABOUT.values() if metadata else ())]
     pairs = zip(names, frame.schema.fields[2:], strict=True)
     others = [StructField(name, one.dataType) for name, one in pairs]
-    schema = StructType([*place, *texts, *others])
+    schema = StructType([*place, *strings, *others])
 
     def parse(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return parse_batches(batches, dialect, names)
@@ -492,10 +495,10 @@ ABOUT = {
 
 
 def known_field(text: str, type_: DataType, options: Options) -> str:
-    """A field of a csv file, where NULL is the literal of the table.
+    """Return a field of a csv file, with the null literal of the table as NULL.
 
-    Without a literal an empty field is NULL, except of a string: Flink writes NULL so, although
-    it does not read it back.
+    Without a literal an empty field is NULL, except in string columns: Flink writes NULL this way,
+    although it does not read it back.
     """
     null = NULL.of(options)
     if null is None:
@@ -513,7 +516,7 @@ class CsvColumn:
 
 
 def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -> str:
-    """The line of a csv file without its end, every field in quotes if it needs them."""
+    """Return a line of a csv file without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
     blank = r"\x{0}-\x{20}"
@@ -538,13 +541,13 @@ def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -
 
 
 def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> str:
-    """A value as a string that is not NULL; one that would be read back as another ends the job."""
+    """Return a value as a string; one that would be read back as another value fails the job."""
     null = NULL.of(options)
     if null is not None:
         unknown = string(null)
     elif isinstance(column.type, CharType | VarCharType):
         problem = f"column {column.name!r}: NULL would be read back as an empty string"
-        unknown = fail(f"{problem}{HINT}set {NULL.key!r} to a word that no value is")
+        unknown = fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value")
     else:
         unknown = "''"
 
@@ -555,7 +558,7 @@ def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> str:
         if null is None:
             return f"coalesce({text}, {unknown})"
         problem = f"column {column.name!r}: the value {null!r} would be read back as NULL"
-        taken = fail(f"{problem}{HINT}set {NULL.key!r} to a word that no value is")
+        taken = fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value")
         return (
             f"CASE WHEN {value} IS NULL THEN {unknown} WHEN {value} = {string(null)} THEN {taken} "
             f"ELSE {text} END"
@@ -565,12 +568,12 @@ def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> str:
 
 
 def escaped(text: str, dialect: Dialect) -> str:
-    """A name as a header has it within quotes, which are doubled by the writer."""
+    """Return a name escaped for a header; the writer doubles its quotes."""
     return text.replace(dialect.escape, dialect.escape * 2) if dialect.escape else text
 
 
 def header_options(dialect: Dialect) -> dict[str, str]:
-    """The options of Spark's csv writer, which begins a file with a header."""
+    """Return the options of Spark's csv writer, which starts a file with a header."""
     return {
         "sep": dialect.delimiter,
         "quote": dialect.quote,

@@ -1,7 +1,7 @@
-"""How the rows of a file become columns of exact types, and back: one row a file format.
+"""File formats: conversion between the fields of files and columns of exact types.
 
-Formats of text are read as text and converted by the rules for casts, so that a file holds what
-Flink would find in it; a field that cannot be read ends the job or, on request, is NULL.
+Text formats are read as strings and converted by the rules of casts, so that values are those that
+Flink reads. A field that cannot be parsed fails the job or, on request, is NULL.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ TEXT = VarCharType(MAX_LENGTH)
 class Format:
     """A file format.
 
-    `options` may be set on the table. `is_text` tells whether values are texts in the file, and
-    `known` makes NULL of the texts that stand for it; `reading` and `writing` translate the table's
-    options to those of Spark's reader and writer.
+    `options` may be set on the table. `is_text` is true if values are strings in the file, and
+    `known` converts the null literal to NULL; `reading` and `writing` translate the options of the
+    table to those of Spark's reader and writer.
     """
 
     requires: ClassVar = ("pyspark",)
@@ -69,13 +69,16 @@ class Format:
 # --- json --------------------------------------------------------------------------------------
 
 JSON_ERRORS = ConfigOption(
-    "json.ignore-parse-errors", boolean, False, "whether a bad field is NULL, not an error"
+    "json.ignore-parse-errors",
+    boolean,
+    False,
+    "whether a field that cannot be parsed is NULL instead of an error",
 )
 STANDARD = ConfigOption(
     "json.timestamp-format.standard",
     choice("SQL", "ISO-8601"),
     "SQL",
-    "whether a timestamp has a blank or a T between date and time",
+    "whether date and time of a timestamp are separated by a space or a T",
 )
 
 
@@ -118,12 +121,12 @@ CSV, JSON, PARQUET, ORC = (FORMATS[name] for name in ("csv", "json", "parquet", 
 
 
 def is_scalar(type_: DataType) -> bool:
-    """Whether a value of the type is one text in a file."""
+    """Return whether a value of the type is one field of a text file."""
     return not type_.children()
 
 
 def parsed(text: str, name: str, type_: DataType, options: Options) -> str:
-    """A text of a file as a value of a type; a bad one ends the job, naming the column."""
+    """Return a string converted to a type; an invalid one fails the job with its column."""
     lenient = bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
     if isinstance(type_, CharType | VarCharType):
         return text
@@ -135,8 +138,8 @@ def parsed(text: str, name: str, type_: DataType, options: Options) -> str:
         problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
         place = PLACES.get(options.get("format", ""), PLACES["json"])
         hint = string(f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there")
-        told = f"concat({string(problem)}, {value}, coalesce({place}, ''), {hint})"
-        otherwise = f"if({value} IS NULL, NULL, raise_error({told}))"
+        message = f"concat({string(problem)}, {value}, coalesce({place}, ''), {hint})"
+        otherwise = f"if({value} IS NULL, NULL, raise_error({message}))"
         return f"coalesce({read}, {otherwise})"
 
     return bind(text, body)
@@ -150,12 +153,12 @@ PLACES: dict[str, str] = {
 
 
 def lenient_key(options: Options) -> str:
-    """The option that makes fields NULL which cannot be read."""
+    """Return the option that makes fields NULL which cannot be parsed."""
     return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 
 
 def _read(text: str, type_: DataType, options: Options) -> str:
-    """A text as a value, or NULL."""
+    """Return a string converted to a type, or NULL."""
     match type_:
         case BooleanType():
             return f"try_cast({text} AS BOOLEAN)"
@@ -175,7 +178,7 @@ def _read(text: str, type_: DataType, options: Options) -> str:
 
 
 def rendered(text: str, type_: DataType) -> str:
-    """A value as the text that stands for it in a csv file."""
+    """Return a value as the string of a csv field."""
     match type_:
         case BooleanType():
             return f"CAST({text} AS STRING)"
@@ -188,12 +191,12 @@ def rendered(text: str, type_: DataType) -> str:
 
 
 def exact(text: str, type_: DataType) -> str:
-    """A value of a file with types of its own, cut to the digits of its type."""
+    """Return a value of a typed file, truncated to the precision of its type."""
     if isinstance(type_, TimestampType | LocalZonedTimestampType):
         return datetimes.truncated(text, 9, type_.precision, type_)
     return text
 
 
-def carrier(type_: DataType, *, as_text: bool) -> DataType:
-    """The type under which a column is read from a file."""
+def physical_type(type_: DataType, *, as_text: bool) -> DataType:
+    """Return the physical type of a column in a file."""
     return TEXT if as_text and is_scalar(type_) else type_

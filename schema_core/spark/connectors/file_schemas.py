@@ -1,9 +1,9 @@
-"""The columns that parquet and orc files hold, compared with those that the table declares.
+"""Schemas of parquet and orc files, compared with the declared columns of a table.
 
 Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
-parquet and NULL in orc. So the footer of every file is read before the job, in parallel on the
-driver, and what would not be read exactly is refused. Reading into a wider type is allowed, and so
-is a nullable column that older files do not have yet: it is NULL there.
+parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
+the driver, and columns that would not be read exactly are refused. Reading into a wider type is
+allowed; a nullable column that older files do not have is NULL there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Reads the Spark schema of one file, as JSON, from its URI.
 FooterReader = Callable[[str], str]
 
-#: How many footers are read at once: they wait for the file system, not for the processor.
+#: How many footers are read at once: reading them is bound by the file system.
 PARALLEL = 16
 
 
@@ -69,7 +69,7 @@ def _orc(session: SparkSession) -> FooterReader:
     return read
 
 
-#: Format -> the reader of its footers. Other formats hold no types.
+#: Format -> the reader of its footers. Other formats do not store types.
 FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
 
 
@@ -96,7 +96,7 @@ def check_files(session: SparkSession, frame: DataFrame, form: str, declared: St
 
 
 def _read_all(uris: Sequence[str], read: FooterReader) -> dict[str, StructType]:
-    """Every distinct schema of the files, by the URI of the first file that has it."""
+    """Return the distinct schemas of the files, by the URI of the first file with each."""
     from pyspark.sql.types import StructType
 
     def guarded(uri: str) -> str:
@@ -107,16 +107,16 @@ def _read_all(uris: Sequence[str], read: FooterReader) -> dict[str, StructType]:
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
     with ThreadPoolExecutor(PARALLEL) as pool:
-        texts = list(pool.map(guarded, uris))
+        schemas = list(pool.map(guarded, uris))
     first: dict[str, str] = {}
-    for uri, text in zip(uris, texts, strict=True):
-        first.setdefault(text, uri)
+    for uri, schema in zip(uris, schemas, strict=True):
+        first.setdefault(schema, uri)
     return {uri: StructType.fromJson(json.loads(text)) for text, uri in first.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A declared column or field that a file lacks, or has in a type that does not fit."""
+    """A declared column or field that a file lacks, or has in an incompatible type."""
 
     name: str
     declared: SparkType
@@ -128,7 +128,7 @@ class Difference:
 def _problems(
     files: Mapping[str, StructType], declared: StructType, form: str
 ) -> Iterator[ExternalError]:
-    """What is wrong with the files; a column is reported once, for the first file."""
+    """Yield the problems of the files; a column is reported once, for the first file."""
     by_file = {uri: list(differences(declared, schema, form)) for uri, schema in files.items()}
     reported: set[str] = set()
     for uri, found in by_file.items():
@@ -163,7 +163,7 @@ def _problem(one: Difference, file: str, everywhere: bool) -> ExternalError:
 
 
 def _shown(uri: str) -> str:
-    """The path of a local file, or a URI, as people write it."""
+    """Return the path of a local file, or a URI, without escapes."""
     return unquote(uri).removeprefix("file://")
 
 
@@ -180,7 +180,7 @@ def _type(type_: SparkType) -> str:
 def differences(
     declared: StructType, found: StructType, form: str, prefix: str = ""
 ) -> Iterator[Difference]:
-    """Every declared field that is missing or does not fit, at any depth."""
+    """Yield every declared field that is missing or has an incompatible type, at any depth."""
     from pyspark.sql.types import StructField, StructType
 
     if (

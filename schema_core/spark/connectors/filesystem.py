@@ -1,7 +1,7 @@
-"""The connector `filesystem`: files of rows in a directory, as csv, json, parquet or orc.
+"""The connector `filesystem`: csv, json, parquet or orc files in a directory.
 
-Options and metadata are those of Flink's connector of that name. Rows are written to a hidden
-folder and moved when the job has finished, so no reader ever sees a part of them.
+Options and metadata are those of Flink's filesystem connector. Rows are written to a hidden
+directory and moved when the job has finished, so readers never see a part of them.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from schema_core.spark.connectors.file_formats import (
     JSON,
     JSON_ERRORS,
     Format,
-    carrier,
     exact,
     is_scalar,
     parsed,
+    physical_type,
     rendered,
 )
 from schema_core.spark.connectors.file_schemas import check_files
@@ -101,18 +101,18 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
 
 #: The name of a directory from which Spark reads NULL.
 SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
-#: The end of names that Spark skips, since files bear them while ``hdfs dfs -put`` copies them.
+#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
 COPYING = "._COPYING_"
 
 _PLACE = "regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
 
 
 def _decoded(text: str) -> str:
-    """A path without the escapes of a URI."""
+    """Return a path without the escapes of a URI."""
     return f"url_decode(replace({text}, '+', '%2B'))"
 
 
-#: Metadata key -> its type and its text in Spark.
+#: Metadata key -> its type and its Spark SQL.
 METADATA: dict[str, tuple[DataType, str]] = {
     "file.path": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_PLACE)),
     "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded("_metadata.file_name")),
@@ -146,7 +146,7 @@ class FilesystemConnector:
     # --- reading -------------------------------------------------------------------------------
 
     def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
-        """All columns of a table: those of the files and metadata, then what is computed of them.
+        """Return all columns of a table: those of the files, metadata and computed ones.
 
         Raises:
             ExternalError: with code `files-not-found` where there is no such directory.
@@ -186,7 +186,7 @@ class FilesystemConnector:
         creates: bool = False,
         replaced: CatalogTable | None = None,
     ) -> Stage:
-        """A hidden directory within that of the table, which the commit empties.
+        """Return a hidden directory within that of the table, whose files the commit moves.
 
         INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
         ``PartitionLoader`` of Flink 2.3): all files of a table without partitions; else those of
@@ -194,8 +194,8 @@ class FilesystemConnector:
         partition key, those of this partition, even if it gets none.
 
         Raises:
-            SchemaError: with code `path-not-empty` where a new table would take over the files of
-                others, with code `not-a-directory` for a path that is a file.
+            SchemaError: with code `path-not-empty` if the directory of a new table contains
+                files, with code `not-a-directory` for a path that is a file.
             ExternalError: with code `file-system-failed`.
         """
         layout = Layout(bound)
@@ -215,7 +215,7 @@ class FilesystemConnector:
 
     def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
         """Write rows into a stage of this connector."""
-        assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes back what `stage` returned
+        assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes what `stage` returned
         layout = Layout(bound)
         fields = bound.table.resolved_schema.to_sink_row_data_type().fields
         frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
@@ -223,7 +223,9 @@ class FilesystemConnector:
         if layout.form is CSV:
             frame, written, settings = layout.lines(frame, fields)
         if not layout.form.is_text:
-            frame = _with_notes(frame, [one for one in fields if one.name not in layout.partitions])
+            frame = _with_exact_types(
+                frame, [one for one in fields if one.name not in layout.partitions]
+            )
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
         writer = frame.write.mode("append").options(**settings)
@@ -233,7 +235,7 @@ class FilesystemConnector:
 
 
 def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
-    """The definition of a table, as the journal of a commit names it."""
+    """Return the definition of a table for the journal of a commit."""
     return Definition(identifier.as_summary_string(), fingerprint(table))
 
 
@@ -273,8 +275,8 @@ def field_names(type_: DataType) -> Iterator[str]:
         yield from field_names(child)
 
 
-def _with_notes(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
-    """The frame with the exact types of these columns in the metadata of its fields."""
+def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame:
+    """Return the frame with the exact types of these columns in the metadata of its fields."""
     from pyspark.sql.functions import col
 
     notes = {
@@ -305,12 +307,12 @@ def format_of(options: Mapping[str, str]) -> Format:
             hint=error.hint,
         ) from None
     if not isinstance(offered, Format):
-        raise SchemaError(f"the format {name!r} is not one of files", code="unknown-format")
+        raise SchemaError(f"the format {name!r} is not a file format", code="unknown-format")
     return offered
 
 
 class Layout:
-    """How a table lies in its files: path, format, options, and which columns are directories."""
+    """The layout of a table's files: path, format, options, and partition columns."""
 
     def __init__(self, bound: BoundTable) -> None:
         self.options = bound.table.options
@@ -427,7 +429,9 @@ class Layout:
         """The fields of the columns in the files, as they are read."""
         physical = [one for one in self.schema.columns if isinstance(one, PhysicalColumn)]
         return [
-            to_struct_field(one.name, carrier(one.data_type.nullable(), as_text=self.form.is_text))
+            to_struct_field(
+                one.name, physical_type(one.data_type.nullable(), as_text=self.form.is_text)
+            )
             for one in physical
             if one.name not in self.partitions
         ]
@@ -446,7 +450,7 @@ class Layout:
         return self._listed(reader).options(**self.form.reading(self.options))
 
     def found(self, column: Column, zone: str) -> str:
-        """A physical or metadata column, from what the reader gives."""
+        """Return a physical or metadata column, computed from the columns of the reader."""
         with at(f"column {column.name!r}"):
             if isinstance(column, MetadataColumn):
                 text = _metadata(column, zone)
@@ -470,7 +474,7 @@ class Layout:
         return to_physical(parsed(text, column.name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:
-        """A column as it goes into the files."""
+        """Return a column as it is written to files."""
         text = quote(name)
         if name in self.partitions:
             shown = convert(from_physical(text, type_), type_, TEXT)
@@ -480,10 +484,10 @@ class Layout:
         return f"{text} AS {quote(name)}"
 
     def _directory(self, name: str, value: str) -> str:
-        """The value of a partition column as it is in the name of a directory.
+        """Return the value of a partition column as in the name of its directory.
 
         NULL and the empty string share a directory (Flink's filesystem connector,
-        ``partition.default-name``); a value that would be read back as another one ends the job.
+        ``partition.default-name``); a value that would be read back as another one fails the job.
         """
         default = DEFAULT_PARTITION.of(self.options) or ""
         refused = {
@@ -502,16 +506,16 @@ class Layout:
 
 
 def _metadata(column: MetadataColumn, zone: str) -> str:
-    """A metadata column: what the key holds, in the type that was declared."""
+    """Return the metadata of a key, cast to the declared type."""
     type_, text = METADATA[column.key]
     return convert(text, type_.nullable(), column.data_type.nullable(), zone)
 
 
 def _computed(column: Column, zone: str) -> str:
-    """A column of the table: computed ones from those beside them, the others as they are."""
+    """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
         return quote(column.name)
     speaker = Speaker(zone, lambda ref: from_physical(quote(ref.name), ref.type))
     with at(f"column {column.name!r}"):
-        said = to_spark(column.expression.typed, speaker)
-    return f"{to_physical(said, column.data_type)} AS {quote(column.name)}"
+        value = to_spark(column.expression.typed, speaker)
+    return f"{to_physical(value, column.data_type)} AS {quote(column.name)}"
