@@ -243,8 +243,8 @@ def was_canceled(error: BaseException) -> bool:
 
 # --- transactions that write a table -------------------------------------------------------------
 
-# The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without
-# atomicity, CREATE TABLE AS creates the table before the job starts and keeps it if the job fails (FLIP-218).
+# The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without atomicity
+# CREATE TABLE AS creates the table before the job starts and keeps it if the job fails (FLIP-218).
 # With atomicity nothing remains of a failed job: if the connector can stage, the table is created
 # when the rows are complete, just before they become visible; otherwise it is created first and
 # dropped after a failure. REPLACE TABLE AS on a connector that can stage always works this way,
