@@ -1,4 +1,4 @@
-"""The library's own session within the Spark that all tests share, and tables in a few words."""
+"""Fixtures: the job session within the Spark that all tests share, and tables of files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def session(spark: SparkSession) -> SparkSession:
-    """A session with the settings that keep Flink's meaning."""
+    """A session with the settings for Flink's semantics."""
     from schema_core.spark.session import JobSession
 
     return JobSession(spark).get()
@@ -106,7 +106,7 @@ class FrameConnector:
 
 @pytest.fixture
 def connector(monkeypatch: pytest.MonkeyPatch) -> FrameConnector:
-    """A connector that stands in for the one that `'connector' = 'frames'` names."""
+    """The connector of tables with `'connector' = 'frames'`."""
     installed = FrameConnector()
     find = module.find_connector
 

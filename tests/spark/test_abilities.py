@@ -1,4 +1,4 @@
-"""What a connector does not declare is refused before the job: Spark is not started here."""
+"""Writes that need an undeclared ability are refused before the job; Spark is not started."""
 
 from __future__ import annotations
 

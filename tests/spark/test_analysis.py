@@ -1,4 +1,4 @@
-"""Spark's analyser accepts what we write for whatever resolves and is not refused."""
+"""Spark's analyser accepts the generated SQL of everything that is not refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TABLES = {
     "t": ", ".join(f"`{name}` {type_}" for name, type_ in COLUMNS.items() if name != "a_bitmap"),
     "u": "id INT NOT NULL, s STRING, d DECIMAL(10, 2), arr ARRAY<INT>, dt DATE, ts TIMESTAMP(3)",
 }
-#: What stands for columns of each type within an expression.
+#: The sub-query that replaces columns of each type in an expression.
 SUBQUERIES = {
     "an_int": "(SELECT MAX(id) FROM u)",
     "a_decimal": "(SELECT MAX(u.d) FROM u WHERE u.id = t.an_int)",

@@ -83,7 +83,7 @@ def test_a_fault_while_a_reader_recovers_changes_nothing(name: str) -> None:
     assert {"new"} <= {one.state for one in found}
 
 
-def test_the_faults_are_met() -> None:
+def test_the_faults_are_injected() -> None:
     """Without faults every scenario commits; with a kill its process ends."""
     assert {"new"} == {run(one, Faults()).state for one in SCENARIOS.values()}
     assert set(KILLS) < set(Fault)
@@ -251,7 +251,7 @@ LEFT: dict[str, tuple[Callable[[], str], float, bool]] = {
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_the_next_write_removes_what_is_dead_and_nothing_else(
+def test_the_next_write_removes_only_leftovers_of_dead_jobs(
     directory: Directory, name: str
 ) -> None:
     make, age, removed = LEFT[name]
@@ -306,7 +306,7 @@ def test_journals_are_read_back() -> None:
 
 
 def pending(directory: Directory, definition: Definition) -> None:
-    """The state after a REPLACE was killed next to its change of the catalog."""
+    """The state after a REPLACE was killed just before or after its change of the catalog."""
     stage = FileStage(directory, Scope(everything=True), definition=definition)
     Path(stage.folder).mkdir(parents=True)
     Path(stage.folder, "new").write_text("new")
@@ -344,7 +344,7 @@ def test_a_pending_journal_has_effect_for_the_definition_that_it_names(
     assert (found, []) == (content(directory), hidden(directory))
 
 
-# --- many at once --------------------------------------------------------------------------------
+# --- concurrency --------------------------------------------------------------------------------
 
 
 def in_threads(*works: Callable[[], None]) -> list[BaseException]:
@@ -364,7 +364,7 @@ def in_threads(*works: Callable[[], None]) -> list[BaseException]:
     return errors
 
 
-def test_concurrent_appends_lose_nothing(directory: Directory) -> None:
+def test_concurrent_appends_lose_no_rows(directory: Directory) -> None:
     def appending(writer: int) -> Callable[[], None]:
         def work() -> None:
             for number in range(8):
@@ -458,7 +458,7 @@ def test_a_read_during_continuous_commits_makes_them_wait(directory: Directory) 
     assert [] == hidden(directory)
 
 
-def test_a_read_goes_without_a_lock_that_it_cannot_create(tmp_path: Path) -> None:
+def test_a_read_works_without_a_lock_that_it_cannot_create(tmp_path: Path) -> None:
     class ReadOnly(LocalFiles):
         def lock(self, path: str) -> Callable[[], None] | None:
             raise PermissionError(path)
@@ -495,14 +495,14 @@ def test_a_lock_that_fails_leaves_no_file_open(
 
 
 def appended_until_killed(directory: Directory, acknowledged: Path, writer: int) -> None:
-    """Append batches of three files in a process of its own; each is acknowledged when it is in."""
+    """Append batches of three files in a separate process; acknowledge each after its commit."""
     for number in range(1_000):
         batch = f"{writer}.{number}"
         staged(directory, {f"p={part}/part-{batch}": "x" for part in range(3)}).commit()
         (acknowledged / batch).write_text("")
 
 
-def test_concurrent_killed_writers_lose_and_split_nothing(
+def test_concurrent_killed_writers_lose_and_split_no_batch(
     directory: Directory, tmp_path: Path
 ) -> None:
     acknowledged = tmp_path / "acknowledged"
@@ -563,7 +563,7 @@ def test_a_killed_holder_holds_no_lock(directory: Directory) -> None:
 
 
 def test_a_stale_journal_of_a_finished_commit_is_harmless(tmp_path: Path) -> None:
-    """A process that was suspended while it helped finds its work done."""
+    """A process that was suspended during recovery finds the commit completed."""
     world, scenario = World(tmp_path), Scenario(FLAT, {}, ())
     world.begin(scenario)
     directory = Directory(LocalFiles(), str(world.root))

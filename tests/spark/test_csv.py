@@ -1,4 +1,4 @@
-"""Csv files on Spark: nothing is lost, and an unreadable record is reported with its place."""
+"""Csv files on Spark: values are preserved; an unreadable record is reported with its location."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def put(path: Path, content: str) -> None:
         ("i INT, s STRING", {"field_delimiter": "\\t"}, [(1, "a\tb"), (2, "a,b")]),
     ],
 )
-def test_what_is_written_is_read(
+def test_values_are_read_as_written(
     csv: TableEnvironment,
     tmp_path: Path,
     columns: str,
@@ -74,7 +74,7 @@ def test_what_is_written_is_read(
         ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value needs quotes"),
     ],
 )
-def test_what_would_be_read_back_as_something_else_is_refused(
+def test_values_that_would_be_read_as_others_are_refused(
     csv: TableEnvironment,
     tmp_path: Path,
     columns: str,
@@ -118,7 +118,9 @@ def test_unreadable_records_are_skipped_and_bad_fields_are_null(
     assert [(3, "x"), (6, None), (None, "v")] == rows(csv)
 
 
-def test_a_bad_field_names_its_line(csv: TableEnvironment, tmp_path: Path) -> None:
+def test_the_error_of_an_invalid_field_names_its_line(
+    csv: TableEnvironment, tmp_path: Path
+) -> None:
     put(define(csv, tmp_path, "a INT, b STRING"), '1,"x\ny"\ntwo,z\n')
     with pytest.raises(ExternalError) as caught:
         rows(csv)

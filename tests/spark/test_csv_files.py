@@ -1,4 +1,4 @@
-"""Records of csv files: what Flink's filesystem connector gives for the same files."""
+"""Records of csv files, compared with those of Flink's filesystem connector."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_unreadable_records_are_skipped_on_request(
     assert expected == read(content, skip_errors=True)
 
 
-def test_every_file_begins_anew() -> None:
+def test_every_file_starts_a_new_record() -> None:
     reader = FileReader(Dialect(AB, header=True, skip_errors=True))
     lines = [("f", b"a,b"), ("f", b'1,"open'), ("g", b"\xef\xbb\xbfa,b"), ("g", b"2,x")]
 
@@ -153,10 +153,10 @@ def batches(files: list[tuple[str, list[bytes]]], size: int) -> list[pa.RecordBa
     comments=st.booleans(),
     escape=st.sampled_from(["", "\\"]),
 )
-def test_batches_hold_what_the_reader_finds_line_by_line(
+def test_batches_equal_the_records_read_line_by_line(
     contents: list[list[bytes]], size: int, chunk: int, **options: Any
 ) -> None:
-    """Lines without quotes are split many at once: their records are the same."""
+    """Splitting many lines without quotes at once gives the same records."""
     dialect = Dialect(AB, skip_errors=True, **options)
     files = [(f"f{place}", lines) for place, lines in enumerate(contents)]
 
@@ -168,7 +168,7 @@ def test_batches_hold_what_the_reader_finds_line_by_line(
 
 
 def one_by_one(files: list[tuple[str, list[bytes]]], dialect: Dialect) -> list[pa.RecordBatch]:
-    """What `parse_batches` returns, made line by line."""
+    """The result of `parse_batches`, computed line by line."""
     reader = FileReader(dialect)
     records: list[list[Any]] = []
     lines = ((name, line) for name, contents in files for line in contents)

@@ -1,4 +1,4 @@
-"""CREATE TABLE AS: the table of actions is total, and nothing remains of what did not commit."""
+"""CREATE TABLE AS: the table of actions is total, and an uncommitted job leaves nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Recorder:
 
 
 def run(mode: Mode, recorder: Recorder, *, job_fails: bool = False) -> None:
-    """What `run_job` does with a transaction."""
+    """Run a transaction as `run_job` does."""
     transaction = TableTransaction(mode, recorder, recorder.registration())
     try:
         transaction.begin()
@@ -114,7 +114,7 @@ def test_a_failed_job(mode: Mode, calls: list[str]) -> None:
 @pytest.mark.parametrize("error", [ExternalError("disk full"), OSError(), KeyboardInterrupt()])
 @pytest.mark.parametrize("fails", CALLS)
 @pytest.mark.parametrize("mode", Mode)
-def test_rows_and_table_come_together_or_not_at_all(
+def test_rows_and_table_become_visible_atomically(
     mode: Mode, fails: str, error: BaseException, late: bool
 ) -> None:
     recorder = Recorder(fails, error, late=late)

@@ -1,4 +1,4 @@
-"""Spark itself reads what is written in its dialect: types, names, comments."""
+"""Spark itself parses DDL that is printed in its dialect: types, names, comments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_spark_has_the_types_of_its_dialect(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_spark_makes_the_table_that_is_written(spark: SparkSession) -> None:
+def test_spark_creates_the_table_of_printed_ddl(spark: SparkSession) -> None:
     schema = (
         Schema.new_builder()
         .column("id", "BIGINT NOT NULL")
@@ -55,7 +55,7 @@ def test_spark_makes_the_table_that_is_written(spark: SparkSession) -> None:
 
     assert [one.name for one in schema.columns] == fields.names
     assert 'it\'s; "x" \\ `y`\nand -- more' == fields[1].metadata["comment"]
-    # Spark's own tables forget NOT NULL, but for the keys of maps.
+    # Spark's own tables lose NOT NULL, except for the keys of maps.
     assert listed(schema) == listed(read_table(shown, "spark").schema)
 
 

@@ -1,4 +1,4 @@
-"""Writes into files on Spark: what statements replace, refuse and leave when something fails."""
+"""Writes into files on Spark: what statements replace and refuse, what remains after failures."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_overwriting_a_table_replaces_all_of_it(
 
 
 @pytest.mark.parametrize("atomic", ["true", "false"])
-def test_a_new_table_does_not_take_over_files(
+def test_a_new_table_requires_an_empty_directory(
     environment: TableEnvironment, tmp_path: Path, atomic: str
 ) -> None:
     (tmp_path / "t").mkdir()
@@ -119,7 +119,7 @@ def definition(environment: TableEnvironment) -> str:
 
 @pytest.mark.parametrize("atomic", ["true", "false"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_replace_replaces(
+def test_replace_replaces_definition_and_rows(
     replaced: TableEnvironment, tmp_path: Path, atomic: str, form: str
 ) -> None:
     replaced.execute_sql(f"SET '{ATOMIC}' = '{atomic}'")
@@ -188,7 +188,7 @@ def test_replace_at_another_path_leaves_the_old_files_and_those_of_others(
 
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Faults], None]]:
-    """Lets the commits of later statements meet a fault."""
+    """Inject a fault into the commits of later statements."""
 
     def install(faults: Faults) -> None:
         def found(session: SparkSession, path: str) -> tuple[FileSystem, str]:
@@ -257,7 +257,7 @@ def test_an_interrupted_create_leaves_no_rows_without_a_table(
 
 @pytest.fixture
 def hadoop(session: SparkSession, tmp_path: Path) -> HadoopFiles:
-    """The local files by way of Hadoop's classes."""
+    """The local files, accessed through Hadoop's classes."""
     path = session._jvm.org.apache.hadoop.fs.Path(f"file://{tmp_path}")  # type: ignore[union-attr, unused-ignore]
     conf = session._jsparkSession.sessionState().newHadoopConf()
     return HadoopFiles(session, path.getFileSystem(conf))
@@ -273,7 +273,7 @@ def test_faults_with_hadoops_classes(hadoop: HadoopFiles, name: str, fault: Faul
     assert [] == [one.problem for one in found if one.problem]
 
 
-def test_hadoops_classes_do_what_the_local_ones_do(hadoop: HadoopFiles, tmp_path: Path) -> None:
+def test_hadoop_files_behave_as_local_files(hadoop: HadoopFiles, tmp_path: Path) -> None:
     results = []
     for system in (LocalFiles(), hadoop):
         root = str(tmp_path / type(system).__name__)
@@ -290,13 +290,13 @@ def test_hadoops_classes_do_what_the_local_ones_do(hadoop: HadoopFiles, tmp_path
     assert results[0] == results[1]
 
 
-def test_paths_of_this_machine_need_no_hadoop(session: SparkSession, tmp_path: Path) -> None:
+def test_local_paths_do_not_use_hadoop(session: SparkSession, tmp_path: Path) -> None:
     for path in (str(tmp_path), f"file://{tmp_path}", f"file:{tmp_path}"):
         system, root = located(session, path)
         assert (LocalFiles, str(tmp_path)) == (type(system), root)
 
 
-def test_an_error_of_hadoop_is_one_of_the_library(hadoop: HadoopFiles, tmp_path: Path) -> None:
+def test_an_error_of_hadoop_is_an_external_error(hadoop: HadoopFiles, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(ExternalError) as caught:
         Directory(hadoop, f"{tmp_path}/file/below").mkdirs("")
@@ -325,7 +325,7 @@ def test_a_lock_by_creation_is_exclusive_and_expires(
     assert hadoop.status(path) is None
 
 
-# --- many at once --------------------------------------------------------------------------------
+# --- concurrency --------------------------------------------------------------------------------
 
 
 def test_concurrent_inserts_keep_all_rows(session: SparkSession, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_named(read: Read, form: str, tmp_path: Pa
     assert f"cannot read the footer of file '{tmp_path}/a table/part-x'" in caught.value.problem
 
 
-def test_names_of_columns_count_with_their_case(read: Read, form: str) -> None:
+def test_names_of_columns_are_case_sensitive(read: Read, form: str) -> None:
     with pytest.raises(ExternalError) as caught:
         read(form, "A INT", "1 AS a")
 

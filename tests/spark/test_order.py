@@ -1,4 +1,4 @@
-"""Rows come in the order of keys that are not columns of the result."""
+"""Rows are sorted by keys that are not columns of the result."""
 
 from __future__ import annotations
 
@@ -78,7 +78,5 @@ U = "(VALUES (1, 3), (2, 2), (4, 1)) AS u (id, w)"
         ),
     ],
 )
-def test_rows_come_in_order(
-    environment: TableEnvironment, sql: str, expected: list[object]
-) -> None:
+def test_rows_are_sorted(environment: TableEnvironment, sql: str, expected: list[object]) -> None:
     assert expected == [row[0] for row in environment.execute_sql(sql).collect()]

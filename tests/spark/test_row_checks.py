@@ -45,7 +45,7 @@ def typed(table: str, text: str) -> Typed:
     return infer(ColumnScope(values.columns(table), streaming=False), parse_expression(text))
 
 
-def says_not_null(type_: DataType) -> bool:
+def contains_not_null(type_: DataType) -> bool:
     return any(not one.is_nullable for one in type_.walk())
 
 
@@ -57,7 +57,7 @@ def recorded_texts(table: str) -> Iterator[str]:
 
 
 def drawn_texts(table: str) -> Iterator[str]:
-    """Expressions over columns of the table, which grow out of one another."""
+    """Generated expressions over columns of the table."""
     columns = values.columns(table)
     source = Drawing(random.Random(f"{table}8"))
     source.columns = {f"`{name}`": str(type_) for name, type_ in columns.items()}
@@ -68,18 +68,18 @@ def drawn_texts(table: str) -> Iterator[str]:
 
 
 def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, str]]:
-    """Of the expressions those that are NOT NULL somewhere, and that Spark can compute."""
+    """The expressions that are NOT NULL somewhere and that Spark can compute."""
     for text in texts:
         try:
             found = typed(table, text)
-            if says_not_null(found.type) and not any(map(is_exempt, walk(found))):
+            if contains_not_null(found.type) and not any(map(is_exempt, walk(found))):
                 yield text, found, to_spark(found)
         except SchemaCoreError:
             continue
 
 
 def is_exempt(found: Typed) -> bool:
-    """Aggregates make one row of many; and Flink says NOT NULL of some values that may be NULL.
+    """Aggregates return one row for many; Flink types some values as NOT NULL that may be NULL.
 
     A text that is compared with a number is read as one, and NULL where it is none. In SQL the
     elements of what is cast to an array are NOT NULL, whatever they were.
@@ -87,15 +87,15 @@ def is_exempt(found: Typed) -> bool:
     if not isinstance(found, FunctionCall):
         return False
     if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
-        return any(map(says_not_null, found.type.children()))
+        return any(map(contains_not_null, found.type.children()))
     texts = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
     compares = found.function.parameters[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
     return found.function.kind is Kind.AGGREGATE or (compares and len(texts) > 1)
 
 
-def rows(session: SparkSession, table: str, said: Sequence[str]) -> list[list[Any]]:
-    """The values of expressions, column by column; none where one of them ends the job."""
-    names = ", ".join(f"{one} AS c{place}" for place, one in enumerate(said))
+def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[list[Any]]:
+    """The values of expressions by column; empty if one of them fails the job."""
+    names = ", ".join(f"{one} AS c{place}" for place, one in enumerate(expressions))
     try:
         found = session.sql(f"SELECT {names} FROM {values.view(table)}").toArrow()
     except Exception:  # noqa: BLE001 - whatever ends a job, there are no values
@@ -104,7 +104,7 @@ def rows(session: SparkSession, table: str, said: Sequence[str]) -> list[list[An
 
 
 def breaks(value: Any, type_: DataType) -> bool:
-    """Whether there is a NULL where the type says that there is none."""
+    """Whether a value is NULL where its type is NOT NULL."""
     if value is None:
         return not type_.is_nullable
     match type_:
@@ -122,8 +122,8 @@ def breaks(value: Any, type_: DataType) -> bool:
 
 
 def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]]) -> list[str]:
-    """The expressions that break the law; those that end the job are tried one by one."""
-    columns = rows(session, table, [said for _, _, said in found])
+    """The expressions that break the law; if the job fails, they are run one by one."""
+    columns = rows(session, table, [sql for _, _, sql in found])
     if columns:
         pairs = zip(found, columns, strict=True)
         return [
@@ -152,7 +152,7 @@ def test_what_is_not_null_has_a_value(session: SparkSession, table: str, texts: 
 
 
 def test_the_law_can_be_broken(session: SparkSession, table: str) -> None:
-    """A NULL at any depth is seen."""
+    """A NULL at any depth is detected."""
     row = typed(table, "ROW(1, ARRAY['a'])").type
     value = {"EXPR$0": 1, "EXPR$1": ["a", None]}
 

@@ -1,4 +1,4 @@
-"""Jobs leave the user's Spark session, and their own, as they found it."""
+"""Jobs change neither the user's Spark session nor their own."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ JOBS: dict[str, Callable[[TableEnvironment], object]] = {
 
 @pytest.mark.usefixtures("leaves_nothing")
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
-def test_a_job_leaves_no_names(
+def test_a_job_drops_its_temporary_names(
     tables: TableEnvironment, job: Callable[[TableEnvironment], object]
 ) -> None:
     job(tables)
 
 
 @pytest.mark.usefixtures("leaves_nothing")
-def test_a_query_that_cannot_be_compiled_leaves_no_names(
+def test_a_query_that_cannot_be_compiled_drops_its_temporary_names(
     tables: TableEnvironment, connector: FrameConnector
 ) -> None:
     good, bad = connector.frame, [False]
@@ -209,7 +209,7 @@ def test_hooks_of_an_environment_are_called_for_its_jobs(
     assert ["created", "finished"] == hook.events[4:]
 
 
-def test_threads_share_the_session_and_do_not_meet(session: SparkSession) -> None:
+def test_threads_share_the_session_without_interference(session: SparkSession) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
     together = Barrier(4)
 

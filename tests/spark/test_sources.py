@@ -1,4 +1,4 @@
-"""What a connector's `read` returns is checked before and while a job runs."""
+"""The frame that a connector's `read` returns is checked before and during the job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def reading(connector: FrameConnector, query: str) -> None:
     connector.frame = lambda session: session.sql(query)
 
 
-def test_columns_are_taken_by_name(
+def test_columns_are_matched_by_name(
     environment: TableEnvironment, connector: FrameConnector
 ) -> None:
     reading(connector, "SELECT 'x' AS `b.c`, 1 AS a")
@@ -186,7 +186,7 @@ def test_a_value_is_checked_whatever_expression_it_is(
         frame.collect()
 
 
-def test_types_without_not_null_are_not_looked_at() -> None:
+def test_types_without_not_null_are_not_checked() -> None:
     assert "a" == required("a", DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a")
 
 

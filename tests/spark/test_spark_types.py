@@ -1,4 +1,4 @@
-"""Types through a live Spark: frames, Arrow, files and tables keep them; DDL means the same."""
+"""Types in Spark itself: frames, Arrow, files and tables preserve them; DDL is parsed alike."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_frame_keeps_every_type(frame: DataFrame) -> None:
 def test_files_and_tables_of_spark_keep_every_type(
     spark: SparkSession, frame: DataFrame, tmp_path: Path
 ) -> None:
-    """Both forget NOT NULL, which the notes bring back."""
+    """Both lose NOT NULL, which the exact-type metadata restores."""
     path = str(tmp_path / "parquet")
     frame.write.parquet(path)
     assert expected(IN_SPARK) == found_in(spark.read.parquet(path))
@@ -93,7 +93,7 @@ def test_files_and_tables_of_spark_keep_every_type(
 
 
 def test_user_defined_types_go_through_files_and_arrow(spark: SparkSession, tmp_path: Path) -> None:
-    """Neither a file of Spark's nor an Arrow table needs the catalog that keeps the types."""
+    """Reading Spark's files and Arrow tables does not require the catalog of the types."""
     money = DistinctType(("c", "d", "money"), parse_type("DECIMAL(10, 2) NOT NULL"))
     user = StructuredType("x.Y", [RowField("paid", money)], path=("c", "d", "user"))
     types: list[DataType] = [money, user, ArrayType(user.not_null())]
@@ -106,7 +106,7 @@ def test_user_defined_types_go_through_files_and_arrow(spark: SparkSession, tmp_
     assert types == [from_field(field) for field in frame.toArrow().schema]
 
 
-def test_arrow_of_spark_is_read_and_is_what_we_say(spark: SparkSession) -> None:
+def test_arrow_of_spark_equals_ours(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], to_struct_type(schema_of(EVERYWHERE)))
     found = frame.toArrow().schema
 
@@ -121,11 +121,11 @@ def test_arrow_of_spark_is_read_and_is_what_we_say(spark: SparkSession) -> None:
     assert expected(EVERYWHERE) == [from_struct_field(one) for one in arrow_to_spark(found).fields]
 
 
-def test_map_in_arrow_sees_and_gives_the_types(spark: SparkSession) -> None:
-    """What goes out is what was declared; what comes in carries Spark's metadata."""
+def test_map_in_arrow_receives_and_returns_the_types(spark: SparkSession) -> None:
+    """The result has the declared types; the input has Spark's metadata."""
     types = ["CHAR(3)", "TIME(3)", "TIMESTAMP(3)", "MULTISET<CHAR(2)>"]
     struct = to_struct_type(schema_of(types))
-    told = to_struct_type(ResolvedSchema.physical(["t"], [parse_type("STRING")]))
+    declared = to_struct_type(ResolvedSchema.physical(["t"], [parse_type("STRING")]))
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -137,7 +137,7 @@ def test_map_in_arrow_sees_and_gives_the_types(spark: SparkSession) -> None:
 
     assert expected(types) == found_in(out)
     assert [str(one) for one in expected(types)] == [
-        row.t for row in rows.mapInArrow(read, told).collect()
+        row.t for row in rows.mapInArrow(read, declared).collect()
     ]
 
 
@@ -179,11 +179,11 @@ def test_char_and_varchar_of_a_table_of_sparks(spark: SparkSession) -> None:
     assert expected(["CHAR(3)", "ROW<x VARCHAR(5)>", "ARRAY<CHAR(2)>"]) == found
 
 
-# --- texts ---------------------------------------------------------------------------------------
+# --- DDL ---------------------------------------------------------------------------------------
 
 
 def asked(text: str) -> dict[str, Any] | None:
-    """What Spark makes of a DDL text; None where it refuses."""
+    """Spark's type of a DDL string; None if it is refused."""
     from pyspark.sql.types import StructType
 
     try:
@@ -203,11 +203,11 @@ MORE_DDL = [
 ]  # fmt: skip
 
 
-def test_ddl_means_what_spark_says(spark: SparkSession) -> None:
-    """The recorded answers of tests/cases/spark_ddl.cases, asked anew, and some more."""
-    texts = [text.encode().decode("unicode_escape") for text, _ in cases("spark_ddl")]
+def test_ddl_is_parsed_as_by_spark(spark: SparkSession) -> None:
+    """The recorded answers of tests/cases/spark_ddl.cases are current; and further inputs."""
+    recorded = [text.encode().decode("unicode_escape") for text, _ in cases("spark_ddl")]
     different = []
-    for text in [*texts, *MORE_DDL]:
+    for text in [*recorded, *MORE_DDL]:
         try:
             ours: object = parse_ddl(text)
         except ParseError:
@@ -219,7 +219,7 @@ def test_ddl_means_what_spark_says(spark: SparkSession) -> None:
     assert [] == different
 
 
-def test_texts_that_we_write_are_read_by_spark(spark: SparkSession) -> None:
+def test_printed_ddl_is_parsed_by_spark(spark: SparkSession) -> None:
     resolved = schema_of(IN_SPARK)
     struct = to_struct_type(resolved)
     text = to_ddl(resolved)

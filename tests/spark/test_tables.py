@@ -1,4 +1,4 @@
-"""Tables made by methods, and tables of Python values, run on Spark."""
+"""Tables created by methods and tables of Python values, on Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows(table: Table) -> list[Row]:
     return list(table.execute().collect())
 
 
-def test_values_come_back_as_they_went_in(environment: TableEnvironment) -> None:
+def test_values_are_returned_unchanged(environment: TableEnvironment) -> None:
     values: tuple[object, ...] = (
         1, 2.5, "it's", True, b"\x00x", Decimal("1.50"), dt.date(2020, 2, 29),
         dt.datetime(2020, 2, 29, 1, 2, 3, 456000),  # noqa: DTZ001 - a TIMESTAMP

@@ -1,4 +1,4 @@
-"""Functions of Python run where a query runs."""
+"""Python functions in jobs on Spark."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_a_class_is_called_row_by_row(environment: TableEnvironment) -> None:
     assert [("xx!", "X!", ["x", "!"]), (None, None, None)] == rows(environment, query)
 
 
-def test_instants_are_what_the_clock_of_the_zone_shows(environment: TableEnvironment) -> None:
+def test_instants_are_local_datetimes_of_the_session_time_zone(
+    environment: TableEnvironment,
+) -> None:
     environment.execute_sql("SET 'table.local-time-zone' = 'America/New_York'")
-    hour = udf(lambda moment: moment.hour, ["TIMESTAMP_LTZ(3)"], "INT")
-    later = udf(
-        lambda moment: moment + dt.timedelta(hours=1), ["TIMESTAMP_LTZ(3)"], "TIMESTAMP_LTZ(3)"
-    )
+    hour = udf(lambda at: at.hour, ["TIMESTAMP_LTZ(3)"], "INT")
+    later = udf(lambda at: at + dt.timedelta(hours=1), ["TIMESTAMP_LTZ(3)"], "TIMESTAMP_LTZ(3)")
     environment.create_temporary_function("hour_of", hour)
     environment.create_temporary_function("later", later)
     epoch = "TO_TIMESTAMP_LTZ(0, 3)"
@@ -51,7 +51,7 @@ def test_instants_are_what_the_clock_of_the_zone_shows(environment: TableEnviron
     assert [(19, "1969-12-31 20:00:00.000")] == rows(environment, query)
 
 
-def test_what_a_function_raises_ends_the_job(environment: TableEnvironment) -> None:
+def test_an_error_of_a_function_fails_the_job(environment: TableEnvironment) -> None:
     environment.create_temporary_function("bad", udf(lambda a: 1 // a, ["BIGINT"], "BIGINT"))
 
     with pytest.raises(ExternalError, match="division"):
@@ -149,7 +149,7 @@ def test_a_result_of_another_type_fails_the_job(
     )
 
 
-def test_a_function_of_python_stands_within_other_functions(environment: TableEnvironment) -> None:
+def test_a_python_function_within_other_functions(environment: TableEnvironment) -> None:
     environment.create_temporary_function("half", udf(lambda a: a / 2, ["INT"], "DOUBLE"))
     query = (
         "SELECT CAST(half(a) AS INT), CASE WHEN half(a) > 1 THEN CAST(half(a) AS STRING) END, "

@@ -1,4 +1,4 @@
-"""The rows of views: of queries without text, and over tables that were altered since."""
+"""The rows of views: of queries without SQL, and over tables that were altered later."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_rows_are_cast_to_the_types_of_the_view(altered: TableEnvironment, type_
     assert [(1,), (2,)] == sorted(tuple(row) for row in found.collect())
 
 
-def test_null_in_a_column_that_the_view_declares_not_null_ends_the_job(
+def test_null_in_a_column_that_the_view_declares_not_null_fails_the_job(
     altered: TableEnvironment,
 ) -> None:
     altered.execute_sql("ALTER TABLE t MODIFY b DOUBLE")
