@@ -34,7 +34,7 @@ from schema_core.text import show
 
 @dataclass(frozen=True, slots=True)
 class CatalogDescriptor:
-    """How to make a catalog: its name, its options and a comment. Secrets never show.
+    """The name, the options and the comment of a catalog; secrets are masked.
 
     >>> CatalogDescriptor.of("hive", {"type": "hive", "password": "hunter2"})
     CatalogDescriptor('hive', {'type': 'hive', 'password': '******'})
@@ -60,7 +60,7 @@ class CatalogDescriptor:
 
 
 class CatalogStore(ABC):
-    """A place that keeps descriptors of catalogs by name."""
+    """Stores descriptors of catalogs by name."""
 
     def open(self) -> None:
         """Connect or prepare; called once before any other method."""
@@ -72,7 +72,7 @@ class CatalogStore(ABC):
 
     @abstractmethod
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Keep a new descriptor.
+        """Store a new descriptor.
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
@@ -80,14 +80,14 @@ class CatalogStore(ABC):
 
     @abstractmethod
     def remove_catalog(self, catalog_name: str, ignore_if_not_exists: bool) -> None:
-        """Forget a descriptor.
+        """Remove a descriptor.
 
         Raises:
             NotFoundError: with code `catalog-not-found`.
         """
 
     def alter_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Keep another descriptor in place of the one that is there, which stays if that fails.
+        """Replace a descriptor; the current one stays if that fails.
 
         Raises:
             NotFoundError: with code `catalog-not-found`.
@@ -140,33 +140,33 @@ class InMemoryCatalogStore(CatalogStore):
 
 SUFFIX = ".yaml"
 
-#: What the name of a file cannot hold; surrogates have no form in UTF-8.
+#: Characters that a file name cannot contain.
 _NOT_IN_FILE_NAMES = re.compile(r"[/\\\0\ud800-\udfff]")
-#: What a path cannot hold.
+#: Characters that a path cannot contain.
 _NOT_IN_PATHS = re.compile(r"[\0\ud800-\udfff]")
-#: The first line of a file, where there is a comment.
+#: The first line of a file with a comment.
 COMMENT = re.compile(r"# (comment: .*)\n")
 
-#: The options that say where descriptors are kept.
+#: The options that configure a catalog store.
 KIND, PATH = "table.catalog-store.kind", "table.catalog-store.file.path"
 IN_FILES = "table.catalog-store.file."
 
 
 class FileCatalogStore(CatalogStore):
-    """A folder of descriptors; it is made if there is none. Only its owner reads the files.
+    """A directory of descriptors, created if necessary. Only its owner can read the files.
 
     Raises:
         SchemaError: with code `wrong-argument` for what is not a path,
             `invalid-catalog-store-option` for a path with a NUL character or a lone surrogate.
-        ExternalError: from every method, with code `catalog-store-failed` if the folder fails, and
-            `corrupt-catalog-file` for a file that holds no descriptor.
+        ExternalError: from every method, with code `catalog-store-failed` for an I/O error, and
+            `corrupt-catalog-file` for a malformed file.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._folder = Path(require_instance(path, (str, Path), "the path of a catalog store"))
         if _NOT_IN_PATHS.search(str(path)):
             raise SchemaError(
-                f"no folder can have the path {show(str(path))}",
+                f"invalid path of a catalog store: {show(str(path))}",
                 code="invalid-catalog-store-option",
             )
 
@@ -175,18 +175,18 @@ class FileCatalogStore(CatalogStore):
             self._folder.mkdir(parents=True, exist_ok=True)
 
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Keep a new descriptor.
+        """Store a new descriptor.
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `invalid-catalog-name` for a name that no file can have.
+            SchemaError: with code `invalid-catalog-name` for a name that is not a file name.
         """
         file = self._file(catalog_name)
         with _failures(file):
             _create(file, _content(catalog))
 
     def alter_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
-        """Keep another descriptor in place of the one that is there; no reader finds none."""
+        """Replace a descriptor atomically."""
         file = self._file(catalog_name)
         with _failures(file):
             if not file.exists():
@@ -218,14 +218,14 @@ class FileCatalogStore(CatalogStore):
             except FileNotFoundError:
                 return None
             except UnicodeDecodeError:
-                raise _damaged(file, "it is not UTF-8") from None
+                raise _malformed(file, "it is not UTF-8") from None
         try:
             head = COMMENT.match(text)
             comment = flat_yaml.read(head[1])["comment"] if head else None
             return CatalogDescriptor(catalog_name, flat_yaml.read(text), comment)
         except ParseError as error:
             place = f" (line {error.diagnostics[0].line})" if error.span else ""
-            raise _damaged(file, f"{error.problem}{place}") from None
+            raise _malformed(file, f"{error.problem}{place}") from None
 
     def list_catalogs(self) -> list[str]:
         with _failures(self._folder):
@@ -235,39 +235,38 @@ class FileCatalogStore(CatalogStore):
     def _file(self, catalog_name: str) -> Path:
         if not _can_be_a_file(catalog_name):
             raise SchemaError(
-                f"a catalog in a file cannot have the name {catalog_name!r}",
+                f"the catalog name {catalog_name!r} is not a file name",
                 code="invalid-catalog-name",
             )
         return self._folder / f"{catalog_name}{SUFFIX}"
 
 
 def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
-    """The store that the configuration asks for; one in memory if it does not.
+    """Return the configured store, by default one in memory.
 
     Raises:
         SchemaError: with code `unknown-catalog-store-kind` for an unknown kind,
-            `invalid-catalog-store-option` for an option that the kind does not have, or without the
-            path that files need.
+            `invalid-catalog-store-option` for an unknown option, or without a required path.
     """
     kind = configuration.get(KIND, "generic_in_memory")
     if kind == "generic_in_memory":
         return InMemoryCatalogStore()
     if kind != "file":
         raise SchemaError(
-            f"there is no kind of catalog store {kind!r}",
+            f"unknown kind of catalog store {kind!r}",
             code="unknown-catalog-store-kind",
             hint="known kinds: file, generic_in_memory",
         )
     given = {key for key in configuration if key.startswith(IN_FILES)}
     if unknown := sorted(given - {PATH}):
         raise SchemaError(
-            f"a catalog store of files has no option {', '.join(unknown)}",
+            f"unknown options of a file catalog store: {', '.join(unknown)}",
             code="invalid-catalog-store-option",
             hint=similar(unknown[0], [PATH]),
         )
     if PATH not in given:
         raise SchemaError(
-            f"a catalog store of files needs the option {PATH!r}",
+            f"a file catalog store requires the option {PATH!r}",
             code="invalid-catalog-store-option",
         )
     return FileCatalogStore(configuration[PATH])
@@ -277,9 +276,9 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
 
 
 def _can_be_a_file(name: str) -> bool:
-    """Whether the name stays in its folder and has a form in UTF-8.
+    """Return whether a name is the name of a file in the directory.
 
-    While a file is being written, its name begins with a dot.
+    Names of temporary files begin with a dot.
     """
     return not name.startswith(".") and not _NOT_IN_FILE_NAMES.search(name)
 
@@ -292,7 +291,11 @@ def _content(catalog: CatalogDescriptor) -> bytes:
 
 
 def _create(file: Path, content: bytes) -> None:
-    """Make a file as a whole, or find that there is one."""
+    """Create a file atomically.
+
+    Raises:
+        AlreadyExistsError: with code `catalog-exists`.
+    """
     try:
         with _draft(file, content) as draft:
             os.link(draft, file)
@@ -305,7 +308,7 @@ def _create(file: Path, content: bytes) -> None:
 
 @contextmanager
 def _draft(file: Path, content: bytes) -> Iterator[Path]:
-    """All of the content on the disk, beside the file; what is left of it goes."""
+    """Write the content to a temporary file in the same directory, removed at the end."""
     draft = file.with_name(f".{uuid.uuid4().hex}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
@@ -328,7 +331,5 @@ def _failures(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _damaged(file: Path, problem: str) -> ExternalError:
-    return ExternalError(
-        f"{file} holds no descriptor of a catalog: {problem}", code="corrupt-catalog-file"
-    )
+def _malformed(file: Path, problem: str) -> ExternalError:
+    return ExternalError(f"malformed catalog file {file}: {problem}", code="corrupt-catalog-file")

@@ -1,11 +1,11 @@
-r"""YAML that is one flat mapping of texts: what files of catalogs are written in.
+r"""YAML that is one flat mapping of strings: the format of catalog files.
 
-``read(write(mapping)) == mapping`` for every mapping of texts, and every YAML reader agrees. What
-is more than such a mapping (nesting, lists, anchors, blocks) is refused with its line.
+``read(write(mapping)) == mapping`` for every mapping of strings, and every YAML parser agrees. Any
+other YAML (nesting, lists, anchors, blocks) is refused with its line.
 
-Flink quotes a value that needs quotes twice: for the text ``true`` it writes ``"'true'"``, and then
-reads its own file wrongly. Such a value is read as what was meant; a text that has these quotes of
-its own is written with ``\x27`` for the first one, which others read alike and is told apart here.
+Flink quotes a value that requires quotes twice: for the string ``true`` it writes ``"'true'"``, and
+then misreads its own file. Such a value is read as intended. A string that contains these quotes is
+written with ``\x27`` for the first one, which YAML parsers read alike and is distinguished here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ESCAPES = {
     "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
-#: What a writer must escape: controls, line ends of all kinds, and what no file can hold.
+#: Characters that require escapes: controls, line ends, and those that UTF-8 cannot encode.
 _SPECIAL = re.compile('[\\x00-\\x1f"\\\\\\x7f-\\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
 
 _DOUBLE = r'"(?:[^"\\]|\\.)*"'
@@ -36,7 +36,7 @@ _LINE = re.compile(
 )
 _NOTHING = re.compile(r"[ \t]*(?:#.*)?|---[ \t]*")
 
-#: A text that would not be a text in YAML without quotes: these are what Flink quotes twice.
+#: Strings that YAML does not read as strings without quotes: Flink quotes them twice.
 _QUOTED_BY_FLINK = re.compile(
     r"(?i:true|false|yes|no|on|off|y|n|null|~|=|<<|)"
     r"|[-+.]?[0-9][-+.:\w]*|[-+]?\.(?i:inf|nan)"
@@ -46,7 +46,7 @@ _QUOTED_BY_FLINK = re.compile(
 
 
 def write(mapping: Mapping[str, str]) -> str:
-    r"""The file of a mapping: a line each, all values quoted.
+    r"""Return the YAML of a mapping: one line for each key, all values quoted.
 
     >>> print(write({"type": "sql", "url": 'a"b\n', "flag": "'true'"}), end="")
     "flag": "\x27true'"
@@ -57,7 +57,7 @@ def write(mapping: Mapping[str, str]) -> str:
 
 
 def quote(text: str) -> str:
-    """The text in double quotes."""
+    """Return a string in double quotes."""
     escaped = _SPECIAL.sub(_escape, text)
     doubled = len(escaped) > 1 and escaped[0] == escaped[-1] == "'"
     return f'"\\x27{escaped[1:]}"' if doubled else f'"{escaped}"'
@@ -69,11 +69,11 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def read(text: str) -> dict[str, str]:
-    r"""The mapping of a file; values that are no texts in YAML are read as they are written.
+    r"""Return the mapping of a file; values that are not strings in YAML are read as written.
 
     Raises:
-        ParseError: with code `invalid-yaml` for what is no flat mapping, `duplicate-yaml-key` for a
-            key that comes twice.
+        ParseError: with code `invalid-yaml` for anything but a flat mapping, `duplicate-yaml-key`
+            for a duplicate key.
 
     >>> read("a: 12  # a number\n'b c': x\nd: true")
     {'a': '12', 'b c': 'x', 'd': 'true'}
@@ -85,17 +85,17 @@ def read(text: str) -> dict[str, str]:
             if entry := _read_line(line.removesuffix("\r")):
                 key, value = entry
                 if key in mapping:
-                    raise ParseError(f"the key {key!r} comes twice", code="duplicate-yaml-key")
+                    raise ParseError(f"duplicate key {key!r}", code="duplicate-yaml-key")
                 mapping[key] = value
         start += len(line) + 1
     if not mapping:
-        raise ParseError("there is nothing in it", code="invalid-yaml")
+        raise ParseError("the file is empty", code="invalid-yaml")
     return mapping
 
 
 @contextmanager
 def at_line(span: Span, text: str) -> Iterator[None]:
-    """Say which line of the file a mistake is in."""
+    """Add the position of a line to its errors."""
     try:
         yield
     except ParseError as error:
@@ -104,20 +104,20 @@ def at_line(span: Span, text: str) -> Iterator[None]:
 
 
 def _read_line(line: str) -> tuple[str, str] | None:
-    """The key and the value of a line, or None for one that says nothing."""
+    """Return the key and the value of a line, or None for a comment or an empty line."""
     if _NOTHING.fullmatch(line):
         return None
     if (found := _LINE.fullmatch(line)) is None:
         raise ParseError(
-            "this is no line of a flat mapping",
+            'expected `key: "value"`',
             code="invalid-yaml",
-            hint='write it as key: "value"',
+            hint="catalog files are flat mappings: no lists, no nesting, no blocks",
         )
     return _read_scalar(found["key"]), _repaired(found["value"], _read_scalar(found["value"]))
 
 
 def _read_scalar(token: str) -> str:
-    """The text that a key or a value stands for."""
+    """Return the string of a key or value."""
     if token.startswith('"'):
         return _ESCAPE.sub(_unescape, token[1:-1])
     if token.startswith("'"):
@@ -129,15 +129,15 @@ def _unescape(found: re.Match[str]) -> str:
     *codes, short = found.groups()
     if code := next(filter(None, codes), None):
         if int(code, 16) > 0x10FFFF:
-            raise ParseError(f"there is no character {found[0]}", code="invalid-yaml")
+            raise ParseError(f"invalid code point {found[0]}", code="invalid-yaml")
         return chr(int(code, 16))
     if short not in _ESCAPES:
-        raise ParseError(f"there is no escape {found[0]}", code="invalid-yaml")
+        raise ParseError(f"unknown escape sequence {found[0]}", code="invalid-yaml")
     return _ESCAPES[short]
 
 
 def _repaired(token: str, text: str) -> str:
-    """What was meant by a value that Flink has quoted twice; any other value as it is."""
+    """Return the intended value if Flink has quoted it twice, any other value as it is."""
     if not (token.startswith("\"'") and token.endswith("'\"") and len(token) > 3):
         return text
     meant = text[1:-1].replace("''", "'")

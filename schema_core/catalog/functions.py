@@ -30,19 +30,19 @@ from schema_core.types import DataType, TypeRoot
 #: The module that holds the built-in functions.
 CORE = "core"
 
-#: What a module is made of: functions by their names.
+#: The functions of a module by name.
 Module: TypeAlias = Mapping[str, Any]
 
 
 def nowhere(name: str) -> Module | None:
-    """No module but the built-in one is known."""
+    """Return None: only the built-in module exists."""
     return None
 
 
 class Modules:
-    """The modules that are loaded, and those of them in use, in order.
+    """The loaded modules, and those of them in use, in order.
 
-    `offered` gives the functions of a module that a package offers, or None.
+    `offered` returns the functions of a module of a package, or None.
 
     >>> modules = Modules()
     >>> modules.unload("core")
@@ -58,21 +58,21 @@ class Modules:
         self._functions: dict[str, Module] = {}
 
     def of_packages(self) -> Iterable[tuple[str, Module]]:
-        """The modules in use that packages brought, in order, each with its functions."""
+        """Return the modules of packages that are in use, in order, with their functions."""
         found = ((name, self._functions.get(name)) for name in self.used)
         return [(name, functions) for name, functions in found if functions is not None]
 
     def load(self, name: str) -> None:
-        """Load a module and use it after all others.
+        """Load a module and append it to the modules in use.
 
         Raises:
             AlreadyExistsError: with code `module-exists`.
-            NotFoundError: with code `module-not-found` for one that no package offers.
+            NotFoundError: with code `module-not-found` if no package provides it.
         """
         self._load(name, lambda: self._offered(name))
 
     def add(self, name: str, module: Module) -> None:
-        """Load a module that is given as an object, and use it after all others.
+        """Load the given functions as a module and append it to the modules in use.
 
         Raises:
             AlreadyExistsError: with code `module-exists`.
@@ -82,7 +82,7 @@ class Modules:
     def _load(self, name: str, find: Callable[[], Module | None]) -> None:
         with self._lock:
             if name in self.loaded:
-                problem = f"the module {name} is loaded already"
+                problem = f"the module {name} is already loaded"
                 raise AlreadyExistsError(problem, code="module-exists")
             if name != CORE:
                 if (module := find()) is None:
@@ -92,7 +92,7 @@ class Modules:
             self.used = [*self.used, name]
 
     def unload(self, name: str) -> None:
-        """Forget a module.
+        """Unload a module.
 
         Raises:
             NotFoundError: with code `module-not-found`.
@@ -115,13 +115,13 @@ class Modules:
         with self._lock:
             for position, name in enumerate(wanted):
                 if name in wanted[:position]:
-                    raise SchemaError(f"the module {name} is named twice", code="duplicate-module")
+                    raise SchemaError(f"duplicate module {name}", code="duplicate-module")
                 if name not in self.loaded:
                     raise self._missing(name, self.loaded)
             self.used = wanted
 
     def listed(self) -> list[tuple[str, bool]]:
-        """All modules, those in use first and in order, and whether each is in use."""
+        """Return all modules, first those in use in order, and whether each is in use."""
         rest = sorted(set(self.loaded) - set(self.used))
         return [*((name, True) for name in self.used), *((name, False) for name in rest)]
 
@@ -137,10 +137,10 @@ class Modules:
 
 @dataclass(frozen=True, slots=True)
 class FunctionClass:
-    """What a class is known to do: its kind and what it takes and gives.
+    """The declaration of a function class: its kind and its signatures.
 
-    `problem` says why it cannot be used; `is_function` is False for a class that is something else
-    entirely, which Flink notices only when it is called. `spark` is how Spark computes it.
+    `problem` is the reason why it cannot be used; `is_function` is False for a class of another
+    kind, which Flink detects only at a call. `spark` is its translation to Spark.
     """
 
     signatures: tuple[tuple[tuple[DataType, ...], DataType], ...] = ()
@@ -151,7 +151,7 @@ class FunctionClass:
     spark: Spark = field(default=None, compare=False, kw_only=True)
 
     def rows(self, name: str, path: tuple[str, ...]) -> tuple[Function, ...]:
-        """The rows by which a call of it is typed.
+        """Return the functions that type its calls.
 
         Raises:
             SchemaError: with code `invalid-function-class` for a class that cannot be used.
@@ -169,13 +169,13 @@ class FunctionClass:
         )
 
     def _given(self, type_: DataType) -> DataType:
-        """The type of a result; a row that a table function gives is never NULL."""
+        """Return the type of a result; the rows of a table function are NOT NULL."""
         is_row = self.kind is Kind.TABLE and type_.is_(TypeRoot.ROW)
         return type_.not_null() if is_row else type_
 
 
 def check_declaration(declaration: FunctionClass) -> None:
-    """Check what a user declares of a class.
+    """Validate a declaration.
 
     Raises:
         SchemaError: with code `wrong-argument` for the first part of another type.
@@ -209,12 +209,12 @@ def _check_signature(signature: object) -> None:
             )
 
 
-#: What a function is made of: the name of a class, or what it does.
+#: The definition of a function: the name of its class, or a declaration.
 Definition: TypeAlias = CatalogFunction | FunctionClass
 
 
 class FunctionLocation(Enum):
-    """Where functions are."""
+    """Where a function is found."""
 
     TEMPORARY_SYSTEM = "temporary system function"
     SYSTEM = "system function"
@@ -222,7 +222,7 @@ class FunctionLocation(Enum):
     CATALOG = "catalog function"
 
 
-#: How many names a reference has -> where it is looked for, in order (FLIP-57).
+#: Number of names in a reference -> the locations to search, in order (FLIP-57).
 ORDER: dict[int, tuple[FunctionLocation, ...]] = {
     1: (
         FunctionLocation.TEMPORARY_SYSTEM,
@@ -237,7 +237,7 @@ ORDER: dict[int, tuple[FunctionLocation, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class FoundFunction:
-    """A function with the place and the full path under which it was found."""
+    """A function with its location and its full path."""
 
     place: FunctionLocation
     path: tuple[str, ...]
@@ -245,17 +245,14 @@ class FoundFunction:
 
 
 def lowered(identifier: ObjectIdentifier) -> ObjectIdentifier:
-    """The path with the function's own name in lower case."""
+    """Return the path with the function name in lower case."""
     return ObjectIdentifier(
         identifier.catalog_name, identifier.database_name, identifier.object_name.lower()
     )
 
 
 class FunctionCatalog:
-    """The functions of a session.
-
-    `classes` says what the classes do that functions are made of.
-    """
+    """The functions of a session; `classes` holds the declarations of function classes."""
 
     def __init__(
         self,
@@ -282,12 +279,12 @@ class FunctionCatalog:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, path: UnresolvedPath) -> FoundFunction | None:
-        """The function that is meant, or None."""
+        """Return the function that a path refers to, or None."""
         found = (self._search[place](path) for place in ORDER[len(path.parts)])
         return next(filter(None, found), None)
 
     def get(self, path: UnresolvedPath) -> FoundFunction:
-        """The function that is meant.
+        """Return the function that a path refers to.
 
         Raises:
             NotFoundError: with code `function-not-found`.
@@ -301,10 +298,10 @@ class FunctionCatalog:
         )
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
-        """The rows by which a call is typed; None if there is no such function.
+        """Return the functions that type a call; None if there is no such function.
 
         Raises:
-            SchemaError: with code `invalid-function-class` where its class cannot be used.
+            SchemaError: with code `invalid-function-class` if its class cannot be used.
         """
         found = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
         if found is None:
@@ -316,7 +313,7 @@ class FunctionCatalog:
             raise
 
     def rows(self, found: FoundFunction) -> tuple[Function, ...]:
-        """The rows by which calls of a function that was found are typed."""
+        """Return the functions that type calls of a function."""
         name, definition = found.path[-1], found.definition
         match definition:
             case tuple():
@@ -327,21 +324,21 @@ class FunctionCatalog:
                 return self.load(definition.class_name).rows(name, found.path)
 
     def load(self, class_name: str) -> FunctionClass:
-        """What the class does.
+        """Return the declaration of a class.
 
         Raises:
-            SchemaError: with code `invalid-function-class` where nobody declared it.
+            SchemaError: with code `invalid-function-class` if it is not declared.
         """
         if known := self.classes.get(class_name):
             return known
         raise SchemaError(
-            f"nothing is known of the class {class_name!r}",
+            f"unknown function class {class_name!r}",
             code="invalid-function-class",
-            hint="declare what it takes and gives: classes named in texts are never imported",
+            hint="declare its signatures with `declare_function_class`; it is never imported",
         )
 
     def check(self, definition: Definition) -> None:
-        """Refuse a definition that a temporary function is not made of.
+        """Refuse an invalid definition of a temporary function.
 
         Raises:
             SchemaError: with code `invalid-function-class`.
@@ -372,7 +369,7 @@ class FunctionCatalog:
         return None
 
     def _qualify(self, path: UnresolvedPath) -> ObjectIdentifier | None:
-        """The full path, or None where there is no current database to begin it with."""
+        """Return the full path, or None without a current database to qualify it with."""
         try:
             return lowered(self._registry.qualify(path))
         except SchemaError:
@@ -395,12 +392,12 @@ class FunctionCatalog:
         definition = catalog.get_function(identifier.to_object_path())
         return FoundFunction(FunctionLocation.CATALOG, tuple(identifier.to_list()), definition)
 
-    # --- making and dropping -------------------------------------------------------------------
+    # --- creating and dropping -----------------------------------------------------------------
 
     def create_temporary_system(
         self, name: str, definition: Definition, ignore_if_exists: bool
     ) -> bool:
-        """Keep a function for this session that hides built-in ones; tells whether it is new.
+        """Create a temporary system function, which hides built-in ones; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
@@ -412,7 +409,7 @@ class FunctionCatalog:
     def create_temporary(
         self, identifier: ObjectIdentifier, definition: Definition, ignore_if_exists: bool
     ) -> bool:
-        """Keep a function for this session, at any path; tells whether it is new.
+        """Create a temporary function at any path; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
@@ -424,7 +421,7 @@ class FunctionCatalog:
     def create(
         self, identifier: ObjectIdentifier, function: CatalogFunction, ignore_if_exists: bool
     ) -> None:
-        """Keep a function in its catalog; whether its class is of use shows when it is called.
+        """Store a function in its catalog; its class is checked when it is called.
 
         Raises:
             AlreadyExistsError: with code `function-exists`.
@@ -436,7 +433,7 @@ class FunctionCatalog:
     def alter(
         self, identifier: ObjectIdentifier, function: CatalogFunction, ignore_if_not_exists: bool
     ) -> None:
-        """Put another class in place of that of a permanent function.
+        """Replace the definition of a permanent function.
 
         Raises:
             NotFoundError: with code `function-not-found`.
@@ -445,7 +442,7 @@ class FunctionCatalog:
         catalog.alter_function(identifier.to_object_path(), function, ignore_if_not_exists)
 
     def drop(self, identifier: ObjectIdentifier, ignore_if_not_exists: bool) -> bool:
-        """Drop a permanent function; tells whether there was one.
+        """Drop a permanent function; return whether there was one.
 
         Raises:
             NotFoundError: with code `catalog-not-found` or `function-not-found`.
@@ -456,7 +453,7 @@ class FunctionCatalog:
         return there
 
     def require_not_hidden(self, identifier: ObjectIdentifier) -> None:
-        """Refuse a path that a temporary function lies at.
+        """Refuse the path of a temporary function.
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
@@ -471,9 +468,9 @@ class FunctionCatalog:
     # --- listing -------------------------------------------------------------------------------
 
     def list_user_defined(self, catalog: str | None, database: str | None) -> list[str]:
-        """The user's functions: those of the session and those of a database, sorted.
+        """Return the sorted user-defined functions of the session and of a database.
 
-        A name that is both a temporary system function and one of the database comes twice.
+        A name that is both a temporary system function and one of the database is listed twice.
         """
         of_database = {
             path.object_name
@@ -486,18 +483,18 @@ class FunctionCatalog:
         return sorted([*self.system, *of_database])
 
     def list_system(self) -> list[str]:
-        """The functions of the modules in use, sorted, Flink's own by their definitions."""
+        """Return the sorted functions of the modules in use; Flink's by their definitions."""
         names: Iterable[str] = DEFINITIONS if CORE in self.modules.used else ()
         brought = {name for _, functions in self.modules.of_packages() for name in functions}
         return sorted(brought.union(names))
 
     def list_callable(self) -> list[str]:
-        """The names that a call in SQL may have, in lower case, each once, sorted."""
+        """Return the sorted names that a call in SQL may have, in lower case."""
         names: Iterable[str] = BUILT_IN if CORE in self.modules.used else ()
         own = {name.lower() for name in names if name.isidentifier()}
         return sorted(own.union(self.list_functions()) - (set(DEFINITIONS) - own))
 
     def list_functions(self) -> list[str]:
-        """All functions that one name reaches, each once, sorted."""
+        """Return the sorted names of all functions that can be referenced by one name."""
         current = self._registry.current_path
         return sorted({*self.list_user_defined(*current), *self.list_system()})

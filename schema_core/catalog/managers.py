@@ -39,7 +39,7 @@ from schema_core.types import DataType, DataTypes, UnresolvedType
 
 # --- tables and databases -------------------------------------------------------------------------
 
-#: How the kinds are called in messages and codes.
+#: The names of kinds in messages and codes.
 NOUNS = {
     TableKind.TABLE: "table",
     TableKind.VIEW: "view",
@@ -49,7 +49,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table or view with the path under which it was found."""
+    """A table or view with its full path."""
 
     identifier: ObjectIdentifier
     table: ResolvedTable
@@ -63,15 +63,15 @@ class FoundTable:
 #: Resolves a table, view or materialized table.
 Resolve: TypeAlias = Callable[[CatalogBaseTable], ResolvedTable]
 
-#: Raises for a definition that cannot be stored; the second one is that which it replaces, or None.
+#: Raises for a definition that cannot be stored; the second argument is the one it replaces.
 Check: TypeAlias = Callable[[ResolvedTable, CatalogBaseTable | None], None]
 
 
 class CatalogManager:
     """The tables and databases of a session.
 
-    `resolve` resolves a new table: only resolved ones are kept (FLIP-164). `read` resolves one that
-    is kept already, and `check` raises for one whose stored text would not read back as itself.
+    `resolve` resolves a new table: only resolved ones are stored (FLIP-164). `read` resolves a
+    stored one, and `check` raises for one whose stored text would not read back as itself.
     `admit` is called before a permanent object is created and raises where that is not allowed.
     `secret_keys` returns which of a table's options its connector declares secret.
     """
@@ -98,13 +98,13 @@ class CatalogManager:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, identifier: ObjectIdentifier) -> FoundTable | None:
-        """What lies at this path: a temporary object, else a permanent one, else None."""
+        """Return the temporary object at this path, else the permanent one, else None."""
         if (table := self.temporary.tables.find(identifier)) is not None:
             return FoundTable(identifier, self._read(table), is_temporary=True)
         return self.find_permanent(identifier)
 
     def find_permanent(self, identifier: ObjectIdentifier) -> FoundTable | None:
-        """The permanent object at this path, or None."""
+        """Return the permanent object at this path, or None."""
         catalog, path = self.registry.find(identifier.catalog_name), identifier.to_object_path()
         if catalog is None or not catalog.table_exists(path):
             return None
@@ -119,7 +119,7 @@ class CatalogManager:
         return catalog.get_table(path)
 
     def get(self, identifier: ObjectIdentifier) -> FoundTable:
-        """What lies at this path.
+        """Return the object at this path.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -160,7 +160,7 @@ class CatalogManager:
     def create(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> bool:
-        """Keep a table or view in its catalog; tells whether it is new.
+        """Store a table or view in its catalog; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -190,7 +190,7 @@ class CatalogManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, ignore_if_exists: bool
     ) -> bool:
-        """Keep a table or view for this session, at any path; tells whether it is new.
+        """Create a temporary table or view at any path; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `table-exists` or `view-exists`.
@@ -253,7 +253,7 @@ class CatalogManager:
     def drop_temporary(
         self, kind: TableKind, identifier: ObjectIdentifier, if_exists: bool
     ) -> bool:
-        """Drop a temporary object of this kind; tells whether there was one.
+        """Drop a temporary object of this kind; return whether there was one.
 
         Raises:
             NotFoundError: with code `temporary-table-not-found`, `temporary-view-not-found`.
@@ -285,10 +285,10 @@ class CatalogManager:
     def alter(
         self, identifier: ObjectIdentifier, table: CatalogBaseTable, expected: CatalogBaseTable
     ) -> None:
-        """Put another definition in place of the permanent object that was read.
+        """Replace the definition of a permanent object.
 
         Raises:
-            ConflictError: if it was changed meanwhile, where the catalog can tell.
+            ConflictError: if it has changed since it was read and the catalog compares.
         """
         new = self._resolve(table)
         self._check(new, expected)
@@ -329,7 +329,7 @@ class CatalogManager:
             catalog.restore_table(path, stored, expected=expected if versions else None)
 
     def rename(self, identifier: ObjectIdentifier, new_name: str) -> None:
-        """Give a permanent object another name within its database.
+        """Rename a permanent object within its database.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
@@ -344,12 +344,12 @@ class CatalogManager:
     # --- listing -------------------------------------------------------------------------------
 
     def list_tables(self, catalog: str, database: str) -> list[str]:
-        """Everything with rows in a database, temporary objects too, sorted."""
+        """Return the sorted names of the tables and views of a database, also temporary ones."""
         kept = self.registry.get(catalog).list_tables(database)
         return sorted_names(kept, self.temporary.table_names(catalog, database))
 
     def list_views(self, catalog: str, database: str) -> list[str]:
-        """The views of a database, temporary ones too, sorted."""
+        """Return the sorted names of the views of a database, also temporary ones."""
         kept = self.registry.get(catalog).list_views(database)
         return sorted_names(kept, self.temporary.table_names(catalog, database, TableKind.VIEW))
 
@@ -358,7 +358,7 @@ class CatalogManager:
     def create_database(
         self, catalog: str, name: str, database: CatalogDatabase, ignore_if_exists: bool
     ) -> None:
-        """Make a database.
+        """Create a database.
 
         Raises:
             AlreadyExistsError: with code `database-exists`.
@@ -375,9 +375,9 @@ class CatalogManager:
         current = self.registry.current_path
         if current == (catalog, name):
             raise SchemaError(
-                f"the database {name} is the current one",
+                f"the database {name} is in use",
                 code="database-in-use",
-                hint="choose another one first with USE",
+                hint="select another one with USE first",
             )
         self.registry.get(catalog).drop_database(name, if_exists, cascade)
 
@@ -388,8 +388,8 @@ class CatalogManager:
 class ModelManager:
     """The models of a session.
 
-    `resolve` gives the resolved twin of a model, `check` raises for one whose stored text would not
-    read back as itself. Unlike a table, a permanent model may be dropped while a temporary one
+    `resolve` returns the resolved form of a model, `check` raises for one whose stored text would
+    not read back as itself. Unlike a table, a permanent model may be dropped while a temporary one
     hides it.
     """
 
@@ -406,7 +406,7 @@ class ModelManager:
         self._check = check
 
     def find(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel | None:
-        """The model at this path, or None."""
+        """Return the model at this path, or None."""
         if (temporary := self._temporary.models.find(identifier)) is not None:
             return temporary
         catalog, path = self._registry.find(identifier.catalog_name), identifier.to_object_path()
@@ -422,7 +422,7 @@ class ModelManager:
         return catalog.get_model(path)
 
     def get(self, identifier: ObjectIdentifier) -> ResolvedCatalogModel:
-        """The model at this path.
+        """Return the model at this path.
 
         Raises:
             NotFoundError: with code `model-not-found`.
@@ -439,7 +439,7 @@ class ModelManager:
     def create(
         self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Keep a model in its catalog.
+        """Store a model in its catalog.
 
         Raises:
             AlreadyExistsError: with code `model-exists`.
@@ -453,10 +453,10 @@ class ModelManager:
     def alter(
         self, identifier: ObjectIdentifier, model: CatalogModel, expected: CatalogModel
     ) -> None:
-        """Put another definition in place of the permanent model that was read.
+        """Replace the definition of a permanent model.
 
         Raises:
-            ConflictError: if it was changed meanwhile, where the catalog can tell.
+            ConflictError: if it has changed since it was read and the catalog compares.
             SchemaError: with code `not-storable`.
         """
         catalog = self._registry.get(identifier.catalog_name)
@@ -470,7 +470,7 @@ class ModelManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, model: CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Keep a model for this session, at any path.
+        """Create a temporary model at any path.
 
         Raises:
             AlreadyExistsError: with code `temporary-model-exists`.
@@ -478,7 +478,7 @@ class ModelManager:
         self._temporary.models.create(identifier, self._resolve(model), ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a permanent model; tells whether there was one.
+        """Drop a permanent model; return whether there was one.
 
         Raises:
             NotFoundError: with code `model-not-found`.
@@ -510,7 +510,7 @@ class ModelManager:
         return self.drop(identifier, if_exists)
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary model; tells whether there was one.
+        """Drop a temporary model; return whether there was one.
 
         Raises:
             NotFoundError: with code `temporary-model-not-found`.
@@ -518,7 +518,7 @@ class ModelManager:
         return self._temporary.models.drop(identifier, ignore_if_not_exists=if_exists)
 
     def list_models(self, catalog: str, database: str) -> list[str]:
-        """The permanent models of a database, sorted."""
+        """Return the sorted names of the permanent models of a database."""
         return sorted(self._registry.get(catalog).list_models(database))
 
 
@@ -527,7 +527,13 @@ class ModelManager:
 
 @dataclass(frozen=True, slots=True)
 class TypeManager:
-    """The user-defined types of a session."""
+    """The user-defined types of a session.
+
+    FLIP-164: a schema has access to catalogs for declaring a data type. Flink has neither a
+    statement nor a method that stores one; the rules here are those of tables: a temporary type
+    hides the permanent one of its path (FLIP-64), and a name is qualified with the current catalog
+    and database.
+    """
 
     registry: CatalogRegistry
     temporary: TemporaryObjects
@@ -535,7 +541,7 @@ class TypeManager:
     # --- looking up ----------------------------------------------------------------------------
 
     def find(self, identifier: ObjectIdentifier) -> DataType | None:
-        """The type at this path: a temporary one, else a permanent one, else None."""
+        """Return the temporary type at this path, else the permanent one, else None."""
         kept = self.temporary.types.find(identifier) or self._permanent(identifier)
         return kept.named(identifier) if kept else None
 
@@ -546,33 +552,35 @@ class TypeManager:
         return catalog.get_type(path)
 
     def look_up(self, written: UnresolvedType) -> DataType:
-        """What a name in a schema or a cast means; the name itself where nothing lies there."""
+        """Return the type of a name in a schema or cast, or the name itself if there is none."""
         identifier = self.registry.qualify(UnresolvedPath(written.path))
         return self.find(identifier) or written
 
     def list_types(self, catalog: str, database: str) -> list[str]:
-        """The permanent types of a database, sorted."""
+        """Return the sorted names of the permanent types of a database."""
         return sorted_names(self.registry.get(catalog).list_types(database))
 
-    # --- keeping -------------------------------------------------------------------------------
+    # --- creating and dropping -----------------------------------------------------------------
 
     def define(self, definition: object, description: str | None = None) -> CatalogType:
-        """What to keep of a type, a type string or a Python class; names in it are looked up.
+        """Return the catalog object of a type, a type string or a Python class.
+
+        Names of user-defined types are looked up.
 
         Raises:
-            SchemaError: for what stands for no type.
-            UnsupportedError: with code `unknown-type` for a name that nobody knows.
+            SchemaError: for a value that does not describe a type.
+            UnsupportedError: with code `unknown-type` for an unknown name.
         """
         return CatalogType(DataTypes.unresolved(definition).resolve(self.look_up), description)
 
     def create(
         self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
     ) -> None:
-        """Keep a type in its catalog.
+        """Store a type in its catalog.
 
         Raises:
             AlreadyExistsError: with code `type-exists`.
-            UnsupportedError: with code `unsupported-capability` for a catalog that keeps none.
+            UnsupportedError: with code `unsupported-capability` if the catalog stores no types.
         """
         catalog = self.registry.get(identifier.catalog_name)
         catalog.create_type(identifier.to_object_path(), kept, ignore_if_exists)
@@ -580,7 +588,7 @@ class TypeManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, kept: CatalogType, ignore_if_exists: bool
     ) -> None:
-        """Keep a type for this session, at any path.
+        """Create a temporary type at any path.
 
         Raises:
             AlreadyExistsError: with code `temporary-type-exists`.
@@ -588,7 +596,7 @@ class TypeManager:
         self.temporary.types.create(identifier, kept, ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a permanent type; tells whether there was one. What was declared with it stays.
+        """Drop a permanent type; return whether there was one. Columns of the type stay.
 
         Raises:
             NotFoundError: with code `type-not-found`.
@@ -611,7 +619,7 @@ class TypeManager:
         return True
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary type; tells whether there was one.
+        """Drop a temporary type; return whether there was one.
 
         Raises:
             NotFoundError: with code `temporary-type-not-found`.

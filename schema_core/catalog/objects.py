@@ -26,7 +26,7 @@ from schema_core.types import DataType, DistinctType, RowType, StructuredType, r
 
 
 class TableKind(Enum):
-    """What kind of table-like object it is."""
+    """The kinds of objects with columns."""
 
     TABLE = "TABLE"
     VIEW = "VIEW"
@@ -34,11 +34,11 @@ class TableKind(Enum):
 
 
 class Options(dict[str, str]):
-    """Options by key, in the order in which they were given; secrets are masked when shown.
+    """Options by key in the order given; secrets are masked in the `repr`.
 
     Raises:
         SchemaError: with code `not-a-string` for a key or a value that is not a string,
-            `wrong-argument` for what is not a mapping.
+            `wrong-argument` for an argument that is not a mapping.
     """
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class Options(dict[str, str]):
 
 
 class DistributionKind(Enum):
-    """How rows find their bucket."""
+    """How rows are assigned to buckets."""
 
     UNKNOWN = "UNKNOWN"
     HASH = "HASH"
@@ -67,7 +67,7 @@ class DistributionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableDistribution:
-    """Buckets that rows are spread over, by the values of some columns.
+    """The distribution of rows over buckets, by the values of columns.
 
     >>> print(TableDistribution.of_hash(["id"], 4))
     DISTRIBUTED BY HASH(`id`) INTO 4 BUCKETS
@@ -81,7 +81,7 @@ class TableDistribution:
     def of(
         kind: DistributionKind, bucket_count: int | None, bucket_keys: Iterable[str]
     ) -> TableDistribution:
-        """A distribution of this kind.
+        """Return a distribution of this kind.
 
         Raises:
             SchemaError: with code `wrong-argument` for keys that are not a list of names.
@@ -93,17 +93,17 @@ class TableDistribution:
     def of_unknown(
         bucket_keys: Iterable[str] = (), bucket_count: int | None = None
     ) -> TableDistribution:
-        """A distribution by an algorithm that the connector chooses."""
+        """Return a distribution by an algorithm that the connector chooses."""
         return TableDistribution.of(DistributionKind.UNKNOWN, bucket_count, bucket_keys)
 
     @staticmethod
     def of_hash(bucket_keys: Iterable[str], bucket_count: int | None = None) -> TableDistribution:
-        """A distribution by hash."""
+        """Return a distribution by hash."""
         return TableDistribution.of(DistributionKind.HASH, bucket_count, bucket_keys)
 
     @staticmethod
     def of_range(bucket_keys: Iterable[str], bucket_count: int | None = None) -> TableDistribution:
-        """A distribution by ranges of values."""
+        """Return a distribution by ranges of values."""
         return TableDistribution.of(DistributionKind.RANGE, bucket_count, bucket_keys)
 
     def get_kind(self) -> DistributionKind:
@@ -128,7 +128,7 @@ class TableDistribution:
 
 @dataclass(frozen=True, slots=True)
 class CatalogBaseTable(ABC):
-    """What tables, views and materialized tables share: a schema, options, a comment."""
+    """The base of tables, views and materialized tables: a schema, options, a comment."""
 
     schema: Schema
     options: Mapping[str, str] = field(default_factory=Options, hash=False, kw_only=True)
@@ -173,7 +173,7 @@ class CatalogBaseTable(ABC):
 
     @abstractmethod
     def get_table_kind(self) -> TableKind:
-        """What kind of table-like object it is."""
+        """Return the kind of the object."""
 
     def get_unresolved_schema(self) -> Schema:
         return self.schema
@@ -183,7 +183,7 @@ class CatalogBaseTable(ABC):
         return dict(self.options)
 
     def get_comment(self) -> str:
-        """The comment, or the empty text."""
+        """Return the comment, or an empty string."""
         return self.comment or ""
 
     def get_description(self) -> str | None:
@@ -193,13 +193,13 @@ class CatalogBaseTable(ABC):
         return self.get_comment()
 
     def copy(self, options: Mapping[str, str] | None = None) -> Self:
-        """The same object, with other options if some are given."""
+        """Return the object, with other options if given."""
         return self if options is None else replace(self, options=options)
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogTable(CatalogBaseTable):
-    """A table: where its rows lie is said by its options."""
+    """A table; its options configure its connector."""
 
     partition_keys: tuple[str, ...] = ()
     distribution: TableDistribution | None = field(default=None, kw_only=True)
@@ -218,13 +218,13 @@ class CatalogTable(CatalogBaseTable):
         return self.distribution
 
     def get_snapshot(self) -> int | None:
-        """The point in time, in milliseconds, whose state of the table this is."""
+        """Return the time of the snapshot of the table, in milliseconds."""
         return self.snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogView(CatalogBaseTable):
-    """A query under a name, as written and with every name in it spelled out."""
+    """A named query, as written and with all names qualified."""
 
     original_query: str
     expanded_query: str
@@ -241,7 +241,7 @@ class CatalogView(CatalogBaseTable):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCatalogTable(CatalogTable):
-    """A table whose types are known."""
+    """A resolved table."""
 
     resolved_schema: ResolvedSchema = field(kw_only=True)
 
@@ -251,7 +251,7 @@ class ResolvedCatalogTable(CatalogTable):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCatalogView(CatalogView):
-    """A view whose types are known."""
+    """A resolved view."""
 
     resolved_schema: ResolvedSchema = field(kw_only=True)
 
@@ -264,7 +264,7 @@ class ResolvedCatalogView(CatalogView):
 
 @dataclass(frozen=True, slots=True)
 class CatalogDatabase:
-    """A database: what is kept under its name is the catalog's business."""
+    """The properties and the comment of a database."""
 
     properties: Mapping[str, str] = field(default_factory=Options, hash=False)
     comment: str | None = None
@@ -283,7 +283,7 @@ class CatalogDatabase:
         return dict(self.properties)
 
     def get_comment(self) -> str:
-        """The comment, or the empty text."""
+        """Return the comment, or an empty string."""
         return self.comment or ""
 
     def get_description(self) -> str | None:
@@ -293,12 +293,12 @@ class CatalogDatabase:
         return self.get_comment()
 
     def copy(self, properties: Mapping[str, str] | None = None) -> CatalogDatabase:
-        """The same database, with other properties if some are given."""
+        """Return the database, with other properties if given."""
         return self if properties is None else replace(self, properties=properties)
 
 
 class FunctionLanguage(Enum):
-    """What a user-defined function is written in."""
+    """The language of a user-defined function."""
 
     JAVA = "JAVA"
     SCALA = "SCALA"
@@ -307,7 +307,7 @@ class FunctionLanguage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResourceUri:
-    """A file that a function needs: what kind of file (JAR, FILE, ARCHIVE) and where it lies."""
+    """A file that a function requires: its kind (JAR, FILE, ARCHIVE) and its URI."""
 
     kind: str
     uri: str
@@ -315,7 +315,7 @@ class ResourceUri:
 
 @dataclass(frozen=True, slots=True)
 class CatalogFunction:
-    """A user-defined function: the name of its class, which is opaque and never imported here."""
+    """A user-defined function: the name of its class, which is never imported here."""
 
     class_name: str
     language: FunctionLanguage = FunctionLanguage.PYTHON
@@ -338,7 +338,7 @@ class CatalogFunction:
         language = function_language.upper()
         if language not in FunctionLanguage.__members__:
             raise SchemaError(
-                f"no functions are written in {function_language!r}",
+                f"unknown function language {function_language!r}",
                 code="unsupported-function-language",
                 hint="choose Java, Scala or Python",
             )
@@ -364,13 +364,13 @@ class CatalogFunction:
         return f"{self.get_description()} in {self.language.value} of class {self.class_name}"
 
     def copy(self) -> CatalogFunction:
-        """The function itself: it is a value."""
+        """Return the function itself, which is immutable."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogModel:
-    """A model: what it takes, what it gives, and how its provider is reached."""
+    """A model: its input and output columns, and the options of its provider."""
 
     input_schema: Schema
     output_schema: Schema
@@ -403,13 +403,13 @@ class CatalogModel:
         return self.comment
 
     def copy(self, options: Mapping[str, str] | None = None) -> Self:
-        """The same model, with other options if some are given."""
+        """Return the model, with other options if given."""
         return self if options is None else replace(self, options=options)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCatalogModel(CatalogModel):
-    """A model whose types are known."""
+    """A resolved model."""
 
     resolved_input_schema: ResolvedSchema = field(kw_only=True)
     resolved_output_schema: ResolvedSchema = field(kw_only=True)
@@ -435,7 +435,7 @@ class FreshnessUnit(Enum):
 
 
 class LogicalRefreshMode(Enum):
-    """How the table was asked to be refreshed."""
+    """The refresh mode as declared."""
 
     CONTINUOUS = "CONTINUOUS"
     FULL = "FULL"
@@ -443,14 +443,14 @@ class LogicalRefreshMode(Enum):
 
 
 class RefreshMode(Enum):
-    """How the table is refreshed."""
+    """The effective refresh mode."""
 
     CONTINUOUS = "CONTINUOUS"
     FULL = "FULL"
 
 
 class RefreshStatus(Enum):
-    """What becomes of the refresh at the moment."""
+    """The current state of the refresh."""
 
     INITIALIZING = "INITIALIZING"
     ACTIVATED = "ACTIVATED"
@@ -458,14 +458,14 @@ class RefreshStatus(Enum):
 
 
 class StartMode(Enum):
-    """From where a refresh reads when it starts for the first time."""
+    """The position at which the first refresh starts to read."""
 
     FROM_BEGINNING = "FROM_BEGINNING"
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How far a materialized table may lag behind its sources.
+    """The maximum age of the rows of a materialized table.
 
     >>> print(Freshness.of("3", FreshnessUnit.MINUTE))
     INTERVAL '3' MINUTE
@@ -476,31 +476,31 @@ class Freshness:
 
     @staticmethod
     def of(interval: str, unit: FreshnessUnit) -> Freshness:
-        """The freshness of that many units.
+        """Return the freshness of an interval.
 
         Raises:
-            SchemaError: with code `invalid-freshness` unless the text is a whole number above zero.
+            SchemaError: with code `invalid-freshness` unless the interval is a positive integer.
         """
         require_instance(interval, str, "interval")
         require_instance(unit, FreshnessUnit, "unit")
         number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
         if not 0 < number < 2**31:
             raise SchemaError(
-                f"the freshness {interval!r} is no whole number above zero",
+                f"the freshness must be a positive integer, got {interval!r}",
                 code="invalid-freshness",
             )
         return Freshness(number, unit)
 
     @property
     def seconds(self) -> int:
-        """Its length."""
+        """The interval in seconds."""
         return self.interval * self.unit.value
 
     def __str__(self) -> str:
         return f"INTERVAL '{self.interval}' {self.unit.name}"
 
 
-#: What is assumed where no freshness is given, by the logical mode (Flink's defaults).
+#: Default freshness by logical refresh mode, as in Flink.
 DEFAULT_FRESHNESS = {
     LogicalRefreshMode.FULL: Freshness(1, FreshnessUnit.HOUR),
     LogicalRefreshMode.CONTINUOUS: Freshness(3, FreshnessUnit.MINUTE),
@@ -511,8 +511,8 @@ DEFAULT_FRESHNESS = {
 #: freshness-threshold``, 30 minutes).
 CONTINUOUS_BELOW = 1_800
 
-#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly; there
-#: is no full refresh by weeks.
+#: Unit -> how many of them make the next larger one, which a full refresh must divide evenly.
+#: Weeks are not supported.
 CYCLES = {
     FreshnessUnit.SECOND: 60,
     FreshnessUnit.MINUTE: 60,
@@ -523,7 +523,7 @@ CYCLES = {
 
 @dataclass(frozen=True, slots=True)
 class CatalogMaterializedTable(CatalogBaseTable):
-    """A query under a name, whose result is kept."""
+    """A named query whose result is stored."""
 
     original_query: str
     expanded_query: str
@@ -559,7 +559,7 @@ class CatalogMaterializedTable(CatalogBaseTable):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCatalogMaterializedTable(CatalogMaterializedTable):
-    """A materialized table whose types, freshness and refresh mode are known."""
+    """A resolved materialized table, with its freshness and refresh mode."""
 
     resolved_schema: ResolvedSchema = field(kw_only=True)
 
@@ -572,7 +572,7 @@ class ResolvedCatalogMaterializedTable(CatalogMaterializedTable):
 
 @dataclass(frozen=True, slots=True, init=False)
 class CatalogPartitionSpec:
-    """Values of partition keys, all or some. Equal whatever the order of the keys.
+    """Values of all or some partition keys; the order of the keys does not affect equality.
 
     >>> print(CatalogPartitionSpec({"b": "x", "c": "y"}))
     b=x/c=y
@@ -588,11 +588,11 @@ class CatalogPartitionSpec:
         object.__setattr__(self, "content", frozenset(partition_spec.items()))
 
     def get_partition_spec(self) -> dict[str, str]:
-        """The values by key, in the order in which they were given."""
+        """Return the values by key, in the order given."""
         return dict(self.pairs)
 
     def covers(self, other: CatalogPartitionSpec) -> bool:
-        """Whether the other has every value of this one."""
+        """Return whether the other specification has every value of this one."""
         return self.content <= other.content
 
     def __str__(self) -> str:
@@ -601,7 +601,7 @@ class CatalogPartitionSpec:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPartition:
-    """What a catalog keeps of a partition."""
+    """The properties and the comment of a partition."""
 
     properties: Mapping[str, str] = field(default_factory=Options, hash=False)
     comment: str | None = None
@@ -630,7 +630,7 @@ class CatalogPartition:
 
 @dataclass(frozen=True, slots=True)
 class CatalogType:
-    """What a user-defined type is made of: rows and classes make structured types, others distinct.
+    """A user-defined type without its path: structured for rows and classes, otherwise distinct.
 
     The SQL standard calls both user-defined types: one is defined by attributes, the other by its
     source.
@@ -654,7 +654,7 @@ class CatalogType:
             )
 
     def named(self, identifier: ObjectIdentifier) -> DataType:
-        """The type under the path where it was found; nullable, as every type is at first."""
+        """Return the nullable type with the path of its catalog object."""
         path = (identifier.catalog_name, identifier.database_name, identifier.object_name)
         return named_type(path, self.definition, self.description)
 

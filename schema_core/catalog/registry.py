@@ -1,4 +1,4 @@
-"""Which catalogs there are, how one is made from its options, and which one is current."""
+"""The catalogs of a session: their factories, their stores, and the current path."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CatalogFactory:
             raise _wrong_factory("make", "a function", make)
 
     def keys(self) -> list[str]:
-        """All keys that catalogs of this type understand."""
+        """Return the keys of all options of the type."""
         if isinstance(self.options, AbstractSet):
             return sorted(self.options)
         return [key for option in self.options for key in option.keys()]  # noqa: SIM118 - no mapping
@@ -88,7 +88,7 @@ class CatalogFactory:
         return frozenset(key.lower() for one in self.options if one.secret for key in one.keys())  # noqa: SIM118 - not a mapping
 
     def check(self, kind: str, options: Mapping[str, str]) -> None:
-        """Check the options of a catalog of this type.
+        """Validate the options of a catalog of this type.
 
         Raises:
             SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
@@ -109,7 +109,7 @@ class CatalogFactory:
         known = self.keys()
         if unknown := sorted(set(options) - {*known} - IMPLICIT):
             raise SchemaError(
-                f"a catalog of the type {kind!r} has no option {', '.join(unknown)}",
+                f"unknown options of a catalog of type {kind!r}: {', '.join(unknown)}",
                 code="invalid-catalog-option",
                 hint=similar(unknown[0], known),
             )
@@ -166,14 +166,14 @@ def factory_of(kind: str) -> CatalogFactory:
     if not offered:
         known = sorted({*FACTORIES, *entry_points(group=CATALOGS).names})
         raise SchemaError(
-            f"there is no type of catalog {kind!r}",
+            f"unknown catalog type {kind!r}",
             code="unknown-catalog-type",
             hint=f"known types: {', '.join(known)}",
         )
     if len(offered) > 1:
         targets = ", ".join(sorted(one.value for one in offered))
         raise SchemaError(
-            f"several packages offer catalogs of the type {kind!r}: {targets}",
+            f"several packages provide the catalog type {kind!r}: {targets}",
             code="ambiguous-identifier",
             hint="uninstall all but one",
         )
@@ -204,7 +204,7 @@ def masked_configuration(descriptor: CatalogDescriptor) -> dict[str, str]:
 
 
 def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
-    """A new catalog as the descriptor says.
+    """Create the catalog of a descriptor.
 
     Raises:
         SchemaError: with code `unknown-catalog-type` without a known type, and as
@@ -214,7 +214,7 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
     with at(f"catalog {name!r}"):
         kind = options.pop(TYPE, None)
         if not kind:
-            raise SchemaError(f"no {TYPE!r} is given", code="unknown-catalog-type")
+            raise SchemaError(f"the option {TYPE!r} is missing", code="unknown-catalog-type")
         factory = factory_of(kind)
         factory.check(kind, options)
         catalog: object = factory.make(name, options)
@@ -228,7 +228,7 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
 
 @contextmanager
 def _closed_on_failure(catalog: Catalog) -> Iterator[None]:
-    """A catalog that cannot be remembered is not used either."""
+    """Close a new catalog if its descriptor cannot be stored."""
     try:
         yield
     except SchemaCoreError:
@@ -257,22 +257,22 @@ class CatalogRegistry:
 
     @property
     def current_catalog(self) -> str | None:
-        """The current catalog, if there is one."""
+        """The name of the current catalog, or None."""
         return self.current_path[0]
 
     @property
     def current_database(self) -> str | None:
-        """The current database, if there is one."""
+        """The name of the current database, or None."""
         return self.current_path[1]
 
     # --- which there are -----------------------------------------------------------------------
 
     def names(self) -> list[str]:
-        """The names of all catalogs, sorted."""
+        """Return the sorted names of all catalogs."""
         return sorted_names(list(self._open), self._store.list_catalogs())
 
     def find(self, name: str) -> Catalog | None:
-        """The catalog of this name, made from the store at its first use, or None."""
+        """Return the catalog of this name, created from the store at first use, or None."""
         if (found := self._open.get(name)) is not None:
             return found
         with self._lock:
@@ -283,7 +283,7 @@ class CatalogRegistry:
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
-        """The catalog of this name.
+        """Return the catalog of this name.
 
         Raises:
             NotFoundError: with code `catalog-not-found`.
@@ -312,14 +312,14 @@ class CatalogRegistry:
     # --- made and dropped ----------------------------------------------------------------------
 
     def register(self, name: str, catalog: Catalog) -> None:
-        """Use a catalog that exists as an object; it is not stored."""
+        """Register a catalog object; its descriptor is unknown and not stored."""
         with self._lock:
             self._require_new(name)
             catalog.open()
             self._open[name] = catalog
 
     def create(self, descriptor: CatalogDescriptor, ignore_if_exists: bool) -> bool:
-        """Make a catalog, use it and store how it was made; tells whether it is new."""
+        """Create a catalog and store its descriptor; return whether it is new."""
         name = descriptor.catalog_name
         with self._lock:
             if ignore_if_exists and name in self.names():
@@ -333,9 +333,9 @@ class CatalogRegistry:
             return True
 
     def alter(self, name: str, change: Callable[[CatalogDescriptor], CatalogDescriptor]) -> None:
-        """Make the catalog anew from a changed descriptor; what was in memory is gone.
+        """Recreate a catalog from a changed descriptor; objects in memory are lost.
 
-        Where that fails, or the store does, the old one stays.
+        If that or storing the descriptor fails, the old catalog stays.
         """
         with self._lock:
             changed = change(self.descriptor(name))
@@ -349,7 +349,7 @@ class CatalogRegistry:
                 old.close()
 
     def drop(self, name: str, ignore_if_not_exists: bool) -> bool:
-        """Forget a catalog that is not the current one; tells whether there was one.
+        """Drop a catalog that is not current; return whether there was one.
 
         Raises:
             SchemaError: with code `catalog-in-use` for the current catalog.
@@ -357,9 +357,9 @@ class CatalogRegistry:
         with self._lock:
             if name == self.current_catalog:
                 raise SchemaError(
-                    f"the catalog {name} is the current one",
+                    f"the catalog {name} is in use",
                     code="catalog-in-use",
-                    hint="choose another one first with USE CATALOG",
+                    hint="select another one with USE CATALOG first",
                 )
             if name not in self.names():
                 if not ignore_if_not_exists:
@@ -380,7 +380,7 @@ class CatalogRegistry:
     # --- the current path ----------------------------------------------------------------------
 
     def use_catalog(self, name: str | None) -> None:
-        """Make a catalog and its default database the current ones; None for neither."""
+        """Set the current catalog and its default database; None unsets both."""
         with self._lock:
             if name is None:
                 self.current_path = (None, None)
@@ -388,14 +388,14 @@ class CatalogRegistry:
                 self.current_path = (name, self.get(name).get_default_database())
 
     def use_database(self, name: str | None) -> None:
-        """Make a database of the current catalog the current one; None for no database."""
+        """Set the current database; None unsets it."""
         with self._lock:
             if name is not None:
                 self.current().get_database(name)
             self.current_path = (self.current_catalog, name)
 
     def current(self) -> Catalog:
-        """The current catalog.
+        """Return the current catalog.
 
         Raises:
             SchemaError: with code `current-catalog-not-set`.
@@ -410,11 +410,11 @@ class CatalogRegistry:
         return self.get(name)
 
     def qualify(self, path: UnresolvedPath) -> ObjectIdentifier:
-        """The object that the path means where the current catalog and database are."""
+        """Qualify a path with the current catalog and database."""
         return path.qualify(*self.current_path)
 
     def qualify_database(self, parts: tuple[str, ...]) -> tuple[str, str]:
-        """The catalog and the database that one or two names mean; none is the current one.
+        """Qualify the path of a database with the current catalog; without names, the current one.
 
         Raises:
             SchemaError: with code `invalid-path-length` for more than two names.

@@ -1,6 +1,6 @@
-"""From what a catalog may hold to what it should: tables, views and models with known types.
+"""Resolution of tables, views and models: catalogs store resolved objects only (FLIP-164).
 
-What is resolved already comes back as it is (FLIP-164: only resolved objects go into a catalog).
+A resolved object is returned as it is.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from schema_core.types.user_defined import UnresolvedType
 
 T = TypeVar("T", bound=CatalogBaseTable | CatalogModel)
 
-#: From the text of a query to the names and types of its columns.
+#: Returns the names and types of the columns of a query.
 QueryColumns: TypeAlias = Callable[[str], Sequence[tuple[str, DataType]]]
 
 
 def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCatalogTable:
-    """The table with its types, its distribution and its partition keys checked.
+    """Resolve a table; check its distribution and its partition keys.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`; with code `unknown-column` or
@@ -72,10 +72,10 @@ def resolve_table(table: CatalogTable, resolver: SchemaResolver) -> ResolvedCata
 def resolve_view(
     view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
 ) -> ResolvedCatalogView:
-    """The view with the types of its query under the names of its own schema.
+    """Resolve a view: the types of its query with the names of its schema.
 
-    Where the expanded query cannot be resolved any more, or gives another number of columns, the
-    types of the stored schema stand, as in Flink.
+    If the expanded query no longer resolves, or returns another number of columns, the types are
+    those of the stored schema, as in Flink.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`, for the stored schema.
@@ -105,7 +105,7 @@ def resolve_view(
 def read_view(
     view: CatalogView, resolver: SchemaResolver, query_columns: QueryColumns
 ) -> ResolvedCatalogView:
-    """Resolve a view that is kept: its columns have the types that it was created with.
+    """Resolve a stored view: its columns have the types that it was created with.
 
     They stay when the tables below are altered, as in Flink and as FLIP-164 describes ("the stored
     schema will not be updated even the underlying table schema changed"); readers of the view cast
@@ -132,7 +132,7 @@ def read_view(
 def _with_time_attributes(
     stored: ResolvedSchema, given: Sequence[tuple[str, DataType]]
 ) -> ResolvedSchema:
-    """The stored columns; those are time attributes that are time attributes of the query."""
+    """Return the stored columns, as time attributes if those of the query are."""
     types = [type_ for _, type_ in given]
     if len(types) != len(stored.columns):
         types = [column.data_type for column in map(_plain_column, stored.columns)]
@@ -165,9 +165,9 @@ def _marked(stored: DataType, given: DataType) -> DataType:
 def resolve_materialized_table(
     table: CatalogMaterializedTable, resolver: SchemaResolver
 ) -> ResolvedCatalogMaterializedTable:
-    """The table with its types, freshness and refresh mode; its partition keys are checked.
+    """Resolve a materialized table with its freshness and refresh mode; check its partition keys.
 
-    The refresh mode follows from the logical one and the freshness, whatever it was before.
+    The refresh mode is derived from the logical mode and the freshness.
 
     Raises:
         SchemaError: as `resolve_table`; with code `invalid-freshness` for one that a full refresh
@@ -191,7 +191,7 @@ def resolve_materialized_table(
 
 
 def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCatalogModel:
-    """The model with the types of what it takes and gives.
+    """Resolve the input and output columns of a model.
 
     Raises:
         SchemaError: as `SchemaResolver.resolve`.
@@ -210,7 +210,7 @@ def resolve_model(model: CatalogModel, resolver: SchemaResolver) -> ResolvedCata
 
 
 def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
-    """The table, view or materialized table, if its types are known (FLIP-164).
+    """Return a table, view or materialized table if it is resolved (FLIP-164).
 
     Raises:
         SchemaError: with code `unresolved-object` otherwise.
@@ -223,7 +223,7 @@ def require_resolved_table(table: CatalogBaseTable) -> ResolvedTable:
 
 
 def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
-    """The model, if its types are known.
+    """Return a model if it is resolved.
 
     Raises:
         SchemaError: with code `unresolved-object` otherwise.
@@ -234,7 +234,7 @@ def require_resolved_model(model: CatalogModel) -> ResolvedCatalogModel:
     raise _unresolved(model)
 
 
-#: What is resolved -> what it is without its types.
+#: Resolved class -> unresolved class.
 ORIGINS: dict[type, type] = {
     ResolvedCatalogTable: CatalogTable,
     ResolvedCatalogView: CatalogView,
@@ -243,12 +243,12 @@ ORIGINS: dict[type, type] = {
 }
 
 
-#: The fields that hold a schema; the resolved one stands in ``resolved_...``.
+#: The fields with a schema; the resolved schema is in ``resolved_...``.
 SCHEMAS = frozenset({"schema", "input_schema", "output_schema"})
 
 
 def origin(kept: T) -> T:
-    """The object without its types, as it comes out of a catalog (FLIP-164); others as they are.
+    """Return the unresolved form of an object, as catalogs return it (FLIP-164).
 
     Its schema is as it was written, but for the names of types: those mean what they meant when
     they were looked up, whatever the current database is.
@@ -296,7 +296,7 @@ def _settled(written: Schema, found: ResolvedSchema) -> Schema:
 
 
 def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
-    """Whether a name in it must be looked up."""
+    """Return whether a type contains names of user-defined types."""
     if isinstance(written, UnresolvedDataType):
         return True
     type_ = parse_type(written) if isinstance(written, str) else written
@@ -305,24 +305,24 @@ def _names_types(written: DataType | UnresolvedDataType | str) -> bool:
 
 def _unresolved(kept: CatalogBaseTable | CatalogModel) -> SchemaError:
     return SchemaError(
-        f"a {type(kept).__name__} does not know its types, so no catalog keeps it",
+        f"catalogs store resolved objects only, got {type(kept).__name__}",
         code="unresolved-object",
-        hint="resolve it first; an environment does so",
+        hint="resolve it first, as a TableEnvironment does",
     )
 
 
 def members(
     source: CatalogTable | CatalogView | CatalogMaterializedTable | CatalogModel,
 ) -> dict[str, Any]:
-    """The fields of an object, to make its resolved twin of."""
+    """Return the fields of an object, for its resolved form."""
     return {one.name: getattr(source, one.name) for one in fields(source)}
 
 
-# --- what must hold ------------------------------------------------------------------------------
+# --- checks --------------------------------------------------------------------------------------
 
 
 def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Gathering) -> None:
-    """Every key must be a physical column; one may come twice."""
+    """Require every key to be a physical column; duplicates are allowed."""
     if not keys:
         return
     columns = {column.name: column for column in schema.columns}
@@ -341,17 +341,18 @@ def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Ga
 def check_distribution(
     distribution: TableDistribution, schema: ResolvedSchema, found: Gathering
 ) -> None:
-    """Bucket keys must be physical columns, and there must be buckets."""
+    """Require physical bucket keys and a positive bucket count."""
     check_keys("bucket key", distribution.bucket_keys, schema, found)
     with found.catching(), at("distribution"):
         if distribution.bucket_count is not None and distribution.bucket_count < 1:
             raise SchemaError(
-                f"{distribution.bucket_count} buckets hold no rows", code="invalid-bucket-count"
+                f"the bucket count must be positive, got {distribution.bucket_count}",
+                code="invalid-bucket-count",
             )
 
 
 def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
-    """How a table is refreshed to be that fresh.
+    """Return the refresh mode for a logical mode and a freshness.
 
     Raises:
         SchemaError: with code `invalid-freshness` for a full refresh in weeks, or in steps that do
@@ -365,7 +366,7 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
     cycle = CYCLES.get(freshness.unit)
     if cycle is None:
         raise SchemaError(
-            f"a full refresh does not run by {freshness.unit.name}s",
+            f"a full refresh does not support {freshness.unit.name}s",
             code="invalid-freshness",
             hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
         )
@@ -373,6 +374,6 @@ def refresh_mode(mode: LogicalRefreshMode, freshness: Freshness) -> RefreshMode:
         raise SchemaError(
             f"a full refresh cannot run every {freshness.interval} {freshness.unit.name}s",
             code="invalid-freshness",
-            hint=f"choose a part of {cycle}",
+            hint=f"choose a divisor of {cycle}",
         )
     return RefreshMode.FULL

@@ -1,8 +1,7 @@
-"""Shadowing: which temporary objects hide others, and whether they may.
+"""Shadowing: which temporary objects hide others, and whether that is allowed.
 
-FLIP-64 lets a temporary object lie where something else lies already; whoever looks that path up
-then finds the temporary one. So that nobody is surprised, what is hidden can be told, and a session
-can refuse to hide anything.
+FLIP-64 allows a temporary object at the path of another object, which it then hides. A session can
+list the hidden objects, and can be configured to refuse shadowing.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.paths import ObjectIdentifier
 
-#: What lies beneath a path, as a word, or None.
+#: Returns the kind of the object that a temporary one would hide, or None.
 Beneath = Callable[[Any], str | None]
 
 
 class Hidden(NamedTuple):
-    """A temporary object that hides another: of what kind both are, and where.
+    """A temporary object that hides another: its path and the kinds of both.
 
     >>> print(Hidden("c.d.orders", "temporary view", "table"))
     temporary view c.d.orders hides a table
@@ -38,7 +37,7 @@ class Hidden(NamedTuple):
 
 
 class Shadowing:
-    """What the temporary objects of a session hide; where that is `denied`, they are refused."""
+    """Lists what temporary objects hide, and refuses them while `denied` returns True."""
 
     def __init__(
         self,
@@ -50,7 +49,7 @@ class Shadowing:
         self._registry = registry
         self._temporary = temporary
         self._denied = denied
-        #: a store of temporary objects -> what lies beneath one of its paths
+        #: store of temporary objects -> the objects that they may hide
         self._beneath: tuple[tuple[TemporaryStore[Any, Any], Beneath], ...] = (
             (temporary.tables, self._table),
             (temporary.models, self._model),
@@ -67,14 +66,14 @@ class Shadowing:
                 raise SchemaError(
                     f"a {noun} {shown(path)} would hide a {what}",
                     code="shadowing-denied",
-                    hint="choose another name, or allow it: "
+                    hint="choose another name, or allow shadowing: "
                     "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
                 )
 
         return admit
 
     def require_seen(self, path: ObjectIdentifier) -> None:
-        """Refuse a permanent table or view that a temporary one would hide, where that is denied.
+        """Refuse a permanent table or view that a temporary one would hide, if denied.
 
         Raises:
             SchemaError: with code `shadowing-denied`.
@@ -87,13 +86,13 @@ class Shadowing:
             )
 
     def hidden(self) -> Iterator[Hidden]:
-        """All temporary objects that hide something at the moment."""
+        """Yield all temporary objects that hide another object."""
         for store, beneath in self._beneath:
             for path, kept in store.items():
                 if what := beneath(path):
                     yield Hidden(shown(path), called(kept, store.noun), what)
 
-    # --- what lies beneath ---------------------------------------------------------------------
+    # --- hidden objects ------------------------------------------------------------------------
 
     def _table(self, path: ObjectIdentifier) -> str | None:
         catalog = self._registry.find(path.catalog_name)
@@ -116,17 +115,17 @@ class Shadowing:
 
 
 def built_in(name: object) -> str | None:
-    """The built-in function that one of the session hides."""
+    """Return the kind of the built-in function that a temporary one hides, or None."""
     return "built-in function" if str(name).upper() in BUILT_IN else None
 
 
 def shown(path: object) -> str:
-    """A path as messages have it."""
+    """Return a path as messages show it."""
     return path.as_summary_string() if isinstance(path, ObjectIdentifier) else str(path)
 
 
 def called(kept: object, noun: str) -> str:
-    """What kind of temporary object this is."""
+    """Return the kind of a temporary object."""
     if isinstance(kept, CatalogBaseTable):
         return f"temporary {kept.get_table_kind().value.lower()}"
     return noun
