@@ -1,16 +1,19 @@
-"""Days as dates: of today's calendar however far back, and of Java's, Julian until 1582."""
+"""Dates as days since 1970, in the proleptic Gregorian calendar and in Java's hybrid calendar.
+
+Java's GregorianCalendar is Julian before 1582-10-15.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-#: The day 1582-10-15, the first of the Gregorian calendar, counted from 1970.
+#: 1582-10-15, the first Gregorian day, in days since 1970.
 CUTOVER = -141427
 
 
 class Date(NamedTuple):
-    """A day of a year; the year before 1 is 0."""
+    """A date; the year before 1 is 0."""
 
     year: int
     month: int
@@ -18,7 +21,7 @@ class Date(NamedTuple):
 
 
 def days_of(year: int, month: int, day: int) -> int:
-    """Days since 1970 of a day of the Gregorian calendar; any month and day will do.
+    """Return the days since 1970 of a Gregorian date; month and day may be out of range.
 
     >>> days_of(1970, 1, 1), days_of(1969, 13, 32)
     (0, 31)
@@ -30,7 +33,7 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 def date_of(days: int) -> Date:
-    """The day of the Gregorian calendar.
+    """Return the Gregorian date.
 
     >>> date_of(-719528)
     Date(year=0, month=1, day=1)
@@ -42,27 +45,27 @@ def date_of(days: int) -> Date:
 
 
 def _from_march(year: int, day: int) -> Date:
-    """A day counted from the 1st of March of a year."""
+    """Return the date of a day counted from March 1 of a year."""
     month = (5 * day + 2) // 153
     return Date(year + (month >= 10), (month + 2) % 12 + 1, day - (153 * month + 2) // 5 + 1)
 
 
 def julian_days_of(year: int, month: int, day: int) -> int:
-    """Days since 1970 of a day of the Julian calendar."""
+    """Return the days since 1970 of a Julian date."""
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
     y = year - (month <= 2)
     return 365 * y + y // 4 + (153 * ((month + 9) % 12) + 2) // 5 + day - 1 - 719470
 
 
 def julian_date_of(days: int) -> Date:
-    """The day of the Julian calendar."""
+    """Return the Julian date."""
     cycles, day = divmod(days + 719470, 1461)
     year = min(day // 365, 3)
     return _from_march(year + 4 * cycles, day - 365 * year)
 
 
 def java_days_of(year: int, month: int, day: int) -> int:
-    """Days since 1970 of a day of Java's calendar; the ten days that never were count on.
+    """Return the days since 1970 of a date of Java's calendar; the ten skipped days overflow.
 
     >>> java_days_of(1582, 10, 14) == days_of(1582, 10, 24), java_days_of(1, 1, 1)
     (True, -719164)
@@ -75,7 +78,7 @@ def java_days_of(year: int, month: int, day: int) -> int:
 
 
 def java_date_of(days: int) -> Date:
-    """The day of Java's calendar.
+    """Return the date of Java's calendar.
 
     >>> java_date_of(-719162)
     Date(year=1, month=1, day=3)

@@ -1,4 +1,4 @@
-"""Dates by patterns of java.time: what DATE_FORMAT writes and TO_TIMESTAMP reads."""
+"""Formatting and parsing by patterns of java.time, for DATE_FORMAT and TO_TIMESTAMP."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from schema_core.spark.compiler.udfs.calendars import (
 )
 from schema_core.spark.compiler.udfs.errors import ComputedError
 
-#: Letters of zones, which timestamps do not have.
+#: Letters of time zones, which a timestamp does not have.
 ZONES = frozenset("xXZzVO")
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- formatting ----------------------------------------------------------------------------------
 
 _QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
 
 
 def _text(names: tuple[str, ...], index: int, count: int) -> str:
-    """A name: three letters, in full, or one letter."""
+    """Return a name as three letters, in full (4), or as one letter (5)."""
     return names[index][: {3: 3, 4: None, 5: 1}.get(count, 3)]
 
 
@@ -62,8 +62,8 @@ def _part_of_day(minutes: int, count: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """A day and the nanoseconds since its midnight."""
+class LocalDateTime:
+    """Days since 1970 and nanoseconds since midnight."""
 
     days: int
     nanos: int
@@ -78,11 +78,11 @@ class Moment:
         return weekday_of(self.days)
 
 
-def _written(part: Part, moment: Moment) -> str:
+def _format_part(part: Part, value: LocalDateTime) -> str:
     if part.letter in ZONES:
-        raise ComputedError(f"the pattern letter {part.letter} asks for a zone")
-    (year, month, day), count = moment.date, part.count
-    minutes = moment.nanos // 60_000_000_000
+        raise ComputedError(f"the pattern letter {part.letter} requires a time zone")
+    (year, month, day), count = value.date, part.count
+    minutes = value.nanos // 60_000_000_000
     hour = minutes // 60
     match part.letter:
         case "'":
@@ -90,12 +90,12 @@ def _written(part: Part, moment: Moment) -> str:
         case "[" | "]":
             return ""
         case "u" | "y" | "Y":
-            shown = week_of(moment.days, year, days_of)[0] if part.letter == "Y" else year
-            return _year(shown if part.letter != "y" or shown > 0 else 1 - shown, count)
+            year_ = week_of(value.days, year, days_of)[0] if part.letter == "Y" else year
+            return _year(year_ if part.letter != "y" or year_ > 0 else 1 - year_, count)
         case "M" | "L" if count > 2:
             return _text(MONTHS, month - 1, count)
         case "E" | "e" | "c" if count > 2 or part.letter == "E":
-            return _text(DAYS, moment.weekday, count)
+            return _text(DAYS, value.weekday, count)
         case "Q" | "q" if count > 2:
             quarter = (month - 1) // 3
             return {3: f"Q{quarter + 1}", 4: _QUARTERS[quarter], 5: str(quarter + 1)}[count]
@@ -107,13 +107,13 @@ def _written(part: Part, moment: Moment) -> str:
         case "B":
             return _part_of_day(minutes, count)
         case "S":
-            return f"{moment.nanos % 1_000_000_000:09}"[:count]
+            return f"{value.nanos % 1_000_000_000:09}"[:count]
     numbers = {
-        **numeric_fields(moment.date, moment.days, moment.nanos // 1_000_000_000, days_of),
-        "e": moment.weekday + 1, "c": moment.weekday + 1,
+        **numeric_fields(value.date, value.days, value.nanos // 1_000_000_000, days_of),
+        "e": value.weekday + 1, "c": value.weekday + 1,
         "Q": (month + 2) // 3, "q": (month + 2) // 3, "F": (day - 1) % 7 + 1,
-        "A": moment.nanos // 1_000_000, "n": moment.nanos % 1_000_000_000, "N": moment.nanos,
-        "g": moment.days + 40_587,
+        "A": value.nanos // 1_000_000, "n": value.nanos % 1_000_000_000, "N": value.nanos,
+        "g": value.days + 40_587,
     }  # fmt: skip
     if part.letter not in numbers:
         raise ComputedError(f"the pattern letter {part.letter} is not supported")
@@ -121,7 +121,7 @@ def _written(part: Part, moment: Moment) -> str:
 
 
 def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> str | None:
-    """DATE_FORMAT of what a clock shows: seconds since 1970 and nanoseconds of the last one.
+    """Return DATE_FORMAT of a timestamp, in seconds since 1970 and nanoseconds of the second.
 
     >>> date_format(1_583_000_000, 5, "yyyy-MM-dd HH:mm SSSSSSSSS")
     '2020-02-29 18:13 000000005'
@@ -129,48 +129,48 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
     if seconds is None or nanos is None or pattern is None:
         return None
     days, rest = divmod(seconds, 86_400)
-    moment = Moment(days, rest * 1_000_000_000 + nanos)
+    value = LocalDateTime(days, rest * 1_000_000_000 + nanos)
     try:
         parts = parse_time_pattern(pattern)
     except PatternError as error:
         raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
-    return "".join(_written(part, moment) for part in parts)
+    return "".join(_format_part(part, value) for part in parts)
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- parsing -------------------------------------------------------------------------------------
 
 
-class UnreadError(Exception):
-    """The text is not what the pattern asks for."""
+class MismatchError(Exception):
+    """The text does not match the pattern."""
 
 
 @dataclass(slots=True)
-class Reading:
-    """A text, how far it has been read, and what was found."""
+class TimeParser:
+    """A text, the position up to which it is parsed, and the fields found."""
 
     text: str
-    place: int = 0
+    position: int = 0
     found: dict[str, int] = field(default_factory=dict)
 
     def take(self, shape: str) -> str:
-        """What stands here of a shape.
+        """Consume a match of a regular expression.
 
         Raises:
-            UnreadError: where something else does.
+            MismatchError: if the text does not match.
         """
-        match = re.compile(shape, re.ASCII).match(self.text, self.place)
+        match = re.compile(shape, re.ASCII).match(self.text, self.position)
         if match is None:
-            raise UnreadError
-        self.place = match.end()
+            raise MismatchError
+        self.position = match.end()
         return match[0]
 
-    def keep(self, letter: str, value: int) -> None:
+    def set(self, letter: str, value: int) -> None:
         if self.found.setdefault(letter, value) != value:
-            raise UnreadError
+            raise MismatchError
 
 
 def _shape(part: Part, rest: tuple[Part, ...]) -> str:
-    """The digits of a number; where fixed ones follow at once they are left to these."""
+    """Return the regular expression of a number; adjacent fixed-width numbers keep their digits."""
     count = part.count
     if part.letter in "uyY" and count == 2:
         return r"\d{2}"
@@ -193,58 +193,58 @@ def _shape(part: Part, rest: tuple[Part, ...]) -> str:
     return rf"\d{{{count},{max(count, 3 if part.letter == 'D' else 2)}}}"
 
 
-def _read(reading: Reading, part: Part, rest: tuple[Part, ...]) -> None:
+def _parse_part(parser: TimeParser, part: Part, rest: tuple[Part, ...]) -> None:
     letter, count = part.letter, part.count
     if letter == "'":
-        reading.take(re.escape(part.text))
+        parser.take(re.escape(part.text))
     elif (letter in "MLEQqec" and count > 2) or letter in "EGa":
-        reading.keep(*_name(reading, letter, count))
+        parser.set(*_name(parser, letter, count))
     elif letter in ZONES:
-        reading.take(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?")
+        parser.take(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?")
     elif letter in "uyMLdHkKhmsSDAnN":
-        value = reading.take(_shape(part, rest))
+        value = parser.take(_shape(part, rest))
         number = int(value)
         if letter in "uy" and count == 2:
             number += 2000
         if letter == "S":
             number = int(value.ljust(9, "0"))
-        reading.keep({"L": "M", "y": "u"}.get(letter, letter), number)
+        parser.set({"L": "M", "y": "u"}.get(letter, letter), number)
     else:
-        raise ComputedError(f"the pattern letter {letter} is not read here")
+        raise ComputedError(f"the pattern letter {letter} is not supported in parsing")
 
 
-def _name(reading: Reading, letter: str, count: int) -> tuple[str, int]:
-    """A name as it would be written."""
+def _name(parser: TimeParser, letter: str, count: int) -> tuple[str, int]:
+    """Parse a name as it is formatted."""
     if letter == "a":
-        return "a", int(reading.take("AM|PM") == "PM")
+        return "a", int(parser.take("AM|PM") == "PM")
     if letter == "G":
         names = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
-        return "G", names.index(reading.take("|".join(names)))
+        return "G", names.index(parser.take("|".join(names)))
     if letter not in "MLE" or count == 5:
-        raise ComputedError(f"the pattern letter {letter} is not read here")
+        raise ComputedError(f"the pattern letter {letter} is not supported in parsing")
     texts = tuple(
         _text(MONTHS if letter in "ML" else DAYS, i, count)
         for i in range(12 if letter in "ML" else 7)
     )
-    index = texts.index(reading.take("|".join(texts)))
+    index = texts.index(parser.take("|".join(texts)))
     return ("M", index + 1) if letter in "ML" else ("E", index)
 
 
-#: Letter -> its least and greatest value.
+#: Letter -> the minimum and maximum of its field.
 RANGES: Mapping[str, tuple[int, int]] = {
     "M": (1, 12), "d": (1, 31), "D": (1, 366), "H": (0, 24), "k": (1, 24), "K": (0, 11),
     "h": (1, 12), "m": (0, 59), "s": (0, 59),
 }  # fmt: skip
 
 
-def _moment_of(found: dict[str, int]) -> Moment:
-    """The moment of the fields; what is not said is that of 1970-01-01 00:00.
+def _from_fields(found: dict[str, int]) -> LocalDateTime:
+    """Return the datetime of the fields; missing fields are those of 1970-01-01 00:00.
 
-    A day that its month does not have is its last; a day of the week must be that of the date.
+    A day past the end of its month is the last day; a day of the week must match the date.
     """
     for letter, (least, greatest) in RANGES.items():
         if letter in found and not least <= found[letter] <= greatest:
-            raise UnreadError
+            raise MismatchError
     year = found.get("u", 1970)
     month, day = found.get("M", 1), found.get("d", 1)
     last = days_of(year, month + 1, 1) - days_of(year, month, 1)
@@ -252,64 +252,65 @@ def _moment_of(found: dict[str, int]) -> Moment:
     if "D" in found and "u" in found and "M" not in found:
         days = days_of(year, 1, found["D"])
         if date_of(days).year != year:
-            raise UnreadError
+            raise MismatchError
     if "E" in found and {"u", "M", "d"} <= set(found) and weekday_of(days) != found["E"]:
-        raise UnreadError
+        raise MismatchError
     hour = found.get("H", found.get("k", 0) % 24)
     if "a" in found and ("h" in found or "K" in found):
         hour = found.get("h", found.get("K", 0)) % 12 + 12 * found["a"]
     minutes = hour * 60 + found.get("m", 0)
     nanos = (minutes * 60 + found.get("s", 0)) * 1_000_000_000 + found.get("S", 0)
     if found.get("H") == 24 and nanos > 86_400_000_000_000:
-        raise UnreadError
-    return Moment(days + nanos // 86_400_000_000_000, nanos % 86_400_000_000_000)
+        raise MismatchError
+    return LocalDateTime(days + nanos // 86_400_000_000_000, nanos % 86_400_000_000_000)
 
 
-def _parsed(text: str, pattern: str) -> Moment:
-    reading, parts = Reading(text), parse_time_pattern(pattern)
+def _parse(text: str, pattern: str) -> LocalDateTime:
+    parser, parts = TimeParser(text), parse_time_pattern(pattern)
     if any(part.letter in "[]" for part in parts):
-        raise ComputedError("optional parts of a pattern are not read here")
+        raise ComputedError("optional parts of a pattern are not supported in parsing")
     for place, part in enumerate(parts):
-        _read(reading, part, parts[place + 1 :])
-    if reading.place < len(text):
-        raise UnreadError
-    return _moment_of(reading.found)
+        _parse_part(parser, part, parts[place + 1 :])
+    if parser.position < len(text):
+        raise MismatchError
+    return _from_fields(parser.found)
 
 
-_PLAIN = re.compile(
+_STANDARD = re.compile(
     r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d+):(\d+):(\d+)(?:\.(\d{1,9}))?)?\s*", re.ASCII
 )
 
 
-def _plain(text: str) -> Moment | None:
-    """A text of the standard form, read leniently and by Java's calendar."""
-    found = _PLAIN.fullmatch(text)
+def _parse_standard(text: str) -> LocalDateTime | None:
+    """Parse a text of the standard form, leniently and in Java's calendar."""
+    found = _STANDARD.fullmatch(text)
     if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
         return None
     hour, minute, second = (int(found[group] or 0) for group in (4, 5, 6))
     days = java_days_of(*(int(found[group]) for group in (1, 2, 3)))
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
     nanos = seconds * 1_000_000_000 + int((found[7] or "0").ljust(9, "0"))
-    return Moment(days_of(*java_date_of(days + carried)), nanos)
+    return LocalDateTime(days_of(*java_date_of(days + carried)), nanos)
 
 
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
-    """TO_TIMESTAMP: microseconds since 1970, of whole milliseconds; None for no such text.
+    """Return TO_TIMESTAMP in microseconds since 1970, truncated to milliseconds, or None.
 
-    A text that the pattern does not fit is tried in the standard form. NULL for a bad pattern, too.
+    A text that does not match the pattern is parsed in the standard form. The result of an invalid
+    pattern is None.
 
     >>> to_timestamp("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29) * 86_400_000_000
     True
     """
     if text is None or pattern is None:
         return None
-    moment: Moment | None
+    value: LocalDateTime | None
     try:
-        moment = _parsed(text, pattern)
+        value = _parse(text, pattern)
     except PatternError:
         return None
-    except UnreadError:
-        moment = _plain(text)
-    if moment is None:
+    except MismatchError:
+        value = _parse_standard(text)
+    if value is None:
         return None
-    return moment.days * 86_400_000_000 + moment.nanos // 1_000_000 * 1000
+    return value.days * 86_400_000_000 + value.nanos // 1_000_000 * 1000

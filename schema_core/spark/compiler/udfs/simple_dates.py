@@ -1,6 +1,6 @@
-"""Dates by patterns of java.text.SimpleDateFormat, lenient and with Java's calendar.
+"""Formatting and lenient parsing by patterns of SimpleDateFormat, in Java's hybrid calendar.
 
-FROM_UNIXTIME, UNIX_TIMESTAMP, TO_DATE with a pattern and CONVERT_TZ write and read so.
+Used by FROM_UNIXTIME, UNIX_TIMESTAMP, TO_DATE with a pattern, and CONVERT_TZ.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from schema_core.spark.compiler.udfs.calendars import (
 from schema_core.spark.compiler.udfs.errors import ComputedError
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
-#: What stands for a text that cannot be read: Java's least number of milliseconds.
-UNREADABLE = -(2**63)
+#: The result for a text that cannot be parsed: Long.MIN_VALUE milliseconds.
+UNPARSEABLE = -(2**63)
 
 
 def _parts_of(pattern: str) -> tuple[Part, ...]:
@@ -44,12 +44,12 @@ def _parts_of(pattern: str) -> tuple[Part, ...]:
         raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
 
 
-# --- writing -------------------------------------------------------------------------------------
+# --- formatting ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
-    """What a clock of a zone shows at an instant, by Java's calendar."""
+class ZonedTime:
+    """The local date and time of an instant in a time zone, in Java's calendar."""
 
     days: int
     millis: int
@@ -57,11 +57,11 @@ class Clock:
     zone: str = "UTC"
 
 
-def clock_of(millis: int, zone: str) -> Clock:
-    """The clock of a zone so many milliseconds after 1970."""
+def zoned_time(millis: int, zone: str) -> ZonedTime:
+    """Return the local time in a zone, of milliseconds since 1970."""
     offset = util_offset(zone, millis // 1000)
     days, rest = divmod(millis + offset * 1000, 86_400_000)
-    return Clock(days, rest, offset, util_name(zone, millis // 1000))
+    return ZonedTime(days, rest, offset, util_name(zone, millis // 1000))
 
 
 def _number(value: int, count: int) -> str:
@@ -74,7 +74,7 @@ def _year(year: int, count: int) -> str:
 
 
 def _offset_text(offset: int, count: int) -> str:
-    """ISO 8601: Z, +01, +0100 or +01:00."""
+    """Format an offset by ISO 8601: Z, +01, +0100 or +01:00."""
     if offset == 0:
         return "Z"
     sign, size = "-" if offset < 0 else "+", abs(offset) // 60
@@ -82,8 +82,8 @@ def _offset_text(offset: int, count: int) -> str:
     return sign + hours + {1: "", 2: minutes, 3: f":{minutes}"}[count]
 
 
-def _written(part: Part, clock: Clock) -> str:
-    year, month, day = java_date_of(clock.days)
+def _format_part(part: Part, local: ZonedTime) -> str:
+    year, month, day = java_date_of(local.days)
     count = part.count
     match part.letter:
         case "'":
@@ -91,69 +91,69 @@ def _written(part: Part, clock: Clock) -> str:
         case "y":
             return _year(year, count)
         case "Y":
-            return _year(week_of(clock.days, year, java_days_of)[0], count)
+            return _year(week_of(local.days, year, java_days_of)[0], count)
         case "M" | "L" if count > 2:
             return MONTHS[month - 1] if count > 3 else MONTHS[month - 1][:3]
         case "E":
-            name = DAYS[weekday_of(clock.days)]
+            name = DAYS[weekday_of(local.days)]
             return name if count > 3 else name[:3]
         case "G":
             return "AD" if year > 0 else "BC"
         case "a":
-            return "AM" if clock.millis < 43_200_000 else "PM"
+            return "AM" if local.millis < 43_200_000 else "PM"
         case "X" if count <= 3:
-            return _offset_text(clock.offset, count)
+            return _offset_text(local.offset, count)
         case "z" if count < 4:
-            return clock.zone
+            return local.zone
         case "Z":
-            return _offset_text(clock.offset, 2) if clock.offset else "+0000"
+            return _offset_text(local.offset, 2) if local.offset else "+0000"
     numbers = {
-        **numeric_fields(java_date_of(clock.days), clock.days, clock.millis // 1000, java_days_of),
-        "S": clock.millis % 1000, "F": (day - 1) // 7 + 1, "u": (clock.days + 3) % 7 + 1,
+        **numeric_fields(java_date_of(local.days), local.days, local.millis // 1000, java_days_of),
+        "S": local.millis % 1000, "F": (day - 1) // 7 + 1, "u": (local.days + 3) % 7 + 1,
     }  # fmt: skip
     if part.letter not in numbers:
-        raise ComputedError(f"the pattern letter {part.letter} is not written here")
+        raise ComputedError(f"the pattern letter {part.letter} is not supported in formatting")
     return _number(numbers[part.letter], count)
 
 
 def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | None:
-    """FROM_UNIXTIME: seconds since 1970 by a pattern.
+    """Return FROM_UNIXTIME: seconds since 1970, formatted by a pattern.
 
     Raises:
-        ComputedError: for a pattern that Java refuses.
+        ComputedError: for a pattern that Java rejects.
 
     >>> simple_format(44, "yyyy-MM-dd HH:mm:ss", "UTC")
     '1970-01-01 00:00:44'
     """
     if seconds is None or pattern is None:
         return None
-    clock = clock_of(_long(seconds * 1000), zone)
-    return "".join(_written(part, clock) for part in _parts_of(pattern))
+    local = zoned_time(_long(seconds * 1000), zone)
+    return "".join(_format_part(part, local) for part in _parts_of(pattern))
 
 
 def _long(value: int) -> int:
-    """A whole number wrapped around into 64 bits."""
+    """Wrap an integer to 64 bits."""
     return (value + 2**63) % 2**64 - 2**63
 
 
-# --- reading -------------------------------------------------------------------------------------
+# --- parsing -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Reading:
-    """A text, how far it has been read, and what was found; the last one of equals counts."""
+class SimpleDateParser:
+    """A text, the position up to which it is parsed, and the fields; the last of equals counts."""
 
     text: str
-    place: int = 0
+    position: int = 0
     found: dict[str, int] = field(default_factory=dict)
 
-    def keep(self, letter: str, value: int) -> None:
+    def set(self, letter: str, value: int) -> None:
         self.found.pop(letter, None)
         self.found[letter] = value
 
 
 def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None:
-    """A text by a pattern: milliseconds since 1970, or `UNREADABLE`.
+    """Parse a text by a pattern: milliseconds since 1970, or `UNPARSEABLE`.
 
     >>> simple_parse("2020-02-30", "yyyy-MM-dd", "UTC") == days_of(2020, 3, 1) * 86_400_000
     True
@@ -161,46 +161,46 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
     if text is None or pattern is None:
         return None
     parts = _parts_of(pattern)
-    if unread := next((part.letter for part in parts if part.letter in "uFW"), None):
-        raise ComputedError(f"the pattern letter {unread} is not read here")
-    reading = Reading(text)
+    if unsupported := next((part.letter for part in parts if part.letter in "uFW"), None):
+        raise ComputedError(f"the pattern letter {unsupported} is not supported in parsing")
+    parser = SimpleDateParser(text)
     for place, part in enumerate(parts):
         rest = parts[place + 1 :]
         abutting = bool(rest) and _is_number(rest[0])
-        if not _read(reading, part, abutting=abutting):
-            return UNREADABLE
-    return _millis_of(reading.found, zone) if reading.place else UNREADABLE
+        if not _parse_part(parser, part, abutting=abutting):
+            return UNPARSEABLE
+    return _millis_of(parser.found, zone) if parser.position else UNPARSEABLE
 
 
 def _is_number(part: Part) -> bool:
     return part.letter in "yYdDFuHkKhmsSwW" or (part.letter in "ML" and part.count <= 2)
 
 
-def _read(reading: Reading, part: Part, *, abutting: bool) -> bool:
-    """Read what a part stands for; False where something else is there."""
+def _parse_part(parser: SimpleDateParser, part: Part, *, abutting: bool) -> bool:
+    """Parse a part of the pattern; return False if the text does not match."""
     if part.letter == "'":
-        there = reading.text.startswith(part.text, reading.place)
-        reading.place += len(part.text)
-        return there
-    start = reading.place
-    while reading.text[reading.place : reading.place + 1] in (" ", "\t"):
-        reading.place += 1
-    if reading.place >= len(reading.text):
+        matches = parser.text.startswith(part.text, parser.position)
+        parser.position += len(part.text)
+        return matches
+    start = parser.position
+    while parser.text[parser.position : parser.position + 1] in (" ", "\t"):
+        parser.position += 1
+    if parser.position >= len(parser.text):
         return False
     if _is_number(part):
-        return _read_number(reading, part, start, abutting=abutting)
-    return READERS[part.letter](reading)
+        return _parse_number(parser, part, start, abutting=abutting)
+    return PARSERS[part.letter](parser)
 
 
 _DIGITS = re.compile(r"-?\d+")
 
 
-def _read_number(reading: Reading, part: Part, start: int, *, abutting: bool) -> bool:
-    """A number; where another one follows at once, of no more digits than letters."""
-    end = start + part.count if abutting else len(reading.text)
-    if end > len(reading.text):
+def _parse_number(parser: SimpleDateParser, part: Part, start: int, *, abutting: bool) -> bool:
+    """Parse a number; if another one is adjacent, of at most as many digits as letters."""
+    end = start + part.count if abutting else len(parser.text)
+    if end > len(parser.text):
         return False
-    found = _DIGITS.match(reading.text, reading.place, end)
+    found = _DIGITS.match(parser.text, parser.position, end)
     if found is None:
         return False
     value = int(found[0])
@@ -210,62 +210,64 @@ def _read_number(reading: Reading, part: Part, start: int, *, abutting: bool) ->
     letter = {"L": "M", "k": "H", "h": "K"}.get(part.letter, part.letter)
     if (part.letter, value) in (("k", 24), ("h", 12)):
         value = 0
-    reading.place = found.end()
-    reading.keep(letter, value)
+    parser.position = found.end()
+    parser.set(letter, value)
     return True
 
 
 def _century() -> int:
-    """Two digits of a year are within 80 years before and 20 after today."""
+    """Return the pivot of two-digit years: from 80 years before to 20 years after today."""
     import datetime as dt
 
     return (dt.datetime.now(dt.UTC).year + 20) % 100
 
 
-def _read_name(letter: str, names: tuple[str, ...], first: int) -> Callable[[Reading], bool]:
-    """A name in full or by three letters, in any case."""
+def _parse_name(
+    letter: str, names: tuple[str, ...], first: int
+) -> Callable[[SimpleDateParser], bool]:
+    """Return the parser of a name, in full or as three letters, in any case."""
 
-    def read(reading: Reading) -> bool:
-        rest = reading.text[reading.place :].lower()
+    def parse(parser: SimpleDateParser) -> bool:
+        rest = parser.text[parser.position :].lower()
         for size in (None, 3):
             for index, name in enumerate(names):
                 if rest.startswith(name[:size].lower()):
-                    reading.place += len(name[:size])
-                    reading.keep(letter, index + first)
+                    parser.position += len(name[:size])
+                    parser.set(letter, index + first)
                     return True
         return False
 
-    return read
+    return parse
 
 
 _ZONE = re.compile(r"(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?|GMT|UTC|Z", re.IGNORECASE)
 
 
-def _read_zone(reading: Reading) -> bool:
-    """An offset from UTC; of names only UTC's."""
-    found = _ZONE.match(reading.text, reading.place)
+def _parse_zone(parser: SimpleDateParser) -> bool:
+    """Parse an offset from UTC, or a name of UTC."""
+    found = _ZONE.match(parser.text, parser.position)
     if found is None:
         return False
     size = (int(found[2]) * 60 + int(found[3] or 0)) * 60 if found[1] else 0
-    reading.keep("Z", -size if found[1] == "-" else size)
-    reading.place = found.end()
+    parser.set("Z", -size if found[1] == "-" else size)
+    parser.position = found.end()
     return True
 
 
-READERS: dict[str, Callable[[Reading], bool]] = {
-    "M": _read_name("M", MONTHS, 1),
-    "L": _read_name("M", MONTHS, 1),
-    "E": _read_name("E", DAYS, 1),
-    "G": _read_name("G", ("BC", "AD"), 0),
-    "a": _read_name("a", ("AM", "PM"), 0),
-    "z": _read_zone,
-    "Z": _read_zone,
-    "X": _read_zone,
+PARSERS: dict[str, Callable[[SimpleDateParser], bool]] = {
+    "M": _parse_name("M", MONTHS, 1),
+    "L": _parse_name("M", MONTHS, 1),
+    "E": _parse_name("E", DAYS, 1),
+    "G": _parse_name("G", ("BC", "AD"), 0),
+    "a": _parse_name("a", ("AM", "PM"), 0),
+    "z": _parse_zone,
+    "Z": _parse_zone,
+    "X": _parse_zone,
 }
 
 
 def _days_of_fields(found: dict[str, int]) -> int:
-    """The day that fields name: by the kind of field that was read last."""
+    """Return the day of the fields, by the kind of field that was parsed last."""
     year = found.get("y", 1970)
     year = year if found.get("G", 1) else 1 - year
     order = list(found)
@@ -297,31 +299,31 @@ def _millis_of(found: dict[str, int], zone: str) -> int:
 
 
 def simple_text(text: str | None, pattern: str | None) -> str | None:
-    """DATE_FORMAT of a text with date and time; NULL for any other.
+    """Return DATE_FORMAT of a string; None if it is not a datetime.
 
     >>> simple_text("2020-02-30 10:00:00", "dd.MM.yyyy")
     '01.03.2020'
     """
     millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", "UTC")
-    if millis is None or millis == UNREADABLE or pattern is None:
+    if millis is None or millis == UNPARSEABLE or pattern is None:
         return None
     return simple_format(millis // 1000, pattern, "UTC")
 
 
 def unix_timestamp(text: str | None, pattern: str | None, zone: str) -> int | None:
-    """UNIX_TIMESTAMP: seconds, cut towards 1970; of an unreadable text the least number.
+    """Return UNIX_TIMESTAMP: seconds truncated towards 1970, or `UNPARSEABLE`.
 
     >>> unix_timestamp("1970-01-01 00:00:01", "yyyy-MM-dd HH:mm:ss", "UTC")
     1
     """
     millis = simple_parse(text, pattern, zone)
-    if millis is None or millis == UNREADABLE:
+    if millis is None or millis == UNPARSEABLE:
         return millis
     return -(-millis // 1000) if millis < 0 else millis // 1000
 
 
 def to_date(text: str | None, pattern: str | None) -> int | None:
-    """TO_DATE with a pattern: days since 1970; of an unreadable text what the least number gives.
+    """Return TO_DATE with a pattern: days since 1970, for `UNPARSEABLE` with Java's overflow.
 
     >>> to_date("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29)
     True
@@ -330,18 +332,18 @@ def to_date(text: str | None, pattern: str | None) -> int | None:
     if millis is None:
         return None
     year, month, day = date_of(millis // 86_400_000)
-    if millis != UNREADABLE:
+    if millis != UNPARSEABLE:
         return days_of(year, month, day)
     return _wrapped(days_of(year, month, day) - 365 * year + _wrapped(365 * year)) + 1
 
 
 def _wrapped(value: int) -> int:
-    """A whole number wrapped around into 32 bits."""
+    """Wrap an integer to 32 bits."""
     return (value + 2**31) % 2**32 - 2**31
 
 
 def convert_tz(text: str | None, source: str | None, target: str | None) -> str | None:
-    """CONVERT_TZ: what the second clock shows when the first shows the text.
+    """Return CONVERT_TZ: a datetime string converted from one time zone to another.
 
     >>> convert_tz("1970-01-01 00:00:00", "UTC", "America/Los_Angeles")
     '1969-12-31 16:00:00'
@@ -349,6 +351,6 @@ def convert_tz(text: str | None, source: str | None, target: str | None) -> str 
     if source is None or target is None:
         return None
     millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", source)
-    if millis is None or millis == UNREADABLE:
+    if millis is None or millis == UNPARSEABLE:
         return None
     return simple_format(millis // 1000, "yyyy-MM-dd HH:mm:ss", target)
