@@ -1,4 +1,4 @@
-"""What is no path, no table, no name is refused before a catalog does anything."""
+"""Arguments of the wrong type are refused before a catalog does anything."""
 
 from __future__ import annotations
 

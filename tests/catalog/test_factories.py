@@ -51,7 +51,7 @@ def factories(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def create(kind: str, **options: str) -> Catalog:
-    """The catalog of these options, in which ``_`` stands for a hyphen."""
+    """Return the catalog of these options; ``_`` replaces a hyphen."""
     named = {key.replace("_", "-"): value for key, value in options.items()}
     return make_catalog(CatalogDescriptor.of("c", {"type": kind, **named}))
 

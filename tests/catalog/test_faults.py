@@ -1,4 +1,4 @@
-"""Many writers, killed writers, a full disk: the programs in `fuzz/`, for a moment each."""
+"""Many writers, killed writers, a full disk: the programs in `fuzz/`, for a short time each."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def test_a_lost_update_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", full_disk.FILL)
 def test_a_full_disk_is_told_and_loses_nothing(what: str) -> None:
-    told, (left, whole) = full_disk.after_filling(what)
+    report, (left, whole) = full_disk.after_filling(what)
 
-    assert "catalog-store-failed" == told["code"]
-    assert told["made"] == left == whole
+    assert "catalog-store-failed" == report["code"]
+    assert report["made"] == left == whole
     assert left
 
 

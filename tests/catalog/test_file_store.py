@@ -27,12 +27,12 @@ from schema_core.errors import (
     SchemaError,
 )
 
-texts = st.text(max_size=8) | st.sampled_from(
+strings = st.text(max_size=8) | st.sampled_from(
     ["true", "12", "a: b #c", "", " x", "d'b", "'true'", "''", "'", "'a'", "'it''s: '", '"', "\\"]
 )
 
 
-@given(st.dictionaries(texts, texts, min_size=1))
+@given(st.dictionaries(strings, strings, min_size=1))
 def test_what_is_written_is_read(mapping: dict[str, str]) -> None:
     assert mapping == flat_yaml.read(flat_yaml.write(mapping))
 

@@ -161,7 +161,7 @@ def test_view_has_the_types_of_its_query_under_its_own_names() -> None:
 
 
 def unreadable(text: str) -> Sequence[tuple[str, DataType]]:
-    raise NotFoundError(f"no table behind {text}")
+    raise NotFoundError(f"no table at {text}")
 
 
 @pytest.mark.parametrize("columns", [unreadable, lambda _: gives(DataTypes.INT())])

@@ -57,7 +57,7 @@ def test_lists_keep_the_order_in_which_things_came(file: Path) -> None:
 
 
 def waits(one: SqlCatalog, other: SqlCatalog) -> str:
-    """What a writer is told while another one hangs in the midst of a transaction."""
+    """Return the error of a writer while another transaction is open."""
     one.open()
     other.open()
     with one.store.transaction(writing=True) as transaction:

@@ -26,7 +26,7 @@ T = ObjectPath("default", "t")
 SECRET = PLAIN.copy({"properties.sasl.password": CANARY})
 
 
-def told(call: Callable[[], object]) -> str:
+def error_text(call: Callable[[], object]) -> str:
     """All that is shown of the mistake: its text, its data, and the traceback down to its roots."""
     with pytest.raises(SchemaCoreError) as caught:
         call()
@@ -42,7 +42,7 @@ def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     url = "postgresql+psycopg://127.0.0.1:1/nowhere"
     catalog = SqlCatalog("c", url, username="ann", password=CANARY)
-    shown = told(catalog.open)
+    shown = error_text(catalog.open)
 
     assert "the catalog store failed" in shown
     assert CANARY not in f"{shown}{caplog.text}{catalog!r}"
@@ -51,7 +51,7 @@ def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
 def test_a_password_that_is_wrong(postgres: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     catalog = SqlCatalog("c", postgres.url, username="ann", password=CANARY)
-    shown = told(catalog.open)
+    shown = error_text(catalog.open)
 
     assert "password authentication failed" in shown
     assert CANARY not in f"{shown}{caplog.text}"
@@ -72,7 +72,7 @@ def test_a_password_in_the_url_is_refused(url: str) -> None:
     registry = CatalogRegistry("c", InMemoryCatalog("c"))
     descriptor = CatalogDescriptor.of("shop", {"type": "sql", "url": url})
 
-    assert CANARY not in told(lambda: registry.create(descriptor, False))
+    assert CANARY not in error_text(lambda: registry.create(descriptor, False))
 
 
 def test_a_statement_that_fails_shows_no_values(
@@ -89,9 +89,9 @@ def test_a_statement_that_fails_shows_no_values(
         connection.execute("DROP TABLE schema_core_entry")
     shown = "".join(
         (
-            told(lambda: catalog.create_table(ObjectPath("default", "u"), SECRET, False)),
-            told(lambda: catalog.alter_table(T, SECRET, False)),
-            told(lambda: catalog.get_table(T)),
+            error_text(lambda: catalog.create_table(ObjectPath("default", "u"), SECRET, False)),
+            error_text(lambda: catalog.alter_table(T, SECRET, False)),
+            error_text(lambda: catalog.get_table(T)),
         )
     )
 
@@ -142,7 +142,7 @@ def test_an_entry_that_is_damaged_shows_nothing_of_it(tmp_path: Path, cut: int) 
             "UPDATE schema_core_entry SET content = substr(content, ?) WHERE kind = 'table'", (cut,)
         )
 
-    assert CANARY not in told(lambda: catalog.get_table(T))
+    assert CANARY not in error_text(lambda: catalog.get_table(T))
 
 
 def test_descriptors_in_files(tmp_path: Path) -> None:
@@ -150,11 +150,11 @@ def test_descriptors_in_files(tmp_path: Path) -> None:
     options = {"type": "sql", "url": "sqlite://", "password": CANARY}
     descriptor = CatalogDescriptor.of("c", options)
     store.store_catalog("c", descriptor)
-    shown = told(lambda: store.store_catalog("c", descriptor))
+    shown = error_text(lambda: store.store_catalog("c", descriptor))
     file = tmp_path / "c.yaml"
     file.write_text(file.read_text() + "- broken")
 
-    assert CANARY not in f"{shown}{told(lambda: store.get_catalog('c'))}{descriptor!r}"
+    assert CANARY not in f"{shown}{error_text(lambda: store.get_catalog('c'))}{descriptor!r}"
 
 
 def test_what_an_environment_shows(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_what_an_environment_shows(tmp_path: Path) -> None:
             "SHOW CREATE TABLE shop.`default`.t",
         )
     ]
-    shown += [told(lambda: env.execute_sql("USE CATALOG shut"))]
+    shown += [error_text(lambda: env.execute_sql("USE CATALOG shut"))]
 
     assert "******" in str(shown)
     assert CANARY not in str(shown)

@@ -181,7 +181,7 @@ class LosesPartitions(InMemoryCatalog):
 
 
 class SplitsPartitions(InMemoryCatalog):
-    """Values are told apart by a text that others may give as well."""
+    """Partitions are identified by an ambiguous string."""
 
     def create_partition(self, path: ObjectPath, spec: CatalogPartitionSpec, *more: Any) -> None:
         super().create_partition(path, _split(spec), *more)

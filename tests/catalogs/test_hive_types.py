@@ -1,4 +1,4 @@
-"""Types of Hive: what is read, and what no type of Flink stands for."""
+"""Types of Hive: those that Flink has, and those that it lacks."""
 
 from __future__ import annotations
 

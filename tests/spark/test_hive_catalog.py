@@ -79,11 +79,11 @@ def test_a_table_of_any_flink_is_read(catalog: HiveCatalog, file: Path) -> None:
     """As its HiveCatalog wrote them: the map under ``flink.``, marked where it has no connector."""
     tables = (row["a"] for row in recorded(file) if row["a"]["kind"] == "table")
     answer = next(one for one in tables if any("DECIMAL" in type_ for _, type_ in one["columns"]))
-    told = {f"flink.{key}": value for key, value in answer["properties"].items()}
-    if not {"flink.connector", "flink.connector.type"} & told.keys():
-        told["is_generic"] = "true"
+    properties = {f"flink.{key}": value for key, value in answer["properties"].items()}
+    if not {"flink.connector", "flink.connector.type"} & properties.keys():
+        properties["is_generic"] = "true"
     name = f"flink_{version_of(file).replace('.', '_')}"
-    assert catalog.hive.metastore.create_table(HiveTable(DATABASE, name, parameters=told))
+    assert catalog.hive.metastore.create_table(HiveTable(DATABASE, name, parameters=properties))
 
     table = catalog.get_table(at(name))
     assert isinstance(table, CatalogTable)
@@ -163,7 +163,7 @@ SPARK_TYPES = {
 }  # fmt: skip
 ONLY_SPARK = {"TIMESTAMP_NTZ": "TIMESTAMP(6)"}
 
-#: How Spark is told to keep the files -> the options by which the catalog shows it.
+#: Storage clause of Spark -> options of the catalog.
 KEPT_AS: dict[str, dict[str, str]] = {
     "USING parquet": {},
     "USING orc": {},
@@ -343,7 +343,7 @@ def test_a_generic_table_does_not_become_one_of_hives_own(catalog: HiveCatalog) 
 
 
 def test_no_update_of_many_writers_is_lost(catalog: HiveCatalog, session: SparkSession) -> None:
-    """Each adds one to what it has read; who was too slow is told so and tries again."""
+    """Each adds one to what it has read; a conflict is reported and retried."""
     catalog.create_table(at("counter"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
 
     def count_up(_: int) -> int:
@@ -391,9 +391,11 @@ def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -
     read = catalog.get_table(at("shared"))
     stored = catalog.hive.metastore.table(DATABASE, "shared")
     assert stored is not None
-    told = {key: one for key, one in stored.parameters.items() if key.startswith(("flink", "is"))}
+    properties = {
+        key: one for key, one in stored.parameters.items() if key.startswith(("flink", "is"))
+    }
     by_flink = HiveTable(
-        DATABASE, "shared", parameters={**told, "flink.n": "9"}, storage=stored.storage
+        DATABASE, "shared", parameters={**properties, "flink.n": "9"}, storage=stored.storage
     )
     assert catalog.hive.metastore.alter_table(stored, by_flink)
 
@@ -408,7 +410,7 @@ def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -
 def test_every_sample_is_seen_by_spark_as_a_table_or_view(
     catalog: HiveCatalog, session: SparkSession
 ) -> None:
-    """What Flink keeps for itself is in nobody's way."""
+    """Properties that Flink reserves cause no conflict."""
     names = [f"sample_{number}" for number, one in enumerate(TABLES) if "materialized" not in one]
     for name, table in zip(names, TABLES.values(), strict=False):
         catalog.create_table(at(name), table, ignore_if_exists=False)

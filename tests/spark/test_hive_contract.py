@@ -46,7 +46,7 @@ def _tidy(session: SparkSession) -> Iterator[None]:
 
 
 def keeps(request: pytest.FixtureRequest) -> bool:
-    """Whether a test asks for nothing that Hive does not keep: said before anything is made."""
+    """Return whether Hive supports everything that a test requires, before anything is created."""
     params: dict[str, object] = getattr(getattr(request.node, "callspec", None), "params", {})
     needs, lacks = params.get("needs"), params.get("lacks")
     if isinstance(needs, Capability) or isinstance(lacks, Capability):
