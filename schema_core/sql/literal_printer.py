@@ -174,9 +174,11 @@ def print_type(written: TypeName) -> str:
                 return f"ROW({', '.join(fields)})"
             return f"ROW< {', '.join(fields)} >" if fields else "ROW<>"
         case "STRUCTURED":
-            return f"STRUCTURED< {', '.join([quote_string(written.texts[0]), *_fields(written)])} >"
+            return (
+                f"STRUCTURED< {', '.join([quote_string(written.strings[0]), *_fields(written)])} >"
+            )
         case "RAW":
-            return f"RAW({', '.join(map(quote_string, written.texts))})"
+            return f"RAW({', '.join(map(quote_string, written.strings))})"
         case _:
             return _atomic_type(written)
 

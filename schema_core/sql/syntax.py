@@ -113,7 +113,7 @@ class TypeName:
     (``INTEGER``, ``VARCHAR``, ``STRING``, ``TIMESTAMP_LTZ``, ``TIMESTAMP WITH LOCAL TIME ZONE``,
     ``ARRAY``, ``ROW`` ...), `parameters` are the numbers as written (not clamped), `nullable` is
     None if unspecified. Collections have one or two `arguments`; `postfix` distinguishes ``INT
-    ARRAY`` from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `texts` are the strings of RAW and
+    ARRAY`` from ``ARRAY<INT>`` and ``ROW(..)`` from ``ROW<..>``. `strings` are those of RAW and
     STRUCTURED; `interval` is set for INTERVAL.
     """
 
@@ -121,7 +121,7 @@ class TypeName:
     parameters: tuple[int, ...] = ()
     arguments: tuple[TypeName, ...] = ()
     fields: tuple[TypeField, ...] = ()
-    texts: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     interval: Interval | None = None
     nullable: bool | None = None

@@ -225,7 +225,7 @@ def _structured(cursor: Cursor) -> TypeName:
     else:
         cursor.expect(">")
     cursor.depth -= 1
-    return TypeName("STRUCTURED", fields=fields, texts=(name,), span=cursor.span_from(start))
+    return TypeName("STRUCTURED", fields=fields, strings=(name,), span=cursor.span_from(start))
 
 
 def _raw(cursor: Cursor) -> TypeName:
@@ -236,7 +236,7 @@ def _raw(cursor: Cursor) -> TypeName:
     cursor.expect(",")
     snapshot = string(cursor)
     cursor.expect(")")
-    return TypeName("RAW", texts=(name, snapshot), span=cursor.span_from(start))
+    return TypeName("RAW", strings=(name, snapshot), span=cursor.span_from(start))
 
 
 #: Keyword -> parser of what follows it. Synonyms pass the keyword under which they are printed.
@@ -305,9 +305,9 @@ def _bare_type(written: TypeName, *, as_cast: bool) -> DataType:
             return MapType(data_type(key, as_cast=False), data_type(value, as_cast=False))
         case TypeName(keyword="ROW", fields=fields):
             return RowType([_field(one) for one in fields])
-        case TypeName(keyword="STRUCTURED", texts=(name,), fields=fields):
+        case TypeName(keyword="STRUCTURED", strings=(name,), fields=fields):
             return StructuredType(name, [_field(one) for one in fields])
-        case TypeName(keyword="RAW", texts=(name, snapshot)):
+        case TypeName(keyword="RAW", strings=(name, snapshot)):
             return parse_type(f"RAW({quote_string(name)}, {quote_string(snapshot)})")
         case TypeName(interval=unit) if unit is not None:
             return interval_type(months=unit.unit in literals.MONTHS)

@@ -1,4 +1,4 @@
-"""The tables that the tests of queries read."""
+"""Tables for the tests of queries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOME = ("default_catalog", "default_database")
 
 
 class Known:
-    """The tables above, in the home database."""
+    """These tables in the default database."""
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
         *home, name = path

@@ -15,7 +15,7 @@ from tests.support import cases
 
 
 def functions(path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
-    """One function of a user."""
+    """A user-defined function."""
     if path[-1] != "plus1":
         return None
     home = ("default_catalog", "default_database", "plus1")
@@ -30,7 +30,7 @@ def test_expanded(sql: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("sql", [given for given, out in cases("queries") if out[0] != "!"])
-def test_an_expanded_query_means_the_same(sql: str) -> None:
+def test_expanded_query_has_the_same_columns(sql: str) -> None:
     query = parse_query(sql)
     again = parse_query(print_query(expand_query(query, Known())))
 

@@ -1,4 +1,4 @@
-"""The scope of ORDER BY, by Flink's own answers, and how views keep it."""
+"""The scope of ORDER BY, by recorded answers of Flink, and its expansion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def resolved(sql: str) -> Relation:
 
 
 def answer(sql: str) -> str:
-    """The names of the columns, or ! for what is refused."""
+    """The names of the columns, or ! for a refused query."""
     try:
         return ", ".join(name for name, _ in result_columns(resolved(sql)))
     except SchemaCoreError:
@@ -37,7 +37,7 @@ def answer(sql: str) -> str:
 
 
 @pytest.mark.parametrize(("given", "expected"), cases("order_by"))
-def test_keys_are_found_where_flink_finds_them(given: str, expected: str) -> None:
+def test_sort_keys_resolve_as_in_flink(given: str, expected: str) -> None:
     query, _, keys = given.partition(" | ")
     answers = {key: answer(f"{query} ORDER BY {key}") for key in keys.split(" ; ")}
 
@@ -61,7 +61,7 @@ def test_keys_are_found_where_flink_finds_them(given: str, expected: str) -> Non
         ("SELECT COUNT(*) FROM t GROUP BY g ORDER BY id", "not-grouped"),
     ],
 )
-def test_why_a_key_is_refused(sql: str, code: str) -> None:
+def test_codes_of_refused_sort_keys(sql: str, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         resolved(sql)
 
@@ -116,7 +116,7 @@ def keys_of(sql: str) -> list[object]:
         "SELECT COALESCE(v, 'x') AS w FROM t JOIN u USING (id) ORDER BY id, t.v",
     ],
 )
-def test_a_query_spelled_out_sorts_by_the_same_keys(sql: str) -> None:
+def test_expanded_query_has_the_same_sort_keys(sql: str) -> None:
     spelled_out = print_query(expand_query(parse_query(sql), TABLES, streaming=False))
 
     assert keys_of(sql) == keys_of(spelled_out)

@@ -1,4 +1,4 @@
-"""What a model predicts, as columns: Flink with a model provider that does nothing says so."""
+"""Columns of ML_PREDICT, recorded from Flink with a model provider that does nothing."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ DEPT = ["deptno INT NOT NULL", "dname VARCHAR(14) NOT NULL", "loc VARCHAR(214748
         ("ML_PREDICT(TABLE dept, MODEL short, DESCRIPTOR(loc))", ["q VARCHAR(2147483647)"]),
     ],
 )  # fmt: skip
-def test_the_columns_of_the_model_stand_behind_those_of_the_input(
-    sql: str, added: list[str]
-) -> None:
+def test_columns_of_the_model_follow_those_of_the_input(sql: str, added: list[str]) -> None:
     assert [*DEPT, *added] == predicted(sql)
 
 
@@ -72,7 +70,7 @@ def test_the_columns_of_the_model_stand_behind_those_of_the_input(
          "named-arguments"),
     ],
 )  # fmt: skip
-def test_what_a_model_does_not_take_is_refused(sql: str, code: str) -> None:
+def test_invalid_arguments_of_a_model_are_refused(sql: str, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         predicted(sql)
 

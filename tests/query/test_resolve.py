@@ -23,7 +23,7 @@ def shown(sql: str) -> list[str]:
 
 
 def expected_columns(text: str) -> list[str]:
-    """Columns as the table of cases has them, their types in full."""
+    """Expected columns with their full types."""
     found = []
     for column in text.split("; "):
         name, _, spelled = column.partition(" ")
@@ -50,7 +50,7 @@ def test_columns(sql: str, expected: str) -> None:
     ],
     ids=["joins", "unions"],
 )
-def test_the_longest_chains_are_resolved_and_spelled_out(sql: str) -> None:
+def test_longest_chains_are_resolved_and_expanded(sql: str) -> None:
     query = parse_query(sql)
 
     assert 1 == len(list(result_columns(resolve_query(query, Known()))))
@@ -65,7 +65,7 @@ def test_longer_chains_of_joins_are_refused(join: str) -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_a_mistake_is_shown_where_it_was_written() -> None:
+def test_error_has_the_span_of_its_cause() -> None:
     sql = "SELECT ename,\n  salary FROM emp"
 
     with pytest.raises(SchemaCoreError) as caught, within(sql):
@@ -77,7 +77,7 @@ def test_a_mistake_is_shown_where_it_was_written() -> None:
     assert ("column 'salary'",) == diagnostic.path
 
 
-def test_every_source_has_an_alias_that_its_columns_go_by() -> None:
+def test_columns_refer_to_the_alias_of_their_source() -> None:
     relation = resolved("SELECT loc, n FROM dept, (SELECT 1 AS n)")
 
     assert isinstance(relation, rel.Select)
@@ -111,7 +111,7 @@ def test_grouping_sets_are_positions_among_the_keys() -> None:
     assert ((0, 1, 2, 3), (0, 1), (0,)) == relation.grouping.sets
 
 
-def test_order_tells_columns_of_the_result_from_expressions_below() -> None:
+def test_sort_keys_are_result_columns_or_expressions() -> None:
     relation = resolved("SELECT loc AS l FROM dept ORDER BY l DESC, deptno NULLS LAST LIMIT 2")
 
     assert isinstance(relation, rel.Sort)
@@ -125,13 +125,13 @@ def test_order_tells_columns_of_the_result_from_expressions_below() -> None:
     assert 2 == relation.fetch
 
 
-def test_a_long_chain_of_unions_needs_no_deep_stack() -> None:
+def test_long_chain_of_unions_needs_no_recursion() -> None:
     chain = " UNION ALL ".join(["SELECT 1"] * 2_000)
 
     assert ["EXPR$0 INT NOT NULL"] == shown(chain)
 
 
-def test_proctime_is_a_time_attribute_without_a_stream_too() -> None:
+def test_proctime_is_a_time_attribute_in_batch_mode() -> None:
     query = parse_query("SELECT PROCTIME() AS p")
 
     shown_types = {

@@ -1,4 +1,4 @@
-"""Work that is shared: views, merged columns and columns of a table are resolved once."""
+"""Views, merged columns and columns of a table are resolved once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def environment() -> TableEnvironment:
 
 
 def resolved_queries(environment: TableEnvironment, statement: str) -> int:
-    """How many queries a statement resolves, those of views included."""
+    """The number of queries that a statement resolves, including those of views."""
     with patch("schema_core.environment.session.resolve_query", wraps=resolve_query) as resolve:
         environment.execute_sql(statement)
     return resolve.call_count
@@ -39,7 +39,7 @@ def test_a_statement_resolves_each_view_once(environment: TableEnvironment) -> N
     assert resolved_queries(environment, "CREATE VIEW w AS SELECT a FROM v19") <= 22
 
 
-def test_a_view_reads_what_is_there_after_the_statement_before(
+def test_views_are_resolved_again_after_each_statement(
     environment: TableEnvironment,
 ) -> None:
     environment.execute_sql("CREATE VIEW v AS SELECT a FROM t")
@@ -53,7 +53,7 @@ def test_a_view_reads_what_is_there_after_the_statement_before(
 
 
 @pytest.mark.parametrize("order", ["v20, v32", "v32, v20", "v5, v20, v31, v32", "v32"])
-def test_whether_views_are_too_deep_does_not_depend_on_their_order(
+def test_depth_limit_of_views_does_not_depend_on_their_order(
     environment: TableEnvironment, order: str
 ) -> None:
     environment.execute_sql("CREATE VIEW v0 AS SELECT a FROM t")
@@ -99,7 +99,7 @@ def test_types_of_merged_columns_follow_the_joins(
     assert ", ".join(given) == types
 
 
-def test_order_by_does_not_repeat_a_large_expression_without_bound(
+def test_repetition_of_expressions_in_order_by_is_bounded(
     environment: TableEnvironment,
 ) -> None:
     large, keys = " + ".join(["a"] * 400), ", ".join(f"x + {i}" for i in range(100))

@@ -1,4 +1,4 @@
-"""Expressions: their trees, what is refused and where, and how deep they may nest."""
+"""Trees of expressions, syntax errors and their spans, and limits of nesting."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_refused_at_the_first_token_that_does_not_fit(text: str, refusal: str) -
     assert refusal == f"! {caught.value.span.start}"
 
 
-def test_every_token_can_begin_an_operand_or_is_told_that_it_cannot() -> None:
-    texts = [
+def test_every_kind_of_token_has_an_operand_parser() -> None:
+    operands = [
         "a",
         "order",
         "`a`",
@@ -90,17 +90,17 @@ def test_every_token_can_begin_an_operand_or_is_told_that_it_cannot() -> None:
         "",
     ]
 
-    assert set(KINDS) == {tokenize(text)[0].kind for text in texts}
+    assert set(KINDS) == {tokenize(text)[0].kind for text in operands}
 
 
-def test_operators_hold_on_to_the_left_or_to_the_right() -> None:
+def test_operators_are_left_or_right_associative() -> None:
     powers = {(operator.left, operator.right) for operator in INFIX.values()}
 
     assert all(abs(left - right) <= 1 for left, right in powers)
     assert all(right % 2 for _, right in PREFIX.values())
 
 
-def test_spans_reach_over_parentheses() -> None:
+def test_spans_include_parentheses() -> None:
     tree = parse_expression(" (a + b) * -c")
 
     assert isinstance(tree, Call)
@@ -108,7 +108,7 @@ def test_spans_reach_over_parentheses() -> None:
     assert [Span(2, 7), Span(11, 13)] == [one.span for one in tree.arguments]
 
 
-#: What opens a level and what closes it.
+#: Opening and closing text of one level of nesting.
 LEVELS = [
     ("(", ")"),
     ("(1 + ", ")"),
@@ -129,7 +129,7 @@ LEVELS = [
 
 
 @pytest.mark.parametrize(("opening", "closing"), LEVELS)
-def test_nesting_up_to_the_budget_works_and_prints(opening: str, closing: str) -> None:
+def test_nesting_up_to_the_limit_round_trips(opening: str, closing: str) -> None:
     levels = MAX_DEPTH // 2
 
     tree = parse_expression(opening * levels + "a" + closing * levels)
@@ -139,14 +139,14 @@ def test_nesting_up_to_the_budget_works_and_prints(opening: str, closing: str) -
 
 @pytest.mark.parametrize(("opening", "closing"), LEVELS)
 @pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 10_000])
-def test_deeper_nesting_is_refused_at_once(opening: str, closing: str, levels: int) -> None:
+def test_deeper_nesting_is_refused(opening: str, closing: str, levels: int) -> None:
     with pytest.raises(ParseError) as caught:
         parse_expression(opening * levels + "a" + closing * levels)
 
     assert "too-deep" == caught.value.code
 
 
-def test_exactly_the_budget_of_parentheses() -> None:
+def test_parentheses_up_to_the_limit() -> None:
     assert A == parse_expression("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
 
 
@@ -154,20 +154,20 @@ def test_exactly_the_budget_of_parentheses() -> None:
     "operator",
     [" OR ", " + ", " = ", " || "],
 )
-def test_a_chain_of_thousands_is_no_nesting(operator: str) -> None:
+def test_chain_of_thousands_of_operators_is_not_nested(operator: str) -> None:
     text = operator.join(["`a`"] * 5_000)
 
     assert text == print_expression(parse_expression(text))
 
 
 @pytest.mark.parametrize("suffix", ["[1]", " IS NULL", " IN (1)", " BETWEEN 1 AND 2"])
-def test_a_chain_of_what_stands_behind_is_no_nesting(suffix: str) -> None:
+def test_chain_of_postfix_operators_is_not_nested(suffix: str) -> None:
     tree = parse_expression("a" + suffix * 3_000)
 
     assert print_expression(tree).startswith(("`a`", "("))
 
 
-def test_a_simple_case_cannot_repeat_its_value_without_end() -> None:
+def test_size_of_the_value_of_a_simple_case_is_bounded() -> None:
     text = "CASE " * 20 + "a" + " WHEN 1 THEN 1 WHEN 2 THEN 2 END" * 20
     with pytest.raises(ParseError) as caught:
         parse_expression(text)
@@ -177,7 +177,7 @@ def test_a_simple_case_cannot_repeat_its_value_without_end() -> None:
     )
 
 
-def test_trees_are_shared_by_text() -> None:
+def test_equal_expressions_are_parsed_once() -> None:
     assert parse_expression("a + 1") is parse_expression("a + 1")
 
 
@@ -192,5 +192,5 @@ def test_trees_are_shared_by_text() -> None:
         ("EXISTS (VALUES 1)", "EXISTS (VALUES ROW(1))"),
     ],
 )
-def test_queries_within(text: str, printed: str) -> None:
+def test_sub_queries(text: str, printed: str) -> None:
     assert printed == print_expression(parse_expression(text))

@@ -16,7 +16,7 @@ from tests.support import cases
 
 
 @pytest.mark.parametrize(("sql", "expected"), cases("hints"))
-def test_the_hint_says_what_was_meant(sql: str, expected: str) -> None:
+def test_hint_of_a_syntax_error(sql: str, expected: str) -> None:
     with pytest.raises(ParseError) as caught, within(sql):
         parse_statements(sql)
 
@@ -32,7 +32,7 @@ def test_the_hint_says_what_was_meant(sql: str, expected: str) -> None:
         ("x(1)", None),
     ],
 )
-def test_the_hint_names_a_function(call: str, expected: str | None) -> None:
+def test_hint_for_an_unknown_function(call: str, expected: str | None) -> None:
     with pytest.raises(SchemaError) as caught:
         infer(ColumnScope({}), parse_expression(call))
 

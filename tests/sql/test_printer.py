@@ -75,19 +75,19 @@ def test_strings(text: str, printed: str) -> None:
     assert printed == print_string(text)
 
 
-def test_a_name_of_a_function_that_was_written_is_quoted() -> None:
+def test_function_names_as_written_are_quoted() -> None:
     assert "`ifNull`(`a`, `b`)" == print_expression(Call("IFNULL", (A, B), ("ifNull",)))
     assert "IFNULL(`a`, `b`)" == print_expression(Call("IFNULL", (A, B)))
     assert "`x`.`f`() + `a`" == print_expression(Call("+", (Call("F", (), ("x", "f")), A)))
 
 
-def test_words_that_take_no_parentheses() -> None:
+def test_functions_without_parentheses() -> None:
     assert "CURRENT_DATE" == print_expression(Call("CURRENT_DATE"))
     assert "PI" == print_expression(Call("PI", symbol="BARE"))
     assert "PI()" == print_expression(Call("PI"))
 
 
-def test_a_call_is_written_in_one_way_only() -> None:
+def test_each_call_has_one_printer() -> None:
     assert set() == set(LEADING) & set(FORMS)
     assert set(FORMS) >= TRANSPARENT
     assert set() == set(PREFIX) & (set(FORMS) | set(POWERS))

@@ -16,7 +16,7 @@ def test_printed(sql: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("sql", [given for given, _ in cases("printed_queries")])
-def test_what_is_printed_reads_as_the_same_query(sql: str) -> None:
+def test_printed_queries_parse_to_the_same_tree(sql: str) -> None:
     query = parse_query(sql)
 
     assert query == parse_query(print_query(query))
@@ -119,7 +119,7 @@ def test_deep_nesting_is_refused(text: str) -> None:
     assert caught.value.code == "too-deep"
 
 
-def test_what_is_long_need_not_be_deep() -> None:
+def test_long_chains_are_not_nested() -> None:
     unions = " UNION ALL ".join(["SELECT 1"] * 3_000)
     joins = "SELECT 1 FROM a" + " JOIN b ON TRUE" * 3_000
 

@@ -42,7 +42,7 @@ def change(text: str) -> parts.Change:
     return statement.change
 
 
-def test_a_table_keeps_all_that_was_written() -> None:
+def test_all_clauses_of_create_table() -> None:
     statement = table(
         "CREATE TABLE c.d.t (a INT NOT NULL COMMENT 'x', b AS a + 1,"
         " m INT METADATA FROM 'k' VIRTUAL,"
@@ -66,7 +66,7 @@ def test_a_table_keeps_all_that_was_written() -> None:
     assert [("k", "v"), ("k", "w")] == [(one.key, one.value) for one in statement.options]
 
 
-def test_a_key_behind_a_column_is_a_constraint_of_the_table() -> None:
+def test_primary_key_of_a_column_is_a_constraint_of_the_table() -> None:
     (constraint,) = table(
         "CREATE TABLE t (a INT, b INT PRIMARY KEY NOT ENFORCED)"
     ).elements.constraints
@@ -78,7 +78,7 @@ def test_a_key_behind_a_column_is_a_constraint_of_the_table() -> None:
     )
 
 
-def test_places_of_added_columns() -> None:
+def test_positions_of_added_columns() -> None:
     added = change("ALTER TABLE t ADD (a INT FIRST, r.x INT AFTER r.y, c INT)")
 
     assert isinstance(added, parts.AddElements)
@@ -87,7 +87,7 @@ def test_places_of_added_columns() -> None:
     ]
 
 
-def test_show_tells_place_and_pattern_apart() -> None:
+def test_show_with_path_and_pattern() -> None:
     statement = parse_statement("SHOW DATABASES IN c NOT ILIKE 'x_%'")
 
     assert isinstance(statement, Show)
@@ -104,11 +104,11 @@ def test_show_tells_place_and_pattern_apart() -> None:
     )
 
 
-def test_options_of_a_session_need_no_quotes() -> None:
+def test_session_options_without_quotes() -> None:
     assert SetOption("a.b-c", "x.y") == parse_statement("SET a.b-c = x.y;")
 
 
-def test_the_text_of_a_view_can_be_cut_out() -> None:
+def test_span_of_the_query_of_a_view() -> None:
     text = "CREATE VIEW v AS  SELECT a -- why\n FROM t ;"
     statement = parse_statement(text)
 
@@ -117,7 +117,7 @@ def test_the_text_of_a_view_can_be_cut_out() -> None:
     assert "SELECT a -- why\n FROM t" == text[span.start : span.stop]
 
 
-def test_many_statements_keep_their_places() -> None:
+def test_spans_in_a_script() -> None:
     text = "USE a;\n;INSERT INTO t SELECT 1;\nUSE b"
     first, insert, last = parse_statements(text)
 
@@ -129,7 +129,7 @@ def test_many_statements_keep_their_places() -> None:
     assert Span(text.rindex("b"), len(text)) == last.path.span
 
 
-def test_every_mistake_of_many_statements_is_told() -> None:
+def test_all_errors_of_a_script_are_reported() -> None:
     text = "USE 1;\nSELECT a FROM;\nSHOW TABLES;\nCREATE TABLE t (a INT, PRIMARY KEY (a));\nDROP 'x"
 
     with pytest.raises(ParseError) as caught:
@@ -140,7 +140,7 @@ def test_every_mistake_of_many_statements_is_told() -> None:
     assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [one.code for one in found]
 
 
-def test_a_mistake_within_a_statement_set_ends_the_set() -> None:
+def test_error_within_a_statement_set_ends_the_set() -> None:
     with pytest.raises(ParseError) as caught:
         parse_statements("EXECUTE STATEMENT SET BEGIN INSERT INTO t SELEC 1; END; USE a")
 

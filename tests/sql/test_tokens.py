@@ -1,4 +1,4 @@
-"""How Flink SQL is cut into tokens."""
+"""Tokens of Flink SQL."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_spans_are_offsets_into_the_text() -> None:
     assert ["a", ">=", "'b''c'", ""] == [text[t.start : t.stop] for t in tokenize(text)]
 
 
-def test_only_reserved_words_are_called_or_stand_alone() -> None:
+def test_callable_and_niladic_words_are_reserved() -> None:
     assert CALLABLE <= RESERVED
     assert NILADIC <= RESERVED
 
@@ -74,7 +74,7 @@ def test_only_reserved_words_are_called_or_stand_alone() -> None:
     [("a" * (MAX_TEXT + 1), "text-too-long"), ("9" * (MAX_DIGITS + 1), "number-too-long")],
     ids=["text", "number"],
 )
-def test_what_is_too_long_is_refused_unread(text: str, code: str) -> None:
+def test_input_beyond_the_limits_is_refused(text: str, code: str) -> None:
     with pytest.raises(ParseError) as caught:
         tokenize(text)
 
@@ -86,7 +86,7 @@ def test_what_is_too_long_is_refused_unread(text: str, code: str) -> None:
     ["/*" * 400_000, "'" * 799_999, "`" * 799_999, "/*/" * 200_000, "\0" * 800_000],
     ids=["comments", "quotes", "back-ticks", "slashes", "zeros"],
 )
-def test_a_long_text_of_awkward_characters_is_cut_in_one_go(text: str) -> None:
+def test_tokenizing_adversarial_input_is_linear(text: str) -> None:
     assert "end" == tokenize(text)[-1].kind
 
 
@@ -97,7 +97,7 @@ def test_names_strings_and_paths() -> None:
     assert "x" == string(cursor)
 
 
-def test_a_reserved_word_is_no_name_and_the_hint_says_what_to_do() -> None:
+def test_reserved_word_is_not_an_identifier() -> None:
     with pytest.raises(ParseError) as caught:
         identifier(cursor_over("order"))
 
@@ -114,5 +114,5 @@ def test_a_reserved_word_is_no_name_and_the_hint_says_what_to_do() -> None:
         ("#", "invalid character '#'"),
     ],
 )
-def test_bad_characters_are_named(text: str, problem: str) -> None:
+def test_problems_of_bad_tokens(text: str, problem: str) -> None:
     assert problem == refuse(cursor_over(text), "a name").problem

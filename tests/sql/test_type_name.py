@@ -1,4 +1,4 @@
-"""Types as statements and casts spell them."""
+"""Types in statements and casts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support import cases, listed
 
 
 def meaning(read: Callable[[Cursor], TypeName], text: str, *, as_cast: bool) -> str:
-    """The type string of what is read, or ``!`` where it is refused."""
+    """The type string, or ``!`` for a refused type."""
     cursor = cursor_over(text)
     try:
         written = read(cursor)
@@ -35,13 +35,13 @@ def test_meaning(text: str, expected: str) -> None:
     assert listed(expected) == [column, cast]
 
 
-def test_a_name_that_is_no_keyword_waits_for_a_catalog() -> None:
+def test_unknown_type_name_is_unresolved() -> None:
     written = type_name(cursor_over("a.`INT`"))
 
     assert UnresolvedType(("a", "INT")) == data_type(written, as_cast=False)
 
 
-def test_a_length_of_zero_is_taken() -> None:
+def test_length_zero_is_valid_in_a_cast() -> None:
     assert CharType.empty(nullable=True) == data_type(
         cast_target(cursor_over("CHAR(0)")), as_cast=True
     )
@@ -83,14 +83,14 @@ def test_printed(text: str, printed: str) -> None:
         ("TIME",                         "TIME(0)"),
     ],
 )  # fmt: skip
-def test_spelled_for_a_cast_that_flink_inserts(text: str, spelled: str) -> None:
+def test_spelling_of_implicit_casts(text: str, spelled: str) -> None:
     assert spelled == print_type(type_name_of(parse_type(text)))
 
 
 @pytest.mark.parametrize(
     "text", ["INTERVAL DAY", "ARRAY<VARIANT>", "BITMAP", "ROW<a STRUCTURED<'a.B', b INT>>"]
 )
-def test_types_that_flink_cannot_spell(text: str) -> None:
+def test_types_without_a_spelling(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         type_name_of(parse_type(text))
 
