@@ -6,12 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-import schema_core
 from schema_core import (
     DataTypes,
     EnvironmentSettings,
@@ -38,7 +37,11 @@ from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.properties import decode_table, encode_table
 
-NAMES = [line for line in (Path(__file__).parent / "front_door.txt").read_text().split() if line]
+#: The public modules whose functions, classes and static methods are called.
+MODULES = (
+    "schema_core", "schema_core.catalog", "schema_core.catalogs", "schema_core.dialects",
+    "schema_core.expressions", "schema_core.properties",
+)  # fmt: skip
 
 #: Values of all kinds, of which most are wrong wherever they are given.
 WRONG: tuple[Any, ...] = (
@@ -111,8 +114,11 @@ def _method(make: Callable[[], Any], name: str) -> Any:
 
 def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
     """The public functions, classes, static methods and methods by name, and how to get them."""
-    for name in NAMES:
-        found = getattr(schema_core, name)
+    public = [(module, name) for module in map(import_module, MODULES) for name in module.__all__]
+    for module, name in public:
+        found = getattr(module, name)
+        if not callable(found):
+            continue
         if not inspect.isclass(found):
             yield name, partial(_same, found)
             continue

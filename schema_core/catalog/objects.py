@@ -14,7 +14,7 @@ from enum import Enum
 from types import MappingProxyType, NoneType
 from typing import Self
 
-from schema_core.arguments import require_instance, require_names
+from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
@@ -324,7 +324,8 @@ class CatalogFunction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", Options(self.options))
-        object.__setattr__(self, "resource_uris", tuple(self.resource_uris))
+        uris = require_sequence(self.resource_uris, "resource_uris")
+        object.__setattr__(self, "resource_uris", uris)
 
     @staticmethod
     def create_instance(class_name: str, function_language: str = "Python") -> CatalogFunction:
@@ -584,8 +585,9 @@ class CatalogPartitionSpec:
     content: frozenset[tuple[str, str]] = field(repr=False)
 
     def __init__(self, partition_spec: Mapping[str, str]) -> None:
-        object.__setattr__(self, "pairs", tuple(partition_spec.items()))
-        object.__setattr__(self, "content", frozenset(partition_spec.items()))
+        pairs = Options(partition_spec).items()
+        object.__setattr__(self, "pairs", tuple(pairs))
+        object.__setattr__(self, "content", frozenset(pairs))
 
     def get_partition_spec(self) -> dict[str, str]:
         """Return the values by key, in the order given."""

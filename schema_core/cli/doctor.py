@@ -1,4 +1,4 @@
-"""``schema-core doctor``: what is installed, what was found, and why something was not."""
+"""``schema-core doctor``: installed versions, entry points, and reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from schema_core.errors import SchemaCoreError
 from schema_core.extras import EXTRAS, missing
 from schema_core.spark.java import find_java
 
-#: The version that is shown where there is no Java.
+#: The version that is shown without Java.
 NO_JAVA = "none"
 
 
 def installed(package: str) -> str | None:
-    """The version of an installed package, or None.
+    """Return the version of an installed package, or None.
 
-    >>> installed("a-package-that-nobody-has") is None
+    >>> installed("a-package-that-does-not-exist") is None
     True
     """
     try:
@@ -33,7 +33,7 @@ def installed(package: str) -> str | None:
 
 
 def doctor() -> None:
-    """Show versions, extras, Java, what packages offer, and why something was not found."""
+    """Show versions, extras, Java, entry points, and why something cannot be used."""
     console = Console()
     table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
     table.add_row("schema_core", installed("schema-core") or "not installed", "")
@@ -59,9 +59,9 @@ def doctor() -> None:
 
 
 def why_not_usable(found: Found) -> str | None:
-    """Why what an entry point names cannot be used here; None if it can.
+    """Return why the object of an entry point cannot be used, or None.
 
-    What it names has in `requires` the modules that it imports when it is used.
+    Its attribute `requires` names the modules that it imports when it is used.
     """
     if found.problem is not None:
         return f"{found.problem}; {found.hint}" if found.hint else found.problem
@@ -76,7 +76,7 @@ def why_not_usable(found: Found) -> str | None:
 
 
 def java() -> tuple[str, str]:
-    """The Java that Spark would run on, and where it is; or that there is none, and why."""
+    """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
     try:
         found = find_java()
     except SchemaCoreError as error:

@@ -1,4 +1,4 @@
-"""``schema-core explain CODE``: what the code of a mistake means, and what to do about it."""
+"""``schema-core explain CODE``: the page of an error code."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from schema_core.errors import NotFoundError
 
 
 def explain(
-    code: Annotated[
-        str | None, typer.Argument(help="What stands in the brackets behind 'error'.")
-    ] = None,
+    code: Annotated[str | None, typer.Argument(help="The code in brackets after 'error'.")] = None,
 ) -> None:
-    """Print the page of a code: what it means, an example, what to do. Without one, list all.
+    """Print the page of an error code, or without a code a list of all.
 
-    Exits with 2 when there is no such code.
+    Exits with 2 for an unknown code.
     """
     console = Console(highlight=False)
     if code is None:
-        tell_all(console)
+        print_all(console)
         return
     try:
         text = page(code)
@@ -41,12 +39,12 @@ def explain(
         print(text, end="")
 
 
-def tell_all(console: Console) -> None:
-    """Every code with what it says: a line each, or a table that fits the terminal."""
+def print_all(console: Console) -> None:
+    """Print every code with its summary, one per line, or as a table on a terminal."""
     if not console.is_terminal:
         print("\n".join(f"{code}: {sentence}" for code, sentence in summaries()))
         return
-    table = Table("code", "what it says", box=None, pad_edge=False)
+    table = Table("code", "meaning", box=None, pad_edge=False)
     for code, sentence in summaries():
         table.add_row(Text(code, "bold", no_wrap=True), Text(sentence))
     console.print(table)

@@ -1,7 +1,7 @@
-"""The command line's front door: the commands, and what a mistake does to the exit code.
+"""The command ``schema-core``: its subcommands and exit codes.
 
-0 is good; 1 says that something in the input is wrong, and what; 2 that the input could not be
-read, the output not be written, or the command was not understood.
+The exit code is 0 for success, 1 for errors in the input, which are printed, and 2 if the input
+cannot be read, the output cannot be written, or the arguments are invalid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GOOD, WRONG, UNREADABLE = 0, 1, 2
 
 
 def application() -> Any:
-    """The Typer application with all commands."""
+    """Return the Typer application with all commands."""
     import typer
 
     from schema_core.cli import doctor, explain, resolve, run
@@ -32,22 +32,22 @@ def application() -> Any:
     )
     for command in (run.run, resolve.resolve, explain.explain, doctor.doctor):
         app.command()(command)
-    told = typer.Option(
-        False, "--version", is_eager=True, callback=tell_version, help="Show the version."
+    version_option = typer.Option(
+        False, "--version", is_eager=True, callback=print_version, help="Show the version."
     )
 
     @app.callback()
-    def common(version: bool = told) -> None:
+    def common(version: bool = version_option) -> None:
         """Flink's schemas, resolved exactly and run on Spark."""
 
     return app
 
 
-def tell_version(asked: bool) -> None:
-    """Print the version and be done, if it was asked for."""
+def print_version(requested: bool) -> None:
+    """Print the version and exit, if it is requested."""
     import typer
 
-    if not asked:
+    if not requested:
         return
     try:
         print(f"schema-core {version('schema-core')}")
@@ -63,10 +63,10 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise
-        sys.exit(f"schema-core: the command line needs an extra: {install_hint('typer')}")
+        sys.exit(f"schema-core: the command requires an extra: {install_hint('typer')}")
     if sys.stdout is None:
         sys.exit(unwritable("it is closed"))
-    if isinstance(sys.stdout, TextIOWrapper):  # names may hold what the terminal cannot write
+    if isinstance(sys.stdout, TextIOWrapper):  # names may contain characters outside its encoding
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -74,26 +74,26 @@ def main() -> None:
         finally:
             flush()
     except OSError as error:
-        nowhere()
-        if isinstance(error, BrokenPipeError):  # whoever was reading has seen enough
+        discard_output()
+        if isinstance(error, BrokenPipeError):  # the reader closed the pipe
             sys.exit(WRONG)
         sys.exit(unwritable(error.strerror or str(error)))
 
 
 def unwritable(reason: str) -> int:
-    """Say that nothing can be printed; gives the exit code."""
+    """Report on stderr that stdout cannot be written; return the exit code."""
     print(f"schema-core: cannot write to stdout: {reason}", file=sys.stderr)
     return UNREADABLE
 
 
 def flush() -> None:
-    """Write what was printed: a full disk is noticed here, not behind the last line."""
+    """Flush stdout, so that a full disk is reported before the exit."""
     if not sys.stdout.closed:
         sys.stdout.flush()
 
 
-def nowhere() -> None:
-    """Leave what could not be written, so that Python does not try once more at its end."""
+def discard_output() -> None:
+    """Redirect stdout to the null device, so that Python does not flush it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

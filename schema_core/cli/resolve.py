@@ -1,4 +1,4 @@
-"""``schema-core resolve FILE.sql``: what is wrong in a script, and what its tables resolve to."""
+"""``schema-core resolve FILE.sql``: the errors of a script, and the schemas of its tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from schema_core.text import escaped
 
 
 class Form(Enum):
-    """How the schema of a table is printed."""
+    """The output format of a schema."""
 
     LISTING = "listing"
     EXPLAIN = "explain"
@@ -52,18 +52,18 @@ def resolve(
     file: script.File,
     batch: Annotated[bool, typer.Option("--batch", help="Without time attributes.")] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say where every type comes from.")
+        bool, typer.Option("--explain", help="Print the origin of every type.")
     ] = False,
     mermaid: Annotated[
-        bool, typer.Option("--mermaid", help="Draw what is computed of what, for Mermaid.")
+        bool,
+        typer.Option("--mermaid", help="Print the dependencies of columns as Mermaid diagrams."),
     ] = False,
     define: script.Define = None,
 ) -> None:
     """Check every statement of a script without running it, and print the resolved schemas.
 
-    All mistakes are printed, each with its place. A statement that only fails because an earlier
-    one did is not reported again. Exits with 1 when there is a mistake, with 2 when the file
-    cannot be read.
+    All errors are printed with their positions. A statement that fails only because an earlier one
+    failed is not reported. Exits with 1 if there are errors, with 2 if the file cannot be read.
     """
     text = script.read(file, define)
     settings = (
@@ -71,36 +71,36 @@ def resolve(
     )
     console = Console(highlight=False)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
-    mistakes = check(Session(settings, DryRunPlanner()), text, console, form)
-    script.show(console, file, [one for error in mistakes for one in error.diagnostics])
-    if mistakes:
-        count = sum(len(error.diagnostics) for error in mistakes)
-        console.print(f"{count} mistake{'s' if count > 1 else ''}")
+    errors = check(Session(settings, DryRunPlanner()), text, console, form)
+    script.show(console, file, [one for error in errors for one in error.diagnostics])
+    if errors:
+        count = sum(len(error.diagnostics) for error in errors)
+        console.print(f"{count} error{'s' if count > 1 else ''}")
         raise typer.Exit(WRONG)
 
 
-#: The full path of an object: catalog, database, name; or the beginning of one.
+#: The full path of an object (catalog, database, name), or a prefix of it.
 Names: TypeAlias = tuple[str, ...]
 
 
 def check(
     session: Session, text: str, console: Console, form: Form = Form.LISTING
 ) -> list[SchemaCoreError]:
-    """Do every statement in the session, print what was created, and return the mistakes.
+    """Execute every statement in the session, print created schemas, and return the errors.
 
     An error that only reports as missing what an earlier, failed statement would have created is
-    left out: it has the same cause. After `MAX_ERRORS` statements with mistakes the rest is not
-    checked, which the last mistake says.
+    omitted: it has the same cause. After `MAX_ERRORS` statements with errors, the rest is not
+    checked, and the last error reports this.
     """
-    mistakes: list[SchemaCoreError] = []
+    errors: list[SchemaCoreError] = []
     missing: set[Names] = set()
     try:
         for statement in read_statements(text):
-            if len(mistakes) >= MAX_ERRORS:
-                mistakes.append(_too_many())
+            if len(errors) >= MAX_ERRORS:
+                errors.append(_too_many())
                 break
             if isinstance(statement, SchemaCoreError):
-                mistakes.append(statement)
+                errors.append(statement)
                 continue
             touched = affected(session, statement)
             try:
@@ -109,24 +109,24 @@ def check(
                 missing -= touched
             except SchemaCoreError as error:
                 if not follows(error, missing):
-                    mistakes.append(error)
+                    errors.append(error)
                 if not isinstance(error, AlreadyExistsError):
                     missing |= created(session, statement)
     except SchemaCoreError as error:
-        mistakes.append(error)
-    return mistakes
+        errors.append(error)
+    return errors
 
 
 def _too_many() -> SchemaCoreError:
     return SchemaError(
-        f"{MAX_ERRORS:,} statements have mistakes, and the rest of the text is not checked",
+        f"{MAX_ERRORS:,} statements have errors; the rest of the script is not checked",
         code="too-many-errors",
-        hint="correct the first of them",
+        hint="correct the first ones",
     )
 
 
 def created(session: Session, statement: Statement) -> set[Names]:
-    """The full path of what the statement would have created, resolved in the session."""
+    """Return the full paths of what the statement would have created."""
     match statement:
         case CreateTable() | CreateView() | CreateMaterializedTable():
             return _qualified(session, statement.path.parts)
@@ -141,7 +141,7 @@ def created(session: Session, statement: Statement) -> set[Names]:
 
 
 def affected(session: Session, statement: Statement) -> set[Names]:
-    """The full path of what the statement creates or drops: what failed before no longer counts."""
+    """Return the full paths of what the statement creates or drops."""
     match statement:
         case Drop() if statement.kind in TABLE_KINDS:
             return _qualified(session, statement.path.parts)
@@ -150,7 +150,7 @@ def affected(session: Session, statement: Statement) -> set[Names]:
 
 
 def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> set[Names]:
-    """The full path of the name of an object or of a database, if it has one."""
+    """Return the full path of an object or a database, if the name can be qualified."""
     registry = session.registry
     try:
         if of_database:
@@ -161,7 +161,7 @@ def _qualified(session: Session, parts: Names, *, of_database: bool = False) -> 
 
 
 def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
-    """Whether the error only reports as missing what failed before, or what it would contain."""
+    """Return whether an error reports only objects that failed before as missing."""
     every = (error, *error.others)
     return all(
         isinstance(one, NotFoundError)
@@ -171,7 +171,7 @@ def follows(error: SchemaCoreError, missing: set[Names]) -> bool:
 
 
 def described(session: Session, statement: Statement, console: Console, form: Form) -> None:
-    """Print the resolved schema of what the statement made."""
+    """Print the resolved schema of a created table or view."""
     if not isinstance(statement, CreateTable | CreateView):
         return
     found = session.found(statement.path)

@@ -1,4 +1,4 @@
-"""``schema-core run FILE.sql``: do the statements of a script, one after the other, on Spark."""
+"""``schema-core run FILE.sql``: run the statements of a script on Spark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from schema_core.sql.parser import parse_statements
 
 
 def run(file: script.File, define: script.Define = None) -> None:
-    """Run a script in batch mode and print what its statements give.
+    """Run a script in batch mode and print the results of its statements.
 
-    Nothing is run while a statement of the file cannot be read. Exits with 1 at the first
-    statement that fails, with 2 when the file cannot be read.
+    Nothing is run if a statement cannot be parsed. Exits with 1 at the first statement that fails,
+    with 2 if the file cannot be read.
     """
     text = script.read(file, define)
     errors = Console(stderr=True, highlight=False)

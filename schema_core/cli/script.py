@@ -1,4 +1,4 @@
-"""A script of SQL statements: read once, bounded, with the place of every mistake in it."""
+"""SQL scripts: reading, `--define`, and printing of diagnostics with their positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from schema_core.cli.main import UNREADABLE
 from schema_core.errors import Diagnostic
 from schema_core.text import MAX_TEXT, caret, escaped, is_blank
 
-#: What ``-`` is called in messages.
+#: The name of stdin in messages.
 STDIN = "<stdin>"
 
 File = Annotated[
@@ -25,36 +25,36 @@ File = Annotated[
 ]
 Define = Annotated[
     list[str] | None,
-    typer.Option("--define", "-D", help="NAME=VALUE: what ${NAME} in the file stands for."),
+    typer.Option("--define", "-D", help="NAME=VALUE: the value of ${NAME} in the file."),
 ]
 
 
 def read(path: Path, definitions: list[str] | None = None) -> str:
-    """The text of a script, with what was defined put in.
+    """Return a script with its definitions substituted.
 
-    The command ends with code 2 where it cannot be read, or where there is nothing in it.
+    The command exits with 2 where the script cannot be read or is empty.
     """
     try:
         text = _given() if is_stdin(path) else _opened(path)
     except (OSError, ValueError) as error:
         raise refused(path, _reason(error)) from None
     if is_blank(text):
-        raise refused(path, "there is nothing in it")
+        raise refused(path, "it is empty")
     return filled(text, definitions or [])
 
 
 def is_stdin(path: Path) -> bool:
-    """Whether it is what the shell gives."""
+    """Return whether the path denotes stdin."""
     return str(path) == "-"
 
 
 def shown(path: Path) -> str:
-    """The path as messages call it."""
+    """Return the path for messages."""
     return STDIN if is_stdin(path) else str(path)
 
 
 def refused(path: Path, reason: str) -> typer.Exit:
-    """Say on stderr why the script cannot be used."""
+    """Report on stderr why the script cannot be read; return the exit to raise."""
     print(f"schema-core: cannot read {shown(path)}: {reason}", file=sys.stderr)
     return typer.Exit(UNREADABLE)
 
@@ -71,7 +71,7 @@ def _opened(path: Path) -> str:
 
 
 def _text(file: BinaryIO) -> str:
-    """At most so much of a file as is read; the mark of UTF-8 before it is left away."""
+    """Read a file up to the limit of a statement, without the byte order mark."""
     content = file.read(4 * MAX_TEXT + 8)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError("it is UTF-16 text; save it as UTF-8")
@@ -95,7 +95,7 @@ def filled(text: str, definitions: list[str]) -> str:
     """
     pairs = dict(one.split("=", 1) for one in definitions if "=" in one)
     if len(pairs) < len(definitions):
-        print("schema-core: --define takes NAME=VALUE, each name once", file=sys.stderr)
+        print("schema-core: --define requires NAME=VALUE, each name once", file=sys.stderr)
         raise typer.Exit(UNREADABLE)
     for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
         if name not in pairs:
@@ -105,14 +105,14 @@ def filled(text: str, definitions: list[str]) -> str:
 
 
 def printable(line: str) -> str:
-    """The line with a mark for each character that a terminal would obey rather than show."""
+    """Return the line with control characters replaced."""
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in line)
 
 
 def show(console: Console, path: Path, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print mistakes as compilers do: place, code, sentence, the line with carets, a hint.
+    """Print diagnostics as compilers do: position, code, message, the line with carets, a hint.
 
-    At the end stands the command that says more about their codes.
+    The last line is the command that explains their codes.
     """
     codes: dict[str, None] = {}
     for one in diagnostics:

@@ -1,4 +1,7 @@
-"""What may come next in a statement: names of what there is, and words of the grammar.
+"""Completion of statements: names of existing objects, and keywords of the grammar.
+
+The parser decides which keywords may follow: a keyword is proposed if the parser gets further with
+it than without it. Completion has no grammar of its own.
 
 Which words may follow is asked of the parser itself: a word may, if with it the text is read
 further than without it. So completion knows no grammar of its own.
@@ -22,7 +25,7 @@ from schema_core.text import Token, quote_identifier
 MAX_TOKENS = 200
 MAX_PREFIX = 2_000
 
-#: Stands for a name that nobody has.
+#: Replaces a name; no object has it.
 SOME_NAME = "a_name_that_nobody_has"
 
 #: Kinds of tokens that are names, and those that a word may be.
@@ -44,7 +47,7 @@ PLAIN_WORDS = frozenset(
 
 
 def complete(session: Session, text: str, position: int) -> list[str]:
-    """What may stand in place of the word before the position, each once: names, then keywords.
+    """Return completions of the word before a position, without duplicates: names, then keywords.
 
     A name that must be quoted comes quoted. Nothing comes where the text before is no beginning of
     a statement.
@@ -69,7 +72,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
 def _fitting_names(
     session: Session, head: list[Token], path: list[str], prefix: str, text: str
 ) -> list[str]:
-    """Names of what there is, where a name of something that is there may stand."""
+    """Return the names of existing objects where a name of one is expected."""
     kind = _kind(head)
     written = [*map(quote_identifier, path), SOME_NAME]
     longer = [] if path or kind in ("catalogs", "modules") else [SOME_NAME]
@@ -79,7 +82,7 @@ def _fitting_names(
 
 
 def _fitting_words(prefix: str, path: list[str]) -> list[str]:
-    """Words of the grammar that may follow; where any name may, only those that are none.
+    """Return keywords that may follow; where any name may, only reserved ones.
 
     None follow a longer text than `MAX_PREFIX`: it would have to be parsed once for every word.
     """
@@ -101,18 +104,18 @@ TOGETHER: dict[str, tuple[str, ...]] = {
 
 
 def _may_follow(text: str, word: str) -> bool:
-    """Whether a statement may begin so, or so and with what always stands behind the word."""
+    """Return whether a statement may begin so, alone or with the tokens that then follow."""
     if _accepts(text):
         return True
     rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
     return any(_accepts(f"{text} {one}") for one in rest)
 
 
-# --- what stands before --------------------------------------------------------------------
+# --- tokens before the position ---------------------------------------------------------------
 
 
 def _statement(before: str) -> list[Token] | None:
-    """The tokens of the last statement; None within a text or behind what is no token."""
+    """Return the tokens of the last statement; None within a string or after an invalid token."""
     with suppress(SchemaCoreError):
         tokens = list(cursor_over(before).tokens)[:-1]
         if any(one.kind == "bad" for one in tokens):
@@ -123,7 +126,7 @@ def _statement(before: str) -> list[Token] | None:
 
 
 def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
-    """The names with dots that come last, and the tokens before them."""
+    """Return the dotted name at the end, and the tokens before it."""
     path: list[str] = []
     stop = len(tokens)
     while stop > 1 and tokens[stop - 1].key == "." and tokens[stop - 2].kind in NAMES:
@@ -133,7 +136,7 @@ def _path(tokens: list[Token]) -> tuple[list[str], list[Token]]:
 
 
 def _abridged(text: str, tokens: list[Token]) -> str:
-    """The text of some tokens, of long ones without the middle of lists.
+    """Return the text of tokens, without the middle of long lists.
 
     What may follow ``a, b, c, d`` may follow ``a, d``.
     """
@@ -158,7 +161,7 @@ def _abridged(text: str, tokens: list[Token]) -> str:
 
 
 def _accepts(text: str) -> bool:
-    """Whether a statement may begin so."""
+    """Return whether a statement may begin so."""
     try:
         parse_statement(text)
     except SchemaCoreError as error:
@@ -167,7 +170,7 @@ def _accepts(text: str) -> bool:
 
 
 def quoted(name: str) -> str:
-    """A name as it must be written: in back-ticks where it is no plain word.
+    """Return a name as SQL requires it, quoted where it is not a plain identifier.
 
     >>> quoted("orders"), quoted("order"), quoted("my orders")
     ('orders', '`order`', '`my orders`')
@@ -179,18 +182,18 @@ def quoted(name: str) -> str:
 
 # --- names ---------------------------------------------------------------------------------
 
-#: Words behind which a table stands, if no other word says what.
+#: Keywords before a table, unless another keyword names the kind.
 OF_TABLES = frozenset(
     {"FROM", "JOIN", "INTO", "OVERWRITE", "TABLE", "VIEW", "DESCRIBE", "DESC", "UPDATE", "EXTENDED",
      "LIKE", "EXISTS", "PARTITIONS"}
 )  # fmt: skip
 
-#: Words that begin a clause: what stands behind a comma belongs to the last of them.
+#: Keywords that begin a clause: what follows a comma belongs to the last of them.
 CLAUSES = frozenset(
     {"SELECT", "FROM", "WHERE", "BY", "HAVING", "ON", "USING", "SET", "VALUES", "JOIN", "QUALIFY"}
 )
 
-#: The last words -> what is listed behind them.
+#: The last keywords -> the kind that is listed after them.
 KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("USE", "CATALOG"), "catalogs"),
     (("CATALOG",), "catalogs"),
@@ -213,7 +216,7 @@ KINDS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def _names(session: Session, kind: str, path: list[str], text: str) -> Iterator[str]:
-    """The names of a kind that complete a path; of columns, those of what the text reads."""
+    """Return the names of a kind that complete a path."""
     if kind != "columns":
         yield from LISTS[kind](session, path)
         return
@@ -224,7 +227,7 @@ def _names(session: Session, kind: str, path: list[str], text: str) -> Iterator[
 
 
 def _kind(head: list[Token]) -> str | None:
-    """What kind of thing is named behind some tokens; None where nothing that is there is."""
+    """Return the kind of object that is named after some tokens, or None."""
     keys = [one.key for one in head]
     while keys[-2:] == ["IF", "EXISTS"]:
         keys = keys[:-2]
@@ -242,12 +245,12 @@ def _kind(head: list[Token]) -> str | None:
 
 
 def _is_like(keys: list[str]) -> bool:
-    """Whether LIKE is the operator, not the clause of CREATE TABLE."""
+    """Return whether LIKE is the operator, not the clause of CREATE TABLE."""
     return keys[-1] == "LIKE" and keys[0] != "CREATE"
 
 
 def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:
-    """The columns of the tables that the whole text reads, or of the one that a path names."""
+    """Return the columns of the tables that the statement reads, or of the table at a path."""
     with suppress(SchemaCoreError):
         for names, alias in _sources(text):
             if path and path not in ([alias], names[-len(path) :]):
@@ -263,7 +266,7 @@ def _columns(session: Session, text: str, path: list[str]) -> Iterator[str]:
 
 
 def _sources(text: str) -> Iterator[tuple[list[str], str]]:
-    """The paths behind FROM, JOIN and their like in a text, each with its alias."""
+    """Return the paths after FROM, JOIN and similar keywords, each with its alias."""
     tokens = cursor_over(text).tokens
     for place, (one, following) in enumerate(pairwise(tokens)):
         if one.key not in {"FROM", "JOIN", "UPDATE", "INTO", ","} or following.kind not in NAMES:

@@ -1,4 +1,4 @@
-"""Options by key as a session holds them: plain text, read when they are used."""
+"""`Configuration` and `TableConfig`: the options of a session by key, as strings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 
 
 class Configuration(MutableMapping[str, str]):
-    """Options by key. It is a mapping, and has PyFlink's methods besides.
+    """Options by key: a mapping with PyFlink's methods.
 
     >>> Configuration({"a": "1"}).set_string("b", "2").to_dict()
     {'a': '1', 'b': '2'}
@@ -66,7 +66,7 @@ class Configuration(MutableMapping[str, str]):
         """Set an option.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a key or value that is no text.
+            SchemaError: with code `wrong-argument` for a key or value that is not a string.
         """
         require_instance(key, str, "key")
         require_instance(value, str, "value")
@@ -74,10 +74,10 @@ class Configuration(MutableMapping[str, str]):
         return self
 
     def get_integer(self, key: str, default_value: int) -> int:
-        """An option as an integer of 32 bits.
+        """Return an option as a 32-bit integer.
 
         Raises:
-            SchemaError: with code `invalid-option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` for any other value.
         """
         return self._parsed(key, integer, default_value)
 
@@ -87,10 +87,10 @@ class Configuration(MutableMapping[str, str]):
         return self.set_string(key, str(value))
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
-        """An option as a boolean.
+        """Return an option as a boolean.
 
         Raises:
-            SchemaError: with code `invalid-option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` for any other value.
         """
         return self._parsed(key, boolean, default_value)
 
@@ -100,10 +100,10 @@ class Configuration(MutableMapping[str, str]):
         return self.set_string(key, str(value).lower())
 
     def get_float(self, key: str, default_value: float) -> float:
-        """An option as a floating point number of 64 bits.
+        """Return an option as a 64-bit floating point number.
 
         Raises:
-            SchemaError: with code `invalid-option-value` where it is not one.
+            SchemaError: with code `invalid-option-value` for any other value.
         """
         return self._parsed(key, double, default_value)
 
@@ -135,7 +135,7 @@ class Configuration(MutableMapping[str, str]):
         return key in self._options
 
     def remove_config(self, key: str) -> bool:
-        """Forget an option; tells whether it was set."""
+        """Remove an option; return whether it was set."""
         return self._options.pop(key, None) is not None
 
     def to_dict(self) -> dict[str, str]:
@@ -149,7 +149,7 @@ _KNOWN: dict[str, ConfigOption[Any]] = {
 
 
 class TableConfig:
-    """The options of a running session. Setting a known option to nonsense is refused at once.
+    """The options of a session. Values of known options are validated when they are set.
 
     >>> TableConfig().set("table.local-time-zone", "UTC").get("table.local-time-zone", "")
     'UTC'
@@ -160,7 +160,7 @@ class TableConfig:
 
     @staticmethod
     def get_default() -> TableConfig:
-        """Options of nobody."""
+        """Return a configuration without options."""
         return TableConfig()
 
     def get(self, key: str, default_value: str) -> str:
@@ -171,7 +171,7 @@ class TableConfig:
         """Set an option.
 
         Raises:
-            SchemaError: with code `invalid-option-value` where the value is none for this option.
+            SchemaError: with code `invalid-option-value` for an invalid value of a known option.
         """
         require_instance(key, str, "key")
         require_instance(value, str, "value")
@@ -198,14 +198,14 @@ class TableConfig:
         """Set the time zone of the session.
 
         Raises:
-            SchemaError: with code `invalid-option-value` where there is no such time zone.
+            SchemaError: with code `invalid-option-value` for an unknown time zone.
         """
         self.set(LOCAL_TIME_ZONE.key, timezone_id)
 
-    # --- settings of PyFlink that mean nothing to the engines here, but are kept ---------------
+    # --- settings of PyFlink without effect here ---------------
 
     def get_max_generated_code_length(self) -> int:
-        """How long generated code may be.
+        """Return the maximum length of generated code.
 
         Raises:
             SchemaError: with code `invalid-option-value` where the option is not an integer.
@@ -213,12 +213,12 @@ class TableConfig:
         return MAX_CODE_LENGTH.of(self._configuration) or 0
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
-        """Keep how long generated code may be."""
+        """Set the maximum length of generated code."""
         require_instance(max_generated_code_length, int, "max_generated_code_length")
         self.set(MAX_CODE_LENGTH.key, str(max_generated_code_length))
 
     def get_idle_state_retention(self) -> timedelta:
-        """How long state is kept; 0 means forever.
+        """Return how long state is kept; 0 means indefinitely.
 
         Raises:
             SchemaError: with code `invalid-option-value` where the option is not a duration.
@@ -240,11 +240,11 @@ class TableConfig:
         return self.get("python.executable", "")
 
     def set_python_executable(self, python_exec: str) -> None:
-        """Keep which Python runs functions."""
+        """Set the Python interpreter of functions."""
         self.set("python.executable", python_exec)
 
     def get_configuration(self) -> Configuration:
-        """The options themselves: what is set there holds."""
+        """Return the options; changes take effect."""
         return self._configuration
 
     def add_configuration(self, configuration: Mapping[str, str]) -> None:

@@ -1,9 +1,9 @@
-"""What a table's `connector` option names: which options and metadata it knows, read or write.
+"""Connectors: their options, metadata and abilities, and the validation of tables that use them.
 
-A connector here knows nothing of an engine; planners ask for more (the Spark planner for a way to
-read and write data frames). Rules and wording of checks follow Flink's factory discovery: options
-are not looked at when a table is created, but when it is first read or written. Metadata columns
-are checked then, and already when a table is defined whose connector is installed.
+`Connector` does not depend on an engine; planners require more of it (the Spark planner methods
+that read and write data frames). Validation follows Flink's factory discovery: the options of a
+table are checked when it is first read or written, not when it is created. Metadata columns are
+also checked when a table is defined whose connector is installed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ IMPLICIT_OPTIONS: tuple[str, ...] = (
 
 
 class Ability(Enum):
-    """What a connector that writes may be able to do (Flink's abilities of a sink).
+    """What a connector supports beyond appending rows (Flink's sink abilities).
 
     A statement that needs an ability which the connector does not declare is refused before its
     job. Metadata is declared by key: `Connector.metadata` and `Connector.writable_metadata`.
@@ -76,7 +76,7 @@ class Ability(Enum):
 
 
 class Connector(Protocol):
-    """A kind of place where tables are. Constructed without arguments.
+    """A kind of external system that stores tables. Constructed without arguments.
 
     `abilities` declares which writes are supported beyond appending rows. `metadata` maps the keys
     that METADATA columns may name to the types they have when read; `writable_metadata` are the
@@ -91,16 +91,16 @@ class Connector(Protocol):
     writable_metadata: frozenset[str]
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
-        """The options that a table with these options may have: its own, then its format's.
+        """Return the options of a table: the connector's own, then those of its format.
 
         Raises:
-            SchemaError: when the options name a format that is not there.
+            SchemaError: when the options name a format that is not installed.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a factory is told of the table that it makes a source or a sink for.
+    """The table for which a factory creates a source or a sink.
 
     The method names are those of Flink's ``DynamicTableFactory.Context``.
     """
@@ -117,7 +117,7 @@ class Context:
         return self.table
 
     def get_enrichment_options(self) -> dict[str, str]:
-        """Options of a compiled plan: there are none."""
+        """Return the options of a compiled plan, which is always empty."""
         return {}
 
     def get_configuration(self) -> Mapping[str, str]:
@@ -130,20 +130,20 @@ class Context:
         return self.table.resolved_schema.to_physical_row_data_type()
 
     def get_primary_key_indexes(self) -> list[int]:
-        """The places of the key's columns among the physical ones."""
+        """Return the positions of the key's columns among the physical columns."""
         return self.table.resolved_schema.get_primary_key_indexes()
 
 
 @runtime_checkable
 class DynamicTableFactory(Protocol):
-    """A connector that makes what reads or writes one table, after it has seen the table."""
+    """A connector that creates a source or sink for each table."""
 
     def create_dynamic_table_source(self, context: Context) -> Connector: ...
     def create_dynamic_table_sink(self, context: Context) -> Connector: ...
 
 
 def find_connector(options: Mapping[str, str]) -> Connector:
-    """The installed connector that the options of a table name.
+    """Return the installed connector that the options of a table name.
 
     Raises:
         SchemaError: with code `missing-connector` when there is no option `connector`.
@@ -153,7 +153,7 @@ def find_connector(options: Mapping[str, str]) -> Connector:
         raise SchemaError(
             "the table has no option 'connector'",
             code="missing-connector",
-            hint="say in WITH where its data is: 'connector' = 'filesystem'",
+            hint="add the option to its WITH clause: 'connector' = 'filesystem'",
         )
     connector: Connector = require(CONNECTORS, options["connector"])()
     return connector
@@ -171,7 +171,7 @@ def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
 
 
 def validate(connector: Connector, options: Mapping[str, str]) -> None:
-    """Check the options of a table: none missing, all readable, none unknown.
+    """Check the options of a table: none missing, none invalid, none unknown.
 
     Raises:
         SchemaError: with all errors at once; codes `missing-option`, `invalid-option-value`,
@@ -179,16 +179,16 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     """
     declared = connector.declared(options)
     found = Gathering()
-    for check in (_present, _readable, _known):
+    for check in (_check_required, _check_values, _check_known):
         with found.catching():
             check(declared, options)
     with found.catching():
-        _aligned(options)
+        _check_alignment(options)
     found.raise_all()
-    _warn_of_former(declared, options)
+    _warn_of_deprecated(declared, options)
 
 
-def _warn_of_former(declared: Iterable[ConfigOption[Any]], options: Mapping[str, str]) -> None:
+def _warn_of_deprecated(declared: Iterable[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     for option in declared:
         for key in option.deprecated_keys:
             if key in options:
@@ -198,20 +198,19 @@ def _warn_of_former(declared: Iterable[ConfigOption[Any]], options: Mapping[str,
 def opened(
     bound: BoundTable, purpose: str, configuration: Mapping[str, str], *, is_temporary: bool = False
 ) -> Connector:
-    """The connector of a table, with its options checked, ready to read or write it.
+    """Return the connector of a table after validation, ready to read or write it.
 
-    A connector that makes sources and sinks (`DynamicTableFactory`) is asked for one, which then
-    takes its place.
+    For a `DynamicTableFactory` it is the source or sink that the factory creates.
 
     Raises:
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
-        UnsupportedError: with code `unsupported-direction` where it cannot be used for the purpose.
+        UnsupportedError: with code `unsupported-direction` where it does not read or write.
     """
     options = bound.table.options
     connector = find_connector(options)
     if not (connector.can_write if purpose == "write" else connector.can_read):
         raise UnsupportedError(
-            f"the connector {connector.identifier!r} does not {purpose}",
+            f"the connector {connector.identifier!r} cannot {purpose} tables",
             code="unsupported-direction",
         )
     validate(connector, options)
@@ -227,7 +226,7 @@ def opened(
 
 # --- metadata columns ----------------------------------------------------------------------
 
-#: What is about to happen to a table.
+#: The operation that a table is checked for.
 Purpose: TypeAlias = Literal["read", "write", "define"]
 
 
@@ -263,12 +262,12 @@ def check_metadata(
 def check_declared_metadata(
     table: ResolvedCatalogTable, purpose: Purpose, *, old: CatalogBaseTable | None = None
 ) -> None:
-    """The same with the installed connector of the table, if there is one.
+    """Check the metadata columns against the installed connector of the table, if any.
 
     Columns that the `old` definition has for the same connector are left out: an ALTER of something
     else does not depend on them. A catalog holds tables of any connector, so one that is not
-    installed is not an error here; nor is one whose metadata is known only when a source is made
-    (`DynamicTableFactory`).
+    installed is not an error, nor is a `DynamicTableFactory`, whose metadata is known only when it
+    creates a source.
     """
     if not metadata_columns(table):
         return
@@ -286,7 +285,7 @@ def _name(table: CatalogBaseTable) -> str | None:
 
 
 def metadata_columns(table: ResolvedCatalogTable) -> list[MetadataColumn]:
-    """The metadata columns of a table."""
+    """Return the metadata columns of a table."""
     columns = table.resolved_schema.columns
     if not any(issubclass(kind, MetadataColumn) for kind in set(map(type, columns))):
         return []
@@ -360,7 +359,7 @@ _CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn], None]] = {
 
 # --- abilities -----------------------------------------------------------------------------
 
-#: Ability -> what a statement that needs it does, as the subject of its refusal.
+#: Ability -> what a statement that needs it does, for the message, and the hint.
 _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
     Ability.OVERWRITE: (
         "replace existing rows",
@@ -378,10 +377,10 @@ _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
 
 
 def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
-    """Refuse a write that needs what the connector does not declare.
+    """Raise for a write that needs an ability which the connector does not declare.
 
-    An undeclared ability is absent, also for a connector that declares none at all. Flink refuses
-    the same while it plans (`SupportsOverwrite`, `SupportsPartitioning`).
+    A connector without the attribute has no abilities. Flink's planner raises the same
+    errors (`SupportsOverwrite`, `SupportsPartitioning`).
 
     Raises:
         UnsupportedError: with code `unsupported-ability`.
@@ -402,7 +401,7 @@ def _keys(declared: Iterable[ConfigOption[Any]]) -> list[str]:
     return [key for option in declared for key in option.keys()]  # noqa: SIM118 - no mapping
 
 
-def _present(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
+def _check_required(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     missing = sorted(
         option.key
         for option in declared
@@ -414,7 +413,7 @@ def _present(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) 
         )
 
 
-def _readable(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
+def _check_values(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     found = Gathering()
     for option in (*declared, *WATERMARK_OPTIONS):
         with found.catching():
@@ -426,7 +425,7 @@ def _readable(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str])
 MAX_LISTED = 10
 
 
-def _known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
+def _check_known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     known = {*_keys(declared), *IMPLICIT_OPTIONS}
     maps = tuple(f"{option.key}." for option in declared if option.is_map)
     unknown = [key for key in sorted(options) if key not in known and not key.startswith(maps)]
@@ -442,20 +441,20 @@ def _known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) ->
         )
 
 
-def _aligned(options: Mapping[str, str]) -> None:
+def _check_alignment(options: Mapping[str, str]) -> None:
     pair = ("scan.watermark.alignment.group", "scan.watermark.alignment.max-drift")
     if sum(key in options for key in pair) == 1:
         raise SchemaError(
-            f"{pair[0]} and {pair[1]} come together", code="incomplete-watermark-alignment"
+            f"{pair[0]} and {pair[1]} must be set together", code="incomplete-watermark-alignment"
         )
 
 
 @contextmanager
 def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str) -> Iterator[None]:
-    """Add to any error that passes which table was to be read or written.
+    """Add the table and the operation to every error raised in the block.
 
-    A refusal without a hint gets the options of the table as one, secrets masked. No message
-    repeats a secret of these options, such as the password in a path.
+    An error without a hint gets the options of the table as its hint. The secrets of the options
+    are masked in all messages.
     """
     try:
         with at(f"{purpose} table {identifier.as_summary_string()}"):
@@ -478,7 +477,7 @@ def using(identifier: ObjectIdentifier, options: Mapping[str, str], purpose: str
 def _repeats_secret(
     error: BaseException, options: Mapping[str, str], secret: AbstractSet[str]
 ) -> bool:
-    """Whether an error that led to this one repeats a secret of the options."""
+    """Return whether the cause or context of an error contains a secret of the options."""
     seen: list[BaseException | None] = [error.__cause__, error.__context__]
     while seen:
         if (cause := seen.pop()) is None:

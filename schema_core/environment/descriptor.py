@@ -1,4 +1,4 @@
-"""Descriptors: tables and models said in Python rather than in SQL."""
+"""Descriptors of tables, formats and models, as PyFlink's."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class FormatDescriptor:
 
     @staticmethod
     def for_format(format: str) -> FormatDescriptorBuilder:  # noqa: A002 - PyFlink's name
-        """A builder of a descriptor of this format."""
+        """Return a builder of a descriptor of this format."""
         require_instance(format, str, "format")
         return FormatDescriptorBuilder(FormatDescriptor(format))
 
@@ -84,7 +84,7 @@ class FormatDescriptor:
 
 
 class FormatDescriptorBuilder:
-    """Collects the options of a format; every method gives the builder back."""
+    """Collects the options of a format; every method returns the builder."""
 
     def __init__(self, descriptor: FormatDescriptor) -> None:
         self._descriptor = descriptor
@@ -104,7 +104,7 @@ class FormatDescriptorBuilder:
 
 @dataclass(frozen=True, slots=True)
 class TableDescriptor:
-    """What CREATE TABLE would say: a schema if there is one, options, keys, a comment.
+    """The parts of a CREATE TABLE: schema, options, partition keys, distribution and comment.
 
     >>> descriptor = (
     ...     TableDescriptor.for_connector("filesystem")
@@ -130,12 +130,12 @@ class TableDescriptor:
 
     @staticmethod
     def for_connector(connector: str) -> TableDescriptorBuilder:
-        """A builder of a descriptor of a table of this connector."""
+        """Return a builder of a descriptor of a table of this connector."""
         require_instance(connector, str, "connector")
         return TableDescriptorBuilder(TableDescriptor()).option(CONNECTOR, connector)
 
     def to_builder(self) -> TableDescriptorBuilder:
-        """A builder that starts from this descriptor."""
+        """Return a builder that starts from this descriptor."""
         return TableDescriptorBuilder(self)
 
     def get_schema(self) -> Schema | None:
@@ -187,7 +187,7 @@ class TableDescriptor:
 
 
 class TableDescriptorBuilder:
-    """Collects what a table is; every method gives the builder back."""
+    """Collects what a table is; every method returns the builder."""
 
     def __init__(self, descriptor: TableDescriptor) -> None:
         self._descriptor = descriptor
@@ -213,7 +213,7 @@ class TableDescriptorBuilder:
     ) -> TableDescriptorBuilder:
         """Set the format, with its options where a descriptor is given.
 
-        `format_option` says under which key the format goes, such as ``key.format``; the options
+        `format_option` is the key of the format, such as ``key.format``; the options
         of the format then begin with ``key.`` and its name.
 
         Raises:
@@ -241,7 +241,7 @@ class TableDescriptorBuilder:
     def distributed_by_hash(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets by hash.
+        """Distribute the rows over buckets by hash.
 
         Raises:
             SchemaError: with code `missing-key-columns` if there are no keys.
@@ -252,7 +252,7 @@ class TableDescriptorBuilder:
     def distributed_by_range(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets by ranges of values.
+        """Distribute the rows over buckets by ranges of values.
 
         Raises:
             SchemaError: with code `missing-key-columns` if there are no keys.
@@ -263,7 +263,7 @@ class TableDescriptorBuilder:
     def distributed_by(
         self, bucket_keys: Iterable[str], bucket_count: int | None = None
     ) -> TableDescriptorBuilder:
-        """Spread the rows over buckets as the connector chooses.
+        """Distribute the rows over buckets as the connector chooses.
 
         Raises:
             SchemaError: with code `missing-key-columns` without keys: see `distributed_into`.
@@ -272,7 +272,7 @@ class TableDescriptorBuilder:
         return self.distributed(TableDistribution.of_unknown(keys, bucket_count))
 
     def distributed_into(self, bucket_count: int) -> TableDescriptorBuilder:
-        """Spread the rows over so many buckets, without keys."""
+        """Distribute the rows over so many buckets, without keys."""
         return self.distributed(TableDistribution.of_unknown((), bucket_count))
 
     def distributed(self, distribution: TableDistribution) -> TableDescriptorBuilder:
@@ -308,7 +308,7 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModelDescriptor:
-    """What CREATE MODEL would say: what goes in and out, and who provides it."""
+    """The parts of a CREATE MODEL: input and output columns, options and comment."""
 
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
     input_schema: Schema | None = None
@@ -317,7 +317,7 @@ class ModelDescriptor:
 
     @staticmethod
     def for_provider(provider: str) -> ModelDescriptorBuilder:
-        """A builder of a descriptor of a model of this provider."""
+        """Return a builder of a descriptor of a model of this provider."""
         require_instance(provider, str, "provider")
         return ModelDescriptorBuilder(ModelDescriptor()).option(PROVIDER, provider)
 
@@ -358,7 +358,7 @@ class ModelDescriptor:
 
 
 class ModelDescriptorBuilder:
-    """Collects what a model is; every method gives the builder back."""
+    """Collects what a model is; every method returns the builder."""
 
     def __init__(self, descriptor: ModelDescriptor) -> None:
         self._descriptor = descriptor
@@ -368,11 +368,11 @@ class ModelDescriptorBuilder:
         return self
 
     def input_schema(self, input_schema: Schema) -> ModelDescriptorBuilder:
-        """Set the columns that go in."""
+        """Set the input columns."""
         return self._with(input_schema=input_schema)
 
     def output_schema(self, output_schema: Schema) -> ModelDescriptorBuilder:
-        """Set the columns that come out."""
+        """Set the output columns."""
         return self._with(output_schema=output_schema)
 
     def option(self, key: str | ConfigOption[Any], value: object) -> ModelDescriptorBuilder:

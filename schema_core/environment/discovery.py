@@ -46,10 +46,10 @@ GROUPS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry point: its identifier, where it points, and what it gave or why it gave nothing.
+    """An entry point: its identifier, its target, and the loaded object or the reason for failure.
 
-    `loaded` is what the entry point names (a class); `problem` says in a sentence why it could not
-    be loaded, and is None when it could.
+    `loaded` is what the entry point names (a class); `problem` is the reason why it could not be
+    loaded, or None.
     """
 
     identifier: str
@@ -74,7 +74,9 @@ def _load(entry: EntryPoint) -> Found:
 
 
 def discover(group: str, entries: Iterable[EntryPoint] | None = None) -> tuple[Found, ...]:
-    """Everything registered in a group, sorted by identifier; `entries` stand in for the installed.
+    """Return everything registered in a group, sorted by identifier.
+
+    `entries` replaces the installed entry points.
 
     >>> [found.identifier for found in discover("schema_core.planners")]
     ['spark']
@@ -84,7 +86,7 @@ def discover(group: str, entries: Iterable[EntryPoint] | None = None) -> tuple[F
 
 
 def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = None) -> Any:
-    """What the one entry point with this identifier (case counts) names.
+    """Load the only entry point with an identifier, which is case-sensitive.
 
     Raises:
         NotFoundError: with code `not-discovered` when there is none, naming those there are, or
@@ -127,7 +129,7 @@ Given: TypeAlias = (
 
 
 def definition_of(function: Given) -> Definition:
-    """A class by name, or what it does; a class of Python says so by its type hints."""
+    """Return the definition of a function from a class name, a declaration or a Python function."""
     if isinstance(function, FunctionClass):
         return function
     if isinstance(function, str):
@@ -143,10 +145,10 @@ def definition_of(function: Given) -> Definition:
 
 
 def module_of(name: str, given: object) -> Module:
-    """The functions of a module by their names.
+    """Return the functions of a module by name.
 
     Raises:
-        SchemaError: with code `wrong-argument` for what is no mapping of functions.
+        SchemaError: with code `wrong-argument` for an object that is not a mapping of functions.
     """
     if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
         raise SchemaError(
@@ -157,7 +159,7 @@ def module_of(name: str, given: object) -> Module:
 
 
 def offered_module(name: str) -> Module | None:
-    """The functions of a module that an installed package offers; None if none does.
+    """Return the functions of a module that an installed package provides, or None.
 
     Raises:
         NotFoundError, SchemaError: as `schema_core.environment.discovery.require`, where there is

@@ -1,4 +1,6 @@
-"""A planner that runs nothing: statements are resolved and change the catalog, and no row moves.
+"""A planner that runs no jobs: statements are resolved and change catalogs, but no rows are moved.
+
+For checking a script before there is data or an engine.
 
 It serves whoever wants to know whether a script is right before there is data or an engine.
 """
@@ -20,12 +22,12 @@ from schema_core.query.relation import Relation, result_columns
 
 
 class DryRunPlanner:
-    """A `Planner` whose queries give no rows and whose jobs end at once."""
+    """A `Planner` whose queries return no rows and whose jobs finish immediately."""
 
-    identifier = "rehearsal"
+    identifier = "dry-run"
 
     def select(self, query: Relation) -> Rows:
-        """No rows, under the names and types of the query."""
+        """Return no rows, with the names and types of the query."""
         columns = tuple((one.name, one.type) for one in result_columns(query))
         return Rows(columns, iter(()), lambda: iter(()))
 
@@ -39,7 +41,7 @@ class DryRunPlanner:
         partition: Mapping[str, str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """A job that is done; metadata columns are checked as for a real one."""
+        """Return a finished job, after the checks of metadata columns."""
         check_declared_metadata(target.table, "write")
         return Job(self.identifier, JobStatus.FINISHED)
 
@@ -52,11 +54,11 @@ class DryRunPlanner:
         columns: Sequence[str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """The table is made known; nothing is written into it."""
+        """Create the table without writing rows into it."""
         check_declared_metadata(target.table, "write")
         registration.create()
         return Job(self.identifier, JobStatus.FINISHED)
 
     def explain(self, query: Relation) -> str:
-        """There is nothing to explain."""
-        return "a rehearsal runs nothing"
+        """Return a sentence: there is no plan."""
+        return "the dry-run planner runs no jobs"

@@ -40,22 +40,22 @@ from schema_core.types.values import named_values, reject_reason
 if TYPE_CHECKING:
     import pandas as pd
 
-#: More rows than these belong into a file: an engine takes a statement apart before it runs.
-MOST = 10_000
+#: More rows belong into a file: engines parse the whole statement before it runs.
+MAX_ROWS = 10_000
 
 TRUE = Literal(LiteralKind.BOOLEAN, "TRUE")
 
 
 def row_type(rows: Sequence[object], schema: object) -> RowType:
-    """The type of the rows, by a schema or inferred.
+    """Return the type of the rows, from a schema or inferred.
 
     Args:
-        rows: Tuples, lists, dictionaries, `Row`, or single values where the schema is no row.
+        rows: Tuples, lists, dictionaries, `Row`; single values if the schema is not a row type.
         schema: A type, its text, names of columns, or None.
 
     Raises:
         SchemaError: with code `data-type-not-inferred` where the values have no type in common,
-            `column-count-mismatch` for another number of names than of values, `wrong-argument` for
+            `column-count-mismatch` for different numbers of names and values, `wrong-argument` for
             a schema of another kind.
 
     >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
@@ -69,7 +69,8 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
         return RowType([RowField("value", schema)], nullable=False)
     if schema is not None and not isinstance(schema, list | tuple):
         raise SchemaError(
-            f"a schema is a row type or a list of names, not {show(schema)}", code="wrong-argument"
+            f"schema must be a row type or a list of names, got {show(schema)}",
+            code="wrong-argument",
         )
     return _inferred(rows, schema)
 
@@ -80,46 +81,47 @@ def _inferred(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
     inner = found.element_type if isinstance(found, ArrayType) else found
     if not isinstance(inner, RowType):
         raise SchemaError(
-            "rows are tuples, dictionaries or Row objects",
+            "rows must be tuples, dictionaries or Row objects",
             code="data-type-not-inferred",
-            hint='give a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
+            hint='pass a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
         )
     if names is not None and len(names) != len(inner.fields):
         raise SchemaError(
-            f"{len(names)} names for {len(inner.fields)} columns", code="column-count-mismatch"
+            f"{len(names)} names given for {len(inner.fields)} columns",
+            code="column-count-mismatch",
         )
     given = names or [one.name for one in inner.fields]
     fields = [RowField(name, one.data_type) for name, one in zip(given, inner.fields, strict=True)]
     for one in fields:
         if isinstance(one.data_type, NullType):
             raise SchemaError(
-                f"column {one.name!r} has no value that would tell its type",
+                f"column {one.name!r} has only NULL values, so its type cannot be inferred",
                 code="data-type-not-inferred",
-                hint="give a schema with types",
+                hint="pass a schema with types",
             )
     return RowType(fields, nullable=False)
 
 
 def _as_row(given: object, keys: Sequence[str]) -> object:
-    """A row as such: a list is one, and so is a dictionary, which may leave keys out."""
+    """Convert a list or a dictionary, which may lack keys, to a row."""
     if isinstance(given, Mapping):
         return Row(**{key: given.get(key) for key in keys})
     return tuple(given) if isinstance(given, list) else given
 
 
 def query_of(rows: Sequence[object], type_: RowType, zone: str, *, verify: bool = True) -> Query:
-    """The query that gives the rows.
+    """Return the VALUES query of the rows.
 
     Raises:
-        SchemaError: with code `not-a-value` for a value that is none of its column's type,
+        SchemaError: with code `not-a-value` for a value that is not of its column's type,
             `invalid-row-values` for a row of more or fewer values, `too-many-rows`, and
-            `value-not-in-sql` for one that SQL cannot say.
+            `value-not-in-sql` for one that SQL cannot express.
     """
-    if len(rows) > MOST:
+    if len(rows) > MAX_ROWS:
         raise SchemaError(
-            f"{len(rows):,} rows are more than {MOST:,}",
+            f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
             code="too-many-rows",
-            hint="write them to a file, and make a table of the connector 'filesystem'",
+            hint="write them to a file and create a table with the connector 'filesystem'",
         )
     written = []
     for place, one in enumerate(rows, 1):
@@ -147,12 +149,12 @@ def _row(given: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax
         with at(f"column {one.name!r}"):
             if verify and (reason := reject_reason(one.data_type, value)):
                 raise SchemaError(str(reason), code="not-a-value")
-            found.append(said(value, one.data_type, zone))
+            found.append(literal_of(value, one.data_type, zone))
     return tuple(found)
 
 
 def values_of(given: object, type_: RowType) -> Sequence[Any]:
-    """The values of a row in the order of its columns."""
+    """Return the values of a row in the order of its columns."""
     if isinstance(given, Mapping):
         return [given.get(one.name) for one in type_.fields]
     if isinstance(given, tuple | list):
@@ -165,11 +167,11 @@ def values_of(given: object, type_: RowType) -> Sequence[Any]:
     return [given]
 
 
-def said(value: Any, type_: DataType, zone: str) -> syntax.Expression:
-    """A value as an expression of SQL of exactly this type, which may then be NOT NULL.
+def literal_of(value: Any, type_: DataType, zone: str) -> syntax.Expression:
+    """Return an expression with a value of exactly this type, which may then be NOT NULL.
 
     >>> from schema_core.sql.printer import print_expression
-    >>> print(print_expression(said([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
+    >>> print(print_expression(literal_of([1, None], parse_type("ARRAY<BIGINT>"), "UTC")))
     CAST(ARRAY[CAST(1 AS BIGINT), CAST(NULL AS BIGINT)] AS ARRAY< BIGINT >)
     """
     match type_:
@@ -178,12 +180,12 @@ def said(value: Any, type_: DataType, zone: str) -> syntax.Expression:
         case RowType():
             pairs = zip(values_of(value, type_), type_.fields, strict=True)
             tree: syntax.Expression = Call(
-                "ROW", tuple(said(one, field.data_type, zone) for one, field in pairs)
+                "ROW", tuple(literal_of(one, field.data_type, zone) for one, field in pairs)
             )
         case ArrayType() if not value:
             tree = _empty(type_.element_type)
         case ArrayType():
-            tree = Call("ARRAY", tuple(said(one, type_.element_type, zone) for one in value))
+            tree = Call("ARRAY", tuple(literal_of(one, type_.element_type, zone) for one in value))
         case MapType() if not value:
             tree = Call("MAP_FROM_ARRAYS", (_empty(type_.key_type), _empty(type_.value_type)))
         case MapType():
@@ -191,7 +193,7 @@ def said(value: Any, type_: DataType, zone: str) -> syntax.Expression:
             parts = (
                 (one, kind) for pair in value.items() for one, kind in zip(pair, kinds, strict=True)
             )
-            tree = Call("MAP", tuple(said(one, kind, zone) for one, kind in parts))
+            tree = Call("MAP", tuple(literal_of(one, kind, zone) for one, kind in parts))
         case DayTimeIntervalType():
             return literal(value)
         case LocalZonedTimestampType() if isinstance(value, datetime) and value.tzinfo is not None:
@@ -204,7 +206,7 @@ def said(value: Any, type_: DataType, zone: str) -> syntax.Expression:
 
 
 def _empty(type_: DataType) -> syntax.Expression:
-    """An empty array, for which SQL has no word of its own."""
+    """Return an empty array, for which SQL has no literal."""
     return Call("ARRAY_REMOVE", (Call("ARRAY", (_null(type_),)), _null(type_)))
 
 
@@ -218,7 +220,7 @@ def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
 
 
 def _nullable(row: tuple[syntax.Expression, ...], type_: RowType) -> tuple[syntax.Expression, ...]:
-    """The row with its values nullable where their columns are: a CASE may have none."""
+    """Make the values of nullable columns nullable with a CASE."""
     return tuple(
         Call("CASE", (TRUE, value, Literal(LiteralKind.NULL, "NULL")))
         if one.data_type.is_nullable
@@ -250,12 +252,12 @@ DTYPES: dict[str, DataType] = {
 
 
 def rows_of(frame: pd.DataFrame) -> list[tuple[Any, ...]]:
-    """The rows of a frame as Python values; what is not there is None."""
+    """Return the rows of a data frame as Python values; missing values are None."""
     return [tuple(map(_plain, row)) for row in frame.itertuples(index=False, name=None)]
 
 
 def _plain(value: Any) -> Any:
-    """A value without numpy and pandas around it."""
+    """Convert a value of numpy or pandas to a Python value."""
     if type(value).__name__ in ("NaTType", "NAType"):
         return None
     if isinstance(value, datetime):
@@ -266,11 +268,11 @@ def _plain(value: Any) -> Any:
 
 
 def schema_of(frame: pd.DataFrame, given: object) -> object:
-    """The schema of a frame: what is given, else names and types of its columns.
+    """Return the schema of a data frame: the given one, else the names and types of its columns.
 
     Raises:
-        SchemaError: with code `wrong-argument` for what is no data frame, `column-count-mismatch`
-            for another number of names or types than of columns.
+        SchemaError: with code `wrong-argument` for an object that is not a data frame,
+            `column-count-mismatch` for too many or too few names or types.
     """
     if not hasattr(frame, "itertuples"):
         require_instance(frame, DataFrame, "pdf")
@@ -293,7 +295,7 @@ def schema_of(frame: pd.DataFrame, given: object) -> object:
 
 
 def _mixed(frame: pd.DataFrame, names: Sequence[str], types: Sequence[DataType | None]) -> RowType:
-    """Types of columns, of which some are told by their values alone."""
+    """Return the types of columns, some of which are inferred from their values."""
     from schema_core.environment.elements import row_type
 
     inferred = row_type(rows_of(frame), list(names))
@@ -309,12 +311,12 @@ def _frame_row(names: Sequence[str], types: Sequence[DataType | None]) -> RowTyp
 
 
 class DataFrame:
-    """What a data frame is called in messages."""
+    """The name of data frames in error messages."""
 
 
 @needs("pandas")
 def frame_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
-    """Rows as a frame.
+    """Return rows as a data frame.
 
     Raises:
         NotFoundError: with code `missing-extra` where pandas is not installed.

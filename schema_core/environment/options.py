@@ -303,12 +303,12 @@ def _yaml_items(text: str) -> list[str] | None:
 
 
 def _split(text: str, separator: str, *, keep_quotes: bool = False) -> list[str]:
-    """The parts of a text, those in quotes with the separator in them; blanks around them go."""
+    """Split a string at a separator outside quotes, and strip the parts."""
     return [part if keep_quotes else _unquoted(part) for part in _parts(text, separator)]
 
 
 def _parts(text: str, separator: str) -> Iterator[str]:
-    """The parts of a text; one in quotes may hold the separator and its own quotes doubled."""
+    """Split a string; a quoted part may contain the separator and doubled quotes."""
     quoted = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*\"""")
     start = 0
     while start < len(text):
@@ -448,7 +448,7 @@ ATOMICITY = ConfigOption(
     "table.rtas-ctas.atomicity-enabled",
     boolean,
     False,
-    "whether CREATE TABLE AS leaves nothing behind when its job fails",
+    "whether CREATE TABLE AS drops its table when the job fails",
     deprecated_keys=("table.ctas.atomicity-enabled",),
 )
 DYNAMIC_OPTIONS = ConfigOption(
@@ -494,5 +494,5 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
 
 
 def warn_deprecated(old: str, by: str) -> None:
-    """Warn whoever called the method that has been warn_deprecated."""
+    """Emit a `DeprecationWarning` for the caller of a deprecated method or option."""
     warnings.warn(f"{old} is deprecated: use {by}", DeprecationWarning, stacklevel=3)

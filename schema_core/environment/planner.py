@@ -1,4 +1,8 @@
-"""What an environment asks of the engine that runs its statements, and how one is found.
+"""The interface of planners, which run resolved queries, and their discovery.
+
+The environment resolves names, types, schemas and rules. A planner receives only resolved objects
+and returns rows or a job. Planners are installed entry points chosen by identifier, so that an
+engine can be exchanged without changing statements (FLIP-32).
 
 The environment resolves: names, types, schemas, rules. A planner receives only what is resolved
 and gives back rows or a job. Planners are chosen by identifier among the installed entry points,
@@ -118,8 +122,8 @@ class Rows:
     """The result of a query: names and types of its columns, and the rows as Python values.
 
     Values are what the type suggests: int, float, `Decimal`, str, bytes, `date`, `time`,
-    `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be walked
-    once; `shown` gives the same rows as the texts of Flink's cast to STRING, None for NULL.
+    `datetime` (with UTC for TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated
+    once; `shown` gives the same rows as the strings of Flink's cast to STRING, None for NULL.
     """
 
     columns: tuple[tuple[str, DataType], ...]
@@ -156,7 +160,7 @@ class Planner(Protocol):
     identifier: str
 
     def select(self, query: Relation) -> Rows:
-        """Run a query and hand out its rows."""
+        """Run a query and return its rows."""
 
     def insert(
         self,
@@ -189,7 +193,7 @@ class Planner(Protocol):
         """CREATE TABLE AS: register the table and write the query into it (FLIP-218)."""
 
     def explain(self, query: Relation) -> str:
-        """How the engine would run a query, as text."""
+        """Return the plan of the engine for a query."""
 
 
 def fingerprint(table: CatalogTable) -> str:
@@ -207,7 +211,7 @@ def fingerprint(table: CatalogTable) -> str:
 
 
 def find_planner(identifier: str, context: PlannerContext) -> Planner:
-    """The installed planner with this identifier, ready for use.
+    """Return the installed planner with an identifier.
 
     Raises:
         NotFoundError, SchemaError: as `schema_core.environment.discovery.require`.

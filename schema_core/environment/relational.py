@@ -1,4 +1,4 @@
-"""Queries built step by step: each function puts one operation of a table onto a query.
+"""Queries built step by step: each function adds one operation of the Table API to a query.
 
 A query is a syntax tree; its columns are known by name, so that every name in an expression means
 one column. What an operation calls its columns is as in Flink's Table API.
@@ -42,7 +42,7 @@ ALL = SelectItem(Star())
 
 
 class Column(NamedTuple):
-    """A column of a list: what it is, and how it is called."""
+    """A column of a list: its expression and its name."""
 
     name: str
     expression: syntax.Expression
@@ -52,7 +52,7 @@ class Column(NamedTuple):
 
 
 def expression_of(given: object) -> syntax.Expression:
-    """The tree of an expression.
+    """Return the syntax tree of an expression.
 
     Raises:
         SchemaError: with code `not-an-expression` for anything else.
@@ -64,7 +64,7 @@ def expression_of(given: object) -> syntax.Expression:
 
 
 def columns_of(given: Iterable[object], known: list[str]) -> list[Column]:
-    """The columns that a list of expressions gives, with their names.
+    """Return the columns of a list of expressions, with their names.
 
     Raises:
         SchemaError: with code `not-an-expression`, `unknown-column`, `duplicate-column`, or
@@ -103,7 +103,7 @@ def _is_aggregate(call: Call) -> bool:
 
 
 def name_of(tree: syntax.Expression, place: int, aggregates: Sequence[Call]) -> str:
-    """What a column is called that was given no name.
+    """Return the name of an unnamed column, as Flink names it.
 
     >>> from schema_core.expressions import col
     >>> [name_of(one.syntax, 2, ()) for one in (col("a"), col("a").x, col("a") + 1)]
@@ -144,9 +144,9 @@ def require_different(names: Sequence[str]) -> None:
         raise SchemaError("a table needs a column", code="missing-columns")
     if twice := repeated(names):
         raise SchemaError(
-            f"there are two columns called {twice[0]!r}",
+            f"duplicate column name {twice[0]!r}",
             code="duplicate-column",
-            hint="name one of them: alias(...)",
+            hint="rename one of them with alias(...)",
         )
 
 
@@ -185,14 +185,14 @@ def items(columns: Iterable[Column]) -> tuple[SelectItem, ...]:
 
 
 def select(query: Query, columns: Sequence[Column]) -> Query:
-    """These columns of a query; columns added one after the other stand in one SELECT."""
+    """Select columns of a query; successive selections are merged into one SELECT."""
     merged = _merged(query, columns)
     found = query if merged is not None and isinstance(query, Select) else block(query)
     return replace(found, items=items(columns if merged is None else merged))
 
 
 def _merged(query: Query, columns: Sequence[Column]) -> list[Column] | None:
-    """The columns said in terms of what the query selects from, or None where that is not sure.
+    """Return the columns in terms of the source of the query, or None if that is uncertain.
 
     It is sure where each is one of its columns, or made of such as are not computed themselves, and
     no computed one is needed twice: it might not give the same twice.
@@ -235,7 +235,7 @@ MAX_BRANCHES = 1_000
 
 
 def require_shallow(query: Query) -> None:
-    """Refuse a query of queries of queries, beyond what a text may have.
+    """Raise for a query whose nesting exceeds the limits of a parsed statement.
 
     Raises:
         SchemaError: with code `too-deep`, or `too-wide` for a query that reads others again and
@@ -255,12 +255,12 @@ def require_shallow(query: Query) -> None:
             raise SchemaError(
                 f"the query reads more than {MAX_BRANCHES:,} queries and tables",
                 code="too-wide",
-                hint="keep a part of it as a temporary view, and continue from there",
+                hint="create a temporary view of a part of it",
             )
     raise SchemaError(
-        f"queries lie more than {MAX_DEPTH} levels deep in each other",
+        f"queries are nested more than {MAX_DEPTH} levels deep",
         code="too-deep",
-        hint="keep a part of it as a temporary view, and go on from there",
+        hint="create a temporary view of a part of it",
     )
 
 
@@ -329,7 +329,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
     """The columns under new names.
 
     Raises:
-        SchemaError: with code `not-an-expression` for what is no column with a new name,
+        SchemaError: with code `not-an-expression` for an object that is not a renamed column,
             `unknown-column`, `duplicate-column`.
     """
     new: dict[str, str] = {}
@@ -368,7 +368,7 @@ def require_known(name: str, known: Sequence[str]) -> None:
 def joined(
     left: Query, right: Source, kind: JoinKind, condition: syntax.Expression | None
 ) -> Query:
-    """The rows of two tables that belong together: all pairs where nothing is said."""
+    """Join two tables; without a condition, all pairs of rows."""
     if condition is None and kind is JoinKind.INNER:
         return Select((ALL,), Join(source_of(left), right, JoinKind.CROSS))
     held = condition or Literal(LiteralKind.BOOLEAN, "TRUE")

@@ -1,4 +1,4 @@
-"""What a statement gives back: a schema and rows, of which those of a job come only when walked."""
+"""`TableResult`: the schema and rows of a statement; those of a job are computed when collected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDEST = 40
 
 
 class ResultKind(Enum):
-    """Whether a statement gave nothing but its success, or rows."""
+    """Whether a statement returns rows or only its success."""
 
     SUCCESS = "SUCCESS"
     SUCCESS_WITH_CONTENT = "SUCCESS_WITH_CONTENT"
@@ -66,7 +66,7 @@ def _as_value(value: Any, type_: DataType) -> Any:
 
 
 class CloseableIterator(Iterator[Row]):
-    """Rows that can be walked once, also in a ``with`` statement; closed ones are at their end."""
+    """An iterator over rows, also a context manager; it is exhausted once it is closed."""
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self._rows = rows
@@ -81,13 +81,13 @@ class CloseableIterator(Iterator[Row]):
         self.close()
 
     def close(self) -> None:
-        """Give up the rows that were not walked."""
+        """Close the iterator; remaining rows are discarded."""
         self._rows = iter(())
 
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """The outcome of a statement: a schema and rows.
+    """The result of a statement: a schema and rows.
 
     `collect` walks the rows as Python values, `print` shows them as a table. Rows of a query are
     computed when they are walked, and can be walked once.
@@ -106,26 +106,26 @@ class TableResult:
         return self.kind
 
     def get_job_client(self) -> Job | None:
-        """The job that the statement ran, if it ran one."""
+        """Return the job of the statement, if it ran one."""
         return self.job
 
     def wait(self, timeout_ms: int | None = None) -> None:
-        """Do nothing: a statement that runs a job returns when the job has ended."""
+        """Return immediately: statements return only when their job has ended."""
         del timeout_ms
 
     def get_table_schema(self) -> TableSchema:
-        """The names and types of the columns, as before `get_resolved_schema`."""
+        """Return names and types of the columns. Deprecated: use `get_resolved_schema`."""
         warn_deprecated("get_table_schema", "get_resolved_schema")
         schema = self.schema
         return TableSchema(schema.get_column_names(), schema.get_column_data_types())
 
     def collect(self) -> CloseableIterator:
-        """The rows as `Row` objects of Python values."""
+        """Return the rows as `Row` objects of Python values."""
         types = self.schema.get_column_data_types()
         return CloseableIterator(as_row(values, types) for values in self.rows)
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
-        """The rows as tuples of texts, None for NULL."""
+        """Return the rows as tuples of strings, None for NULL."""
         if self.texts is not None:
             return iter(self.texts())
         return (tuple(map(_text, row)) for row in self.rows)
@@ -142,13 +142,13 @@ OK = TableResult(
 
 
 def texts(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> TableResult:
-    """Rows of text columns: what SHOW and DESCRIBE give back."""
+    """Return a result of string columns, as SHOW and DESCRIBE do."""
     schema = ResolvedSchema.physical(list(columns), [DataTypes.STRING()] * len(columns))
     return TableResult(schema, list(rows))
 
 
 def as_table(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
-    """Rows as a table of text.
+    """Format rows as a table.
 
     >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
     +----+--------+

@@ -1,4 +1,4 @@
-"""A session: what the statements of one environment share, and how they find things."""
+"""`Session`: the state that the statements of one environment share, and name resolution."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from schema_core.types import DataType
 
 @contextmanager
 def at_span(span: Span | None) -> Iterator[None]:
-    """Say where in the statement an error that passes is, unless it knows."""
+    """Attach a span to every error of the block that has none."""
     try:
         yield
     except SchemaCoreError as error:
@@ -72,7 +72,7 @@ def at_span(span: Span | None) -> Iterator[None]:
 
 
 class Session:
-    """Everything that the statements of one environment share.
+    """The state that the statements of one environment share.
 
     Any number of threads may use it. What a session has only one of, such as the current database,
     the options and the temporary objects, is shared by all of them.
@@ -135,7 +135,7 @@ class Session:
 
     @contextmanager
     def temporary_scope(self) -> Iterator[None]:
-        """A block after which the temporary objects are what they were before it.
+        """Restore the temporary objects at the end of the block, those of other threads included.
 
         They are those of the session: what another thread made meanwhile is gone as well.
         """
@@ -156,7 +156,7 @@ class Session:
     # --- what is meant -------------------------------------------------------------------------
 
     def identifier(self, name: Name) -> ObjectIdentifier:
-        """The object that a name in a statement means.
+        """Return the path of the object that a name in a statement refers to.
 
         Raises:
             SchemaError: with code `invalid-path-length` for a name of more than three parts,
@@ -166,12 +166,12 @@ class Session:
             return self.registry.qualify(UnresolvedPath(name.parts))
 
     def database(self, name: Name | None) -> tuple[str, str]:
-        """The catalog and database that a name in a statement means; without one, the current."""
+        """Return the catalog and database of a name; without a name, the current ones."""
         with at_span(name.span if name else None):
             return self.registry.qualify_database(name.parts if name else ())
 
     def found(self, name: Name) -> FoundTable:
-        """The table or view that a name in a statement means.
+        """Return the table or view that a name in a statement refers to.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -182,7 +182,7 @@ class Session:
     # --- what it resolves to -------------------------------------------------------------------
 
     def resolve(self, table: CatalogBaseTable) -> ResolvedTable:
-        """The resolved twin of a table, view or materialized table."""
+        """Resolve a table, view or materialized table."""
         match table:
             case CatalogTable():
                 return resolve_table(table, self.resolver)
@@ -196,7 +196,7 @@ class Session:
                 )
 
     def read(self, table: CatalogBaseTable) -> ResolvedTable:
-        """Resolve a table, view or materialized table that is kept already."""
+        """Resolve a stored table, view or materialized table."""
         if isinstance(table, CatalogView):
             view = table
             return read_view(
@@ -205,7 +205,7 @@ class Session:
         return self.resolve(table)
 
     def require_storable(self, new: ResolvedTable, old: CatalogBaseTable | None) -> None:
-        """Refuse a definition whose text does not read back as itself.
+        """Raise for a definition that would not be read back from its text as the same object.
 
         Raises:
             SchemaError: with code `not-storable`.
@@ -219,7 +219,7 @@ class Session:
         require_storable(new, self.resolver, columns, old)
 
     def check_definition(self, new: ResolvedTable, old: CatalogBaseTable | None = None) -> None:
-        """Check a definition before it is kept: its text, and its metadata columns.
+        """Check a definition before it is stored: its text and its metadata columns.
 
         Raises:
             SchemaError: as `require_storable`; as `connector.check_metadata` for columns that are
@@ -230,13 +230,13 @@ class Session:
             check_declared_metadata(new, "define", old=old)
 
     def resolve_model(self, model: CatalogModel) -> ResolvedCatalogModel:
-        """The resolved twin of a model."""
+        """Resolve a model."""
         return resolve_model(model, self.resolver)
 
     # --- queries -------------------------------------------------------------------------------
 
     def query(self, query: Query, text: str | None) -> Relation:
-        """What a query returns, which stands in `text`.
+        """Resolve a query, which is written in `text`.
 
         Raises:
             SchemaCoreError: for a query that is not valid.
@@ -252,7 +252,7 @@ class Session:
             )
 
     def expanded(self, query: Query, text: str | None) -> Query:
-        """The query with every name in it spelled out: it means the same wherever it is read."""
+        """Return the query with every name in it qualified."""
         with within(text), self._opened.kept():
             return expand_query(
                 query,
@@ -264,7 +264,7 @@ class Session:
             )
 
     def model(self, name: Name) -> tuple[Columns, Columns]:
-        """What a model takes and gives.
+        """Return the input and output columns of a model.
 
         Raises:
             NotFoundError: with code `model-not-found`.
@@ -278,7 +278,7 @@ class Session:
         return taken, given
 
     def table(self, path: tuple[str, ...], span: Span) -> Table:
-        """What a name in a query stands for; a view only while its query still holds."""
+        """Resolve a table in a query; the query of a view is checked."""
         found = self._inline(path) or self.found(Name(path, span))
         if isinstance(found.table, ResolvedCatalogView):
             with at_span(span):
@@ -286,17 +286,17 @@ class Session:
         return Table(found.identifier, found.table.resolved_schema, found.kind.value)
 
     def _inline(self, path: tuple[str, ...]) -> FoundTable | None:
-        """A table that has no path which a user could write: that of a descriptor."""
+        """Return the table of a descriptor, whose name no user can write."""
         if path[0] != UNKNOWN or len(path) != 3:
             return None
         return self.tables.find(ObjectIdentifier(*path))
 
     def columns_of(self, text: str) -> tuple[tuple[str, DataType], ...]:
-        """Names and types of what the query of a view gives."""
+        """Return the names and types of the columns of a view's query."""
         return tuple(result_columns(self._query_from_text(text)))
 
     def query_of(self, identifier: ObjectIdentifier, view: ResolvedCatalogView) -> Relation:
-        """The query of a view, its rows cast to the types that the view declares.
+        """Return the query of a view, its rows cast to the types that the view declares.
 
         Raises:
             SchemaCoreError: where what it reads is not there any more, or no longer fits.
@@ -311,28 +311,28 @@ class Session:
         return self._query_from_text(view.expanded_query)
 
     def _query_from_text(self, text: str) -> Relation:
-        """The relation of a view's query, resolved once for all views that read it."""
+        """Resolve the query of a view once for all views that read it."""
         return self._opened.relation(text, lambda: self.query(parse_query(text), text))
 
     def executable(self, relation: Relation) -> Relation:
-        """The relation as engines take it: with the queries of views in place of their names."""
+        """Return the relation with views replaced by their queries, as engines require."""
 
         @cache
-        def behind(identifier: ObjectIdentifier) -> Relation | None:
+        def query_at(identifier: ObjectIdentifier) -> Relation | None:
             table = self.tables.get(identifier).table
             if not isinstance(table, ResolvedCatalogView):
                 return None
-            return inline_views(self.query_of(identifier, table), behind)
+            return inline_views(self.query_of(identifier, table), query_at)
 
         with self._opened.kept():
-            return inline_views(relation, behind)
+            return inline_views(relation, query_at)
 
     def views_kept(self) -> AbstractContextManager[None]:
-        """A block in which each view is resolved once; it must not change what views read."""
+        """Resolve each view only once within the block, which must not change what views read."""
         return self._opened.kept()
 
     def explain(self, relation: Relation) -> str:
-        """How the engine would run a query, without the secrets of the tables that it reads."""
+        """Return the plan of the engine for a query, without the secrets of its tables."""
         executable = self.executable(relation)
         text = self.planner.explain(executable)
         for identifier in tables_in(executable):
@@ -344,7 +344,7 @@ class Session:
 
     @property
     def planner(self) -> Planner:
-        """The engine that runs jobs, found at first use.
+        """The engine that runs jobs, created at first use.
 
         Raises:
             NotFoundError: where it is not installed.
@@ -357,7 +357,7 @@ class Session:
             return self._planner
 
     def bound(self, identifier: ObjectIdentifier) -> BoundTable:
-        """The table at a path, for an engine to read or write.
+        """Return the table at a path for an engine to read or write.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -366,7 +366,7 @@ class Session:
         found = self.tables.get(identifier)
         if not isinstance(found.table, ResolvedCatalogTable):
             raise SchemaError(
-                f"{identifier.as_summary_string()} is no table but a {found.kind.value}",
+                f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
         return BoundTable(identifier, found.table)

@@ -1,4 +1,4 @@
-"""The settings that an environment is created with: its mode, the names it starts from, options."""
+"""`EnvironmentSettings`: the mode, catalog names and options of a new environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schema_core.secrets import mask
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSettings:
-    """What an environment is created with. Made by a builder or for one of the two modes.
+    """The settings of a new environment, created by a builder or for one of the two modes.
 
     >>> EnvironmentSettings.in_batch_mode().is_streaming_mode()
     False
@@ -39,17 +39,17 @@ class EnvironmentSettings:
 
     @staticmethod
     def new_instance() -> EnvironmentSettingsBuilder:
-        """A builder, in streaming mode until said otherwise."""
+        """Return a builder, in streaming mode by default."""
         return EnvironmentSettingsBuilder()
 
     @staticmethod
     def in_streaming_mode() -> EnvironmentSettings:
-        """Settings for streaming: a watermark makes its column a time attribute."""
+        """Return settings for streaming: a watermark makes its column a time attribute."""
         return EnvironmentSettingsBuilder().in_streaming_mode().build()
 
     @staticmethod
     def in_batch_mode() -> EnvironmentSettings:
-        """Settings for batch."""
+        """Return settings for batch."""
         return EnvironmentSettingsBuilder().in_batch_mode().build()
 
     def is_streaming_mode(self) -> bool:
@@ -66,7 +66,7 @@ class EnvironmentSettings:
 
 
 class EnvironmentSettingsBuilder:
-    """Collects settings; every method gives the builder back."""
+    """Builder of `EnvironmentSettings`; every method returns the builder."""
 
     def __init__(self) -> None:
         self._settings = EnvironmentSettings()
@@ -77,7 +77,7 @@ class EnvironmentSettingsBuilder:
     def with_configuration(
         self, config: Configuration | Mapping[str, str]
     ) -> EnvironmentSettingsBuilder:
-        """Set options; those set before stay."""
+        """Add options to those already set."""
         added = Configuration(config).to_dict()
         merged = {**self._settings.configuration, **added}
         self._settings = replace(self._settings, configuration=merged)
@@ -90,22 +90,22 @@ class EnvironmentSettingsBuilder:
         return self._set(RUNTIME_MODE, "STREAMING")
 
     def with_built_in_catalog_name(self, built_in_catalog_name: str) -> EnvironmentSettingsBuilder:
-        """Name the catalog that is there from the start."""
+        """Set the name of the initial catalog."""
         return self._set(BUILT_IN_CATALOG, built_in_catalog_name)
 
     def with_built_in_database_name(
         self, built_in_database_name: str
     ) -> EnvironmentSettingsBuilder:
-        """Name the database that is there from the start."""
+        """Set the name of the initial database."""
         return self._set(BUILT_IN_DATABASE, built_in_database_name)
 
     def with_catalog_store(self, catalog_store: CatalogStore) -> EnvironmentSettingsBuilder:
-        """Say where descriptors of catalogs are kept."""
+        """Set the store of catalog descriptors."""
         self._settings = replace(self._settings, catalog_store=catalog_store)
         return self
 
     def build(self) -> EnvironmentSettings:
-        """The settings.
+        """Return the settings.
 
         Raises:
             SchemaError: with code `invalid-option-value` for a mode that does not exist.

@@ -1,10 +1,10 @@
-"""`StatementSet`: INSERTs that are checked as they come and run together."""
+"""`StatementSet`: INSERT statements that are validated when added and executed together."""
 
 from __future__ import annotations
 
 from schema_core.arguments import require_instance, validate_arguments
 from schema_core.environment.descriptor import TableDescriptor
-from schema_core.environment.operations.data import as_said
+from schema_core.environment.operations.data import writing_of
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table import Table, TablePipeline
@@ -14,7 +14,7 @@ from schema_core.sql.statement_syntax import Insert
 
 
 class StatementSet:
-    """INSERTs that run one after the other when the set is executed."""
+    """INSERT statements that run one after the other when the set is executed."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -33,7 +33,7 @@ class StatementSet:
         with within(stmt):
             target = self._session.bound(self._session.identifier(statement.path))
             relation = self._session.query(statement.query, stmt)
-        return self.add(TablePipeline(self._session, relation, target, as_said(statement)))
+        return self.add(TablePipeline(self._session, relation, target, writing_of(statement)))
 
     def add_insert(
         self,
@@ -41,22 +41,22 @@ class StatementSet:
         table: Table,
         overwrite: bool = False,
     ) -> StatementSet:
-        """Add a query that goes into a table."""
+        """Add a table to be written into another one."""
         require_instance(table, Table, "table")
         return self.add(table.insert_into(target_path_or_descriptor, overwrite))
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
-        """Add a query together with the table that it goes into."""
+        """Add a pipeline, which has its target."""
         require_instance(table_pipeline, TablePipeline, "table_pipeline")
         self._pipelines.append(table_pipeline)
         return self
 
     def explain(self) -> str:
-        """How the engine would run the queries."""
+        """Return the plan of the engine."""
         return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
 
     def execute(self) -> TableResult:
-        """Run all of it, and forget it."""
+        """Run the statements and clear the set."""
         result = OK
         for pipeline in self._pipelines:
             result = pipeline.execute()

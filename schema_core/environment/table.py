@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A query, typed and ready to run. Made by an environment, and by methods of other tables.
+    """A resolved query. Created by an environment and by the methods of other tables.
 
-    FLIP-64 calls it what it is: a view that has no name yet.
+    None of the methods changes the table. Expressions are those of `schema_core.expressions`; they
+    are typed by SQL's rules, and errors are raised when the table is created, not when it runs.
 
     >>> from schema_core import EnvironmentSettings, TableEnvironment
     >>> from schema_core.expressions import col
@@ -97,11 +98,11 @@ class Table:
 
     @property
     def relation(self) -> Relation:
-        """The typed tree of the query."""
+        """The resolved query."""
         return self._relation
 
     def as_sql(self) -> str:
-        """The query in SQL, every table by its full path.
+        """Return the query in SQL, every table by its full path.
 
         Raises:
             UnsupportedError: with code `query-not-in-sql` where it reads a table that has no path,
@@ -115,7 +116,7 @@ class Table:
         return self._schema
 
     def get_schema(self) -> TableSchema:
-        """The names and types of the columns, as before `get_resolved_schema`."""
+        """Return the names and types of the columns. Deprecated: use `get_resolved_schema`."""
         warn_deprecated("get_schema", "get_resolved_schema")
         return TableSchema(self.column_names(), self._schema.get_column_data_types())
 
@@ -140,10 +141,10 @@ class Table:
     # --- columns -------------------------------------------------------------------------------
 
     def select(self, *fields: Item) -> Table:
-        """These columns, which may be computed; of aggregates alone one row.
+        """Select columns, which may be computed; only aggregates give one row.
 
-        What has no name is called as Flink calls it: ``_c0``, ``EXPR$0`` for an aggregate,
-        ``r$x`` for a field.
+        Unnamed columns are named as in Flink: ``_c0``, ``EXPR$0`` for an aggregate, ``r$x`` for a
+        field.
 
         Raises:
             SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
@@ -151,7 +152,7 @@ class Table:
         return self.of_query(relational.select(self.query, columns_of(fields, self.column_names())))
 
     def alias(self, field: str, *fields: str) -> Table:
-        """The columns under other names, from the first on.
+        """Rename the columns by position, beginning with the first.
 
         Raises:
             SchemaError: with code `alias-count-mismatch` for more names than columns.
@@ -161,7 +162,7 @@ class Table:
             require_instance(name, str, "an alias")
         if len(new) > len(known):
             raise SchemaError(
-                f"{len(new)} names for {len(known)} columns", code="alias-count-mismatch"
+                f"{len(new)} names given for {len(known)} columns", code="alias-count-mismatch"
             )
         found = [*new, *known[len(new) :]]
         relational.require_different(found)
@@ -169,17 +170,17 @@ class Table:
         return self.of_query(relational.select(self.query, columns))
 
     def add_columns(self, *fields: Item) -> Table:
-        """All columns, and these behind them.
+        """Append columns.
 
         Raises:
-            SchemaError: with code `duplicate-column` for one that is there already.
+            SchemaError: with code `duplicate-column` for the name of an existing column.
         """
         every = relational.placed(self.column_names(), ())
         listed = [*(col(one.name) for one in every), *fields]
         return self.of_query(relational.select(self.query, columns_of(listed, self.column_names())))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
-        """All columns, and these: in place of those of their names, else behind them."""
+        """Replace the columns of the same names and append all others."""
         known = self.column_names()
         listed = [*map(col, known), *fields]
         added: list[Column] = []
@@ -191,7 +192,7 @@ class Table:
         return self.of_query(relational.select(self.query, relational.placed(known, added)))
 
     def rename_columns(self, *fields: AliasedExpression) -> Table:
-        """Columns under new names: ``col("old").alias("new")``.
+        """Rename columns: ``col("old").alias("new")``.
 
         Raises:
             SchemaError: with code `unknown-column`, `duplicate-column`, `not-an-expression`.
@@ -201,7 +202,7 @@ class Table:
         )
 
     def drop_columns(self, *fields: Item) -> Table:
-        """All columns but these.
+        """Drop columns.
 
         Raises:
             SchemaError: with code `unknown-column`, or `missing-columns` where none is left.
@@ -216,45 +217,45 @@ class Table:
     # --- rows ----------------------------------------------------------------------------------
 
     def filter(self, predicate: Expression) -> Table:
-        """The rows for which the predicate is true.
+        """Keep the rows for which the predicate is true.
 
         Raises:
-            SchemaError: with code `not-a-condition` for a predicate that is no BOOLEAN.
+            SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
         """
         return self.of_query(relational.where(self.query, expression_of(predicate)))
 
     def where(self, predicate: Expression) -> Table:
-        """As `filter`."""
+        """Keep the rows for which the predicate is true, as `filter`."""
         return self.filter(predicate)
 
     def distinct(self) -> Table:
-        """The rows, each once."""
+        """Remove duplicate rows."""
         return self.of_query(relational.distinct(self.query))
 
     def group_by(self, *fields: Item) -> GroupedTable:
-        """The groups of rows that are equal in these columns."""
+        """Group the rows by the values of columns."""
         return GroupedTable(self, *relational.grouped(self.query, fields, self.column_names()))
 
     # --- several tables ------------------------------------------------------------------------
 
     def join(self, right: Table, join_predicate: Expression | None = None) -> Table:
-        """The pairs of rows for which the predicate is true; without one all pairs.
+        """Join with another table; without a predicate, all pairs of rows.
 
         Raises:
-            SchemaError: with code `ambiguous-column` where both have a column of one name.
+            SchemaError: with code `ambiguous-column` for a column name that both tables have.
         """
         return self._join(right, JoinKind.INNER, join_predicate)
 
     def left_outer_join(self, right: Table, join_predicate: Expression | None = None) -> Table:
-        """As `join`, and the rows of this table that have no partner, with NULL beside them."""
+        """Join as `join`, and keep the unmatched rows of this table, padded with NULL."""
         return self._join(right, JoinKind.LEFT, join_predicate)
 
     def right_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """As `join`, and the rows of the other table that have no partner."""
+        """Join as `join`, and keep the unmatched rows of the other table, padded with NULL."""
         return self._join(right, JoinKind.RIGHT, join_predicate)
 
     def full_outer_join(self, right: Table, join_predicate: Expression) -> Table:
-        """As `join`, and the rows of both tables that have no partner."""
+        """Join as `join`, and keep the unmatched rows of both tables, padded with NULL."""
         return self._join(right, JoinKind.FULL, join_predicate)
 
     def _join(self, right: Table, kind: JoinKind, predicate: Expression | None) -> Table:
@@ -263,7 +264,7 @@ class Table:
             raise SchemaError(
                 f"both tables have the columns {', '.join(both)}",
                 code="ambiguous-column",
-                hint="name those of one table otherwise: rename_columns(...)",
+                hint="rename the columns of one table: rename_columns(...)",
             )
         condition = None if predicate is None else expression_of(predicate)
         source = relational.source_of(other.query)
@@ -274,7 +275,7 @@ class Table:
         table_function_call: Expression | AliasedExpression,
         join_predicate: Expression | None = None,
     ) -> Table:
-        """Each row beside those that a table function gives for it."""
+        """Join each row with the rows that a table function returns for it."""
         return self._lateral(table_function_call, JoinKind.INNER, join_predicate)
 
     def left_outer_join_lateral(
@@ -282,7 +283,7 @@ class Table:
         table_function_call: Expression | AliasedExpression,
         join_predicate: Expression | None = None,
     ) -> Table:
-        """As `join_lateral`, and the rows for which the function gives none."""
+        """Join as `join_lateral`, and keep rows without a result, padded with NULL."""
         return self._lateral(table_function_call, JoinKind.LEFT, join_predicate)
 
     def _lateral(
@@ -293,27 +294,27 @@ class Table:
         return self.of_query(relational.joined(self.query, source, kind, condition))
 
     def union(self, right: Table) -> Table:
-        """The rows of both, each once; columns belong together by their places."""
+        """Return the distinct rows of both tables; columns are matched by position."""
         return self._combined("UNION", False, right)
 
     def union_all(self, right: Table) -> Table:
-        """The rows of both."""
+        """Return the rows of both tables; columns are matched by position."""
         return self._combined("UNION", True, right)
 
     def intersect(self, right: Table) -> Table:
-        """The rows that are in both, each once."""
+        """Return the distinct rows that are in both tables."""
         return self._combined("INTERSECT", False, right)
 
     def intersect_all(self, right: Table) -> Table:
-        """The rows that are in both, as often as in both."""
+        """Return the rows that are in both tables, with their smaller multiplicity."""
         return self._combined("INTERSECT", True, right)
 
     def minus(self, right: Table) -> Table:
-        """The rows that are not in the other, each once."""
+        """Return the distinct rows that are not in the other table."""
         return self._combined("EXCEPT", False, right)
 
     def minus_all(self, right: Table) -> Table:
-        """The rows, each as much less often as it is in the other."""
+        """Return the rows with their multiplicity minus that in the other table."""
         return self._combined("EXCEPT", True, right)
 
     def _combined(self, operator: str, every: bool, right: Table) -> Table:
@@ -323,28 +324,27 @@ class Table:
     # --- order ---------------------------------------------------------------------------------
 
     def order_by(self, *fields: Expression | SortedExpression) -> Table:
-        """The rows in an order: ``col("a").desc``."""
+        """Sort the rows: ``col("a").desc``."""
         return self.of_query(relational.ordered(self.query, fields))
 
     def offset(self, offset: int) -> Table:
-        """The rows without the first ones.
+        """Skip the first rows.
 
         Raises:
-            SchemaError: with code `invalid-row-count` for a number below 0, or behind `fetch`.
+            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
         """
         return self.of_query(relational.limited(self.query, offset=offset))
 
     def fetch(self, fetch: int) -> Table:
-        """Only so many rows, the first ones.
+        """Keep only the first rows.
 
         Raises:
-            SchemaError: with code `invalid-row-count` for a number below 0, or behind another
-                `fetch`.
+            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
         """
         return self.of_query(relational.limited(self.query, fetch=fetch))
 
     def limit(self, fetch: int, offset: int = 0) -> Table:
-        """Only so many rows, without the first ones."""
+        """Keep `fetch` rows after the first `offset` ones."""
         require_instance(fetch, int, "fetch")
         require_instance(offset, int, "offset")
         limited = relational.limited(self.query, offset=offset or None, fetch=fetch)
@@ -353,11 +353,11 @@ class Table:
     # --- running -------------------------------------------------------------------------------
 
     def execute(self) -> TableResult:
-        """Run the query; its rows come when they are collected."""
+        """Run the query; its rows are computed when they are collected."""
         return run_query(self._session, self._relation)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Run the query; its rows as a data frame of pandas.
+        """Run the query and return its rows as a pandas data frame.
 
         Raises:
             NotFoundError: with code `missing-extra` where pandas is not installed.
@@ -378,7 +378,7 @@ class Table:
     def insert_into(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
     ) -> TablePipeline:
-        """The query and the table that it is to go into, not yet run."""
+        """Return the pipeline that writes the query into a table; it is not run yet."""
         if isinstance(table_path_or_descriptor, TableDescriptor):
             target = inline(self._session, table_path_or_descriptor)
         else:
@@ -387,18 +387,18 @@ class Table:
         return TablePipeline(self._session, self._relation, target, Writing(overwrite=overwrite))
 
     def explain(self, *extra_details: object) -> str:
-        """How the engine would run the query; `extra_details` are PyFlink's and of no use here."""
+        """Return the plan of the engine; `extra_details` (PyFlink's) are ignored."""
         del extra_details
         return self._session.explain(self._relation)
 
     def print_explain(self, *extra_details: object) -> None:
-        """Print how the engine would run the query."""
+        """Print the plan of the engine."""
         print(self.explain(*extra_details))  # noqa: T201
 
     # --- as a view -----------------------------------------------------------------------------
 
     def to_view(self) -> ResolvedCatalogView:
-        """The view of this query, which keeps it as text.
+        """Return the view of this query, which stores it in SQL.
 
         Raises:
             UnsupportedError: with code `query-not-in-sql` where the query reads a table that has no
@@ -409,7 +409,7 @@ class Table:
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
 
     def to_temporary_view(self) -> QueryView:
-        """The view of this query, which keeps the query itself."""
+        """Return the temporary view of this query, which holds the query itself."""
         query = self._session.expanded(self._query, None)
         text = print_query(query) if self._obstacle() is None else ""
         schema = self._schema
@@ -424,10 +424,10 @@ class Table:
         return self._session.expanded(self._query, None)
 
     def _obstacle(self) -> UnsupportedError | None:
-        """Why the query cannot be written in SQL, or None."""
+        """Return the reason why SQL cannot express the query, or None."""
         if any(one.catalog_name == UNKNOWN for one in tables_in(self._relation)):
             return UnsupportedError(
-                "a table made from a descriptor has no path, so a query over it has no text",
+                "a table made from a descriptor has no path, so SQL cannot express a query over it",
                 code="query-not-in-sql",
                 hint="create a temporary table of the descriptor, or a temporary view of the query",
             )
@@ -442,7 +442,7 @@ class Table:
 
 
 class GroupedTable:
-    """A table in groups: `select` says what is wanted of each."""
+    """A table grouped by columns; `select` computes one row for each group."""
 
     def __init__(self, table: Table, query: Query, keys: Sequence[Column]) -> None:
         self._table = table
@@ -450,10 +450,10 @@ class GroupedTable:
         self._keys = keys
 
     def select(self, *fields: Item) -> Table:
-        """A row for each group: its keys, and aggregates of its rows.
+        """Select keys and aggregates, one row for each group.
 
         Raises:
-            SchemaError: with code `not-grouped` for what differs within a group.
+            SchemaError: with code `not-grouped` for a column that is not constant within a group.
         """
         columns = columns_of(fields, [one.name for one in self._keys])
         return self._table.of_query(relational.group(self._query, self._keys, columns))
@@ -465,7 +465,7 @@ def _required(right: object) -> Table:
 
 
 class TablePipeline:
-    """A query and the table that it is to go into."""
+    """A query and the table that it is written into."""
 
     def __init__(
         self, session: Session, relation: Relation, target: BoundTable, how: Writing
@@ -480,11 +480,11 @@ class TablePipeline:
         return write(self._session, self._relation, self._target, self._how)
 
     def explain(self) -> str:
-        """How the engine would run the query."""
+        """Return the plan of the engine."""
         return self._session.explain(self._relation)
 
     def get_sink_identifier(self) -> ObjectIdentifier | None:
-        """The path of the table, or None if it has none."""
+        """Return the path of the table, or None if it has none."""
         identifier = self._target.identifier
         return None if identifier.catalog_name == UNKNOWN else identifier
 
@@ -496,13 +496,13 @@ def _schema_of(relation: Relation) -> ResolvedSchema:
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:
-    """The table of a query; it keeps meaning the same when the current path changes."""
+    """Return the table of a query, with all paths qualified."""
     relation = session.query(query, text)
     return Table(session, session.expanded(query, text), relation)
 
 
 def of_path(session: Session, path: str) -> Table:
-    """All of a table or view.
+    """Return the table or view at a path.
 
     Raises:
         NotFoundError: with code `table-not-found`.
@@ -517,7 +517,7 @@ def _all_of(session: Session, identifier: ObjectIdentifier, schema: ResolvedSche
 
 
 def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
-    """The table of a descriptor under a name that no path can spell.
+    """Register the table of a descriptor under a name that no path can express.
 
     Raises:
         SchemaError: with code `missing-schema` where the descriptor has none.
@@ -532,13 +532,13 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
 
 
 def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
-    """All of the table that a descriptor describes."""
+    """Return the table that a descriptor describes."""
     bound = inline(session, descriptor)
     return _all_of(session, bound.identifier, bound.table.resolved_schema)
 
 
 def of_values(session: Session, query: Query, type_: RowType) -> Table:
-    """The table of rows that a query writes down, whose columns are those of the type."""
+    """Return the table of a VALUES query whose columns have the types of a row."""
     names, types = [one.name for one in type_.fields], [one.data_type for one in type_.fields]
     schema = ResolvedSchema.physical(names, types)
     return Table(session, query, session.query(query, None), schema)

@@ -1,4 +1,4 @@
-"""`TableEnvironment`: where a user defines tables, asks and runs, by PyFlink's method names."""
+"""`TableEnvironment`: PyFlink's entry point to catalogs, tables, queries and jobs."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ if TYPE_CHECKING:
 
 
 class TableEnvironment:
-    """A session of tables: catalogs, temporary objects, queries and jobs.
+    """A session with catalogs, temporary objects, queries and jobs.
 
-    Nothing but a job needs an engine: definitions, listings and the types of queries are answered
-    here.
+    Only jobs need an engine: definitions, listings and the types of queries are resolved here.
 
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     >>> _ = environment.execute_sql("CREATE TABLE orders (id BIGINT NOT NULL, cost AS id * 2)")
@@ -95,22 +94,27 @@ class TableEnvironment:
         return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
 
     def get_config(self) -> TableConfig:
+        """Return the options of the session, which can be changed."""
         return self._session.config
 
     # --- SQL -----------------------------------------------------------------------------------
 
     @validate_arguments(stmt=str)
     def execute_sql(self, stmt: str) -> TableResult:
-        """Do one statement.
+        """Execute one statement.
 
         Raises:
-            ParseError: for a text outside the grammar, with the place.
-            SchemaCoreError: for a statement that breaks a rule, with the place where there is one.
+            ParseError: for a string outside the grammar, with its position.
+            SchemaCoreError: for a statement that is not valid, with its position if known.
         """
         return self.execute_statement(parse_statement(stmt), stmt)
 
     def execute_statement(self, statement: Statement, text: str) -> TableResult:
-        """Execute one parsed statement; `text` is what its spans point into.
+        """Execute one parsed statement.
+
+        Args:
+            statement: The statement, as `parse_statement` returns it.
+            text: The string that it was parsed from, which errors quote.
 
         Raises:
             SchemaError: with code `wrong-argument` for what is not a statement.
@@ -120,11 +124,11 @@ class TableEnvironment:
         return run(self._session, statement, text)
 
     def explain_sql(self, stmt: str, *extra_details: object) -> str:
-        """How the engine would run a query or an INSERT, as text.
+        """Return the plan of the engine for a query or an INSERT.
 
         Args:
             stmt: The statement, without EXPLAIN.
-            extra_details: What else to tell, as in PyFlink; an engine that has no more tells less.
+            extra_details: PyFlink's `ExplainDetail`; ignored.
 
         Raises:
             UnsupportedError: with code `not-explainable` for a statement without a query.
@@ -135,10 +139,11 @@ class TableEnvironment:
 
     @validate_arguments(text=str, position=int)
     def complete_statement(self, text: str, position: int) -> list[str]:
-        """What may stand in place of the word that ends at a position (FLIP-32): names, then words.
+        """Complete the word that ends at a position (FLIP-32): names first, then keywords.
 
-        Names are those of what there is: tables behind FROM, columns of the tables that the whole
-        text reads, functions, databases, catalogs. Words are those that the parser takes there.
+        Names are those of existing objects: tables after FROM, columns of the tables that the
+        statement reads, functions, databases and catalogs. Keywords are those that the parser
+        accepts at the position.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> _ = environment.execute_sql("CREATE TABLE orders (id INT, cost INT)")
@@ -153,18 +158,18 @@ class TableEnvironment:
 
     @validate_arguments(query=str)
     def sql_query(self, query: str) -> Table:
-        """The table of a query, resolved but not run."""
+        """Return the table of a query, which is resolved but not run."""
         return tables.of_query(self._session, parse_query(query), query)
 
     def create_statement_set(self) -> StatementSet:
-        """An empty collection of INSERTs."""
+        """Return an empty set of INSERT statements."""
         return StatementSet(self._session)
 
     # --- tables --------------------------------------------------------------------------------
 
     @validate_arguments(path=str)
     def from_path(self, path: str) -> Table:
-        """All of a table or view.
+        """Return the table or view at a path.
 
         Raises:
             NotFoundError: with code `table-not-found`.
@@ -173,12 +178,12 @@ class TableEnvironment:
 
     @validate_arguments(path=str)
     def find_table(self, path: str) -> FoundTable | None:
-        """What lies at a path, temporary objects first, as it is kept; None if nothing does."""
+        """Return the stored table or view at a path, temporary ones first, or None."""
         return self._session.tables.find(self._identifier(path))
 
     @validate_arguments(descriptor=TableDescriptor)
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
-        """All of the table that a descriptor describes, which gets no path.
+        """Return the table that a descriptor describes; it has no path.
 
         Raises:
             SchemaError: with code `missing-schema` where the descriptor has none.
@@ -188,13 +193,13 @@ class TableEnvironment:
     def from_elements(
         self, elements: Iterable[Any], schema: object = None, verify_schema: bool = True
     ) -> Table:
-        """The table of Python values.
+        """Return a table of Python values.
 
         Args:
             elements: Rows: tuples, lists, dictionaries, `Row` objects.
-            schema: A row type or its text, or the names of the columns; types that are not given
-                are inferred from all rows.
-            verify_schema: Whether every value is compared with its type.
+            schema: A row type or its string, or the names of the columns; missing types are
+                inferred from all rows.
+            verify_schema: Whether every value is checked against its type.
 
         Raises:
             SchemaError: with code `not-a-value`, `data-type-not-inferred`, `column-count-mismatch`,
@@ -212,12 +217,12 @@ class TableEnvironment:
         return self._of_rows(rows, schema, verify_schema)
 
     def from_pandas(self, pdf: pd.DataFrame, schema: object = None, split_num: int = 1) -> Table:
-        """The table of a data frame of pandas.
+        """Return a table with the rows of a pandas data frame.
 
         Args:
-            pdf: The frame.
-            schema: A row type, or names or types of the columns; else those of the frame.
-            split_num: Is of no use here; PyFlink has it.
+            pdf: The data frame.
+            schema: A row type, or the names or types of the columns; by default those of the frame.
+            split_num: Ignored; a parameter of PyFlink.
 
         Raises:
             SchemaError: as `from_elements`.
@@ -239,7 +244,7 @@ class TableEnvironment:
         descriptor: TableDescriptor,
         ignoreIfExists: bool = False,  # noqa: N803 - PyFlink's name
     ) -> bool:
-        """Keep a table in its catalog; tells whether it is new.
+        """Create a table in its catalog; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
@@ -254,7 +259,7 @@ class TableEnvironment:
         descriptor: TableDescriptor,
         ignoreIfExists: bool = False,  # noqa: N803 - PyFlink's name
     ) -> bool:
-        """Keep a table for this session, at any path; tells whether it is new.
+        """Create a temporary table at any path; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
@@ -264,7 +269,7 @@ class TableEnvironment:
 
     @validate_arguments(view_path=str, table=Table)
     def create_view(self, view_path: str, table: Table, ignore_if_exists: bool = False) -> bool:
-        """Keep a query in a catalog; tells whether it is new.
+        """Create a view in its catalog; return whether it is new.
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
@@ -278,10 +283,10 @@ class TableEnvironment:
     def create_temporary_view(
         self, view_path: str, table: Table, ignore_if_exists: bool = False
     ) -> bool:
-        """Keep a query for this session, at any path; return whether it is new.
+        """Create a temporary view at any path; return whether it is new.
 
-        The view holds the query itself, so it may be one that has no text in SQL: over a table of a
-        descriptor, or with functions that are not registered.
+        The view holds the query itself, so the query may be one that SQL cannot express: over a
+        table of a descriptor, or with functions that are not registered.
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
@@ -291,12 +296,12 @@ class TableEnvironment:
 
     @validate_arguments(table_path=str, ignore_if_not_exists=bool)
     def drop_table(self, table_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent table; return whether there was one.
+        """Drop a permanent table; return whether it existed.
 
         Raises:
-            NotFoundError: with code `table-not-found`, unless that is to be ignored.
+            NotFoundError: with code `table-not-found`, unless it is ignored.
             SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
-                the path (FLIP-64); the statement DROP TABLE only minds a temporary table.
+                the path (FLIP-64); the statement DROP TABLE considers only temporary tables.
         """
         identifier = self._identifier(table_path)
         tables = self._session.tables
@@ -304,12 +309,12 @@ class TableEnvironment:
 
     @validate_arguments(view_path=str, ignore_if_not_exists=bool)
     def drop_view(self, view_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent view; return whether there was one.
+        """Drop a permanent view; return whether it existed.
 
         Raises:
-            NotFoundError: with code `view-not-found`, unless that is to be ignored.
+            NotFoundError: with code `view-not-found`, unless it is ignored.
             SchemaError: with code `hidden-by-temporary` where a temporary table or view exists at
-                the path (FLIP-64); the statement DROP VIEW only minds a temporary view.
+                the path (FLIP-64); the statement DROP VIEW considers only temporary views.
         """
         identifier = self._identifier(view_path)
         tables = self._session.tables
@@ -317,23 +322,23 @@ class TableEnvironment:
 
     @validate_arguments(table_path=str)
     def drop_temporary_table(self, table_path: str) -> bool:
-        """Drop a temporary table; tells whether there was one."""
+        """Drop a temporary table; return whether it existed."""
         identifier = self._identifier(table_path)
         return self._session.tables.drop_temporary(TableKind.TABLE, identifier, if_exists=True)
 
     @validate_arguments(view_path=str)
     def drop_temporary_view(self, view_path: str) -> bool:
-        """Drop a temporary view; tells whether there was one."""
+        """Drop a temporary view; return whether it existed."""
         identifier = self._identifier(view_path)
         return self._session.tables.drop_temporary(TableKind.VIEW, identifier, if_exists=True)
 
     # --- temporary objects ---------------------------------------------------------------------
 
     def temporary_scope(self) -> AbstractContextManager[None]:
-        """A block that leaves no temporary object behind, and none changed.
+        """Return a context manager that restores all temporary objects at its end.
 
-        Tables, views, functions, models and types that are made within it are gone behind it, also
-        after an error; those that it dropped or replaced are there again. Blocks may be nested.
+        Temporary tables, views, functions, models and types that the block creates are dropped,
+        also after an error; those that it drops or replaces are restored. Blocks can be nested.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> with environment.temporary_scope():
@@ -347,10 +352,10 @@ class TableEnvironment:
 
     @validate_arguments(path=str)
     def describe(self, path: str) -> Description:
-        """What a path means here, and what it hides (FLIP-64).
+        """Describe the object at a path and what it hides (FLIP-64).
 
         Raises:
-            NotFoundError: with code `table-not-found` where nothing lies there.
+            NotFoundError: with code `table-not-found` where there is no object.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> _ = environment.execute_sql("CREATE TABLE t (a INT)")
@@ -364,14 +369,14 @@ class TableEnvironment:
         return describe_path(self._session, parse_path(path))
 
     def list_hidden(self) -> list[str]:
-        """What temporary objects hide at the moment, a sentence each, sorted."""
+        """Return a sorted list of sentences, one for each object that a temporary one hides."""
         return sorted(map(str, self._session.shadowing.hidden()))
 
     @validate_arguments(path=str)
     def get_create_statement(self, path: str) -> str:
-        """The statement that would make a table or view again, with its secrets.
+        """Return the statement that creates a table or view, with its secrets.
 
-        SHOW CREATE masks them, as everything does that people see. This is for programs. A table
+        For programs; SHOW CREATE masks secrets. A table
         whose functions or types are missing is written from its stored text.
 
         Raises:
@@ -384,57 +389,57 @@ class TableEnvironment:
 
     # --- listings ------------------------------------------------------------------------------
 
-    def _current(self) -> tuple[str, str]:
+    def _current_path(self) -> tuple[str, str]:
         return self._session.registry.qualify_database(())
 
     def list_catalogs(self) -> list[str]:
-        """The names of all catalogs, sorted."""
+        """Return the names of all catalogs, sorted."""
         return self._session.registry.names()
 
     def list_databases(self) -> list[str]:
-        """The databases of the current catalog, sorted."""
+        """Return the databases of the current catalog, sorted."""
         return sorted(self._session.registry.current().list_databases())
 
     def list_tables(
         self, catalog_name: str | None = None, database_name: str | None = None
     ) -> list[str]:
-        """The permanent tables, views and materialized tables of a database, sorted.
+        """Return the permanent tables, views and materialized tables of a database, sorted.
 
         FLIP-64: temporary objects are listed by `list_temporary_tables`.
         """
-        catalog, database = self._place(catalog_name, database_name)
+        catalog, database = self._catalog_and_database(catalog_name, database_name)
         return sorted(self._session.registry.get(catalog).list_tables(database))
 
     def list_views(self) -> list[str]:
-        """The permanent views of the current database, sorted."""
-        catalog, database = self._current()
+        """Return the permanent views of the current database, sorted."""
+        catalog, database = self._current_path()
         return sorted(self._session.registry.get(catalog).list_views(database))
 
     def list_materialized_tables(self) -> list[str]:
-        """The materialized tables of the current database, sorted."""
-        catalog, database = self._current()
+        """Return the materialized tables of the current database, sorted."""
+        catalog, database = self._current_path()
         return sorted(self._session.registry.get(catalog).list_materialized_tables(database))
 
     def list_temporary_tables(
         self, catalog_name: str | None = None, database_name: str | None = None
     ) -> list[str]:
-        """The temporary tables and views of a database, sorted."""
-        place = self._place(catalog_name, database_name)
+        """Return the temporary tables and views of a database, sorted."""
+        place = self._catalog_and_database(catalog_name, database_name)
         return self._session.temporary.table_names(*place)
 
     def list_temporary_views(self) -> list[str]:
-        """The temporary views of the current database, sorted."""
-        return self._session.temporary.table_names(*self._current(), TableKind.VIEW)
+        """Return the temporary views of the current database, sorted."""
+        return self._session.temporary.table_names(*self._current_path(), TableKind.VIEW)
 
     def list_models(self) -> list[str]:
-        """The permanent models of the current database, sorted."""
-        return self._session.models.list_models(*self._current())
+        """Return the permanent models of the current database, sorted."""
+        return self._session.models.list_models(*self._current_path())
 
     def list_temporary_models(self) -> list[str]:
-        """The temporary models of the current database, sorted."""
-        return self._session.temporary.model_names(*self._current())
+        """Return the temporary models of the current database, sorted."""
+        return self._session.temporary.model_names(*self._current_path())
 
-    def _place(self, catalog: str | None, database: str | None) -> tuple[str, str]:
+    def _catalog_and_database(self, catalog: str | None, database: str | None) -> tuple[str, str]:
         given = [name for name in (catalog, database) if name is not None]
         for name in given:
             require_instance(name, str, "a name of a catalog or database")
@@ -444,7 +449,7 @@ class TableEnvironment:
 
     @validate_arguments(catalog_name=str, catalog_descriptor=CatalogDescriptor)
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor) -> None:
-        """Make a catalog from its options.
+        """Create a catalog from its options and store its descriptor.
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
@@ -456,7 +461,7 @@ class TableEnvironment:
 
     @validate_arguments(catalog_name=str, catalog=Catalog)
     def register_catalog(self, catalog_name: str, catalog: Catalog) -> None:
-        """Use a catalog that exists as an object.
+        """Register a catalog object; it is not stored.
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
@@ -465,7 +470,7 @@ class TableEnvironment:
 
     @validate_arguments(catalog_name=str)
     def get_catalog(self, catalog_name: str) -> Catalog:
-        """The catalog of this name.
+        """Return the catalog with this name.
 
         Raises:
             NotFoundError: with code `catalog-not-found`.
@@ -473,12 +478,12 @@ class TableEnvironment:
         return self._session.registry.get(catalog_name)
 
     def use_catalog(self, catalog_name: str | None) -> None:
-        """Choose the current catalog, and its default database; None for none."""
+        """Set the current catalog and its default database; None unsets both."""
         require_instance(catalog_name, (str, NoneType), "catalog_name")
         self._session.registry.use_catalog(catalog_name)
 
     def use_database(self, database_name: str | None) -> None:
-        """Choose the current database; None for none."""
+        """Set the current database; None unsets it."""
         require_instance(database_name, (str, NoneType), "database_name")
         self._session.registry.use_database(database_name)
 
@@ -494,7 +499,7 @@ class TableEnvironment:
     def create_model(
         self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
     ) -> None:
-        """Keep a model in its catalog.
+        """Create a model in its catalog.
 
         Raises:
             AlreadyExistsError: with code `model-exists`.
@@ -506,7 +511,7 @@ class TableEnvironment:
     def create_temporary_model(
         self, model_path: str, model_descriptor: ModelDescriptor, ignore_if_exists: bool = False
     ) -> None:
-        """Keep a model for this session, at any path.
+        """Create a temporary model at any path.
 
         Raises:
             AlreadyExistsError: with code `temporary-model-exists`.
@@ -516,10 +521,10 @@ class TableEnvironment:
 
     @validate_arguments(model_path=str)
     def drop_model(self, model_path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent model; return whether there was one.
+        """Drop a permanent model; return whether it existed.
 
         Raises:
-            NotFoundError: with code `model-not-found`, unless that is to be ignored.
+            NotFoundError: with code `model-not-found`, unless it is ignored.
             SchemaError: with code `hidden-by-temporary` where a temporary model exists at the path
                 (FLIP-64).
         """
@@ -528,16 +533,16 @@ class TableEnvironment:
 
     @validate_arguments(model_path=str)
     def drop_temporary_model(self, model_path: str) -> bool:
-        """Drop a temporary model; tells whether there was one."""
+        """Drop a temporary model; return whether it existed."""
         return self._session.models.drop_temporary(self._identifier(model_path), if_exists=True)
 
     @validate_arguments(class_name=str, declaration=FunctionClass)
     def declare_function_class(self, class_name: str, declaration: FunctionClass) -> None:
-        """Declare what a class does that functions name; the class itself is never imported.
+        """Declare the signatures of a class that functions refer to; the class is never imported.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a declaration that could not be called: its
-                signatures are pairs of argument types and a result type.
+            SchemaError: with code `wrong-argument` for signatures that are not pairs of argument
+                types and a result type.
         """
         if is_blank(class_name):
             raise SchemaError("class_name must not be blank", code="wrong-argument")
@@ -548,7 +553,7 @@ class TableEnvironment:
     def create_java_function(
         self, path: str, function_class_name: str, ignore_if_exists: bool = False
     ) -> None:
-        """Keep a function in its catalog; its class must be declared and usable.
+        """Create a function in its catalog; its class must be declared.
 
         Raises:
             AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
@@ -567,7 +572,7 @@ class TableEnvironment:
 
     @validate_arguments(name=str)
     def create_temporary_system_function(self, name: str, function: Given) -> None:
-        """Keep a function for this session that hides built-in ones.
+        """Create a temporary system function, which hides a built-in one.
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
@@ -578,7 +583,7 @@ class TableEnvironment:
 
     @validate_arguments(path=str)
     def create_temporary_function(self, path: str, function: Given) -> None:
-        """Keep a function for this session.
+        """Create a temporary function.
 
         FLIP-64: a path of one part makes a temporary system function.
 
@@ -596,7 +601,7 @@ class TableEnvironment:
         self._session.functions.create_temporary(identifier, definition, ignore_if_exists=False)
 
     def create_java_temporary_system_function(self, name: str, function_class_name: str) -> None:
-        """Keep a class as a function for this session that hides built-in ones.
+        """Create a temporary system function from a declared class.
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
@@ -605,7 +610,7 @@ class TableEnvironment:
         self.create_temporary_system_function(name, function_class_name)
 
     def create_java_temporary_function(self, path: str, function_class_name: str) -> None:
-        """Keep a class as a function for this session; `create_temporary_function` says where.
+        """Create a temporary function from a declared class, as `create_temporary_function`.
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
@@ -615,7 +620,7 @@ class TableEnvironment:
 
     @validate_arguments(path=str)
     def drop_function(self, path: str) -> bool:
-        """Drop a permanent function; tells whether there was one.
+        """Drop a permanent function; return whether it existed.
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists` where a temporary one hides
@@ -627,12 +632,12 @@ class TableEnvironment:
 
     @validate_arguments(name=str)
     def drop_temporary_system_function(self, name: str) -> bool:
-        """Drop a temporary system function; tells whether there was one."""
+        """Drop a temporary system function; return whether it existed."""
         return self._session.functions.system.drop(name, ignore_if_not_exists=True)
 
     @validate_arguments(path=str)
     def drop_temporary_function(self, path: str) -> bool:
-        """Drop a temporary function; tells whether there was one.
+        """Drop a temporary function; return whether it existed.
 
         FLIP-64: a path of one part means a temporary system function.
         """
@@ -643,13 +648,13 @@ class TableEnvironment:
         return self._session.functions.temporary.drop(identifier, ignore_if_not_exists=True)
 
     def list_user_defined_functions(self) -> list[str]:
-        """The user's functions, temporary ones too, sorted, in lower case."""
+        """Return the user-defined functions, temporary ones included, sorted, in lower case."""
         registry = self._session.registry
         place = registry.current_path
         return self._session.functions.list_user_defined(*place)
 
     def list_functions(self) -> list[str]:
-        """The permanent functions that one name reaches, built-in ones too, sorted (FLIP-64)."""
+        """Return the permanent and built-in functions callable by one name, sorted (FLIP-64)."""
         functions, (catalog, database) = (
             self._session.functions,
             self._session.registry.qualify_database(()),
@@ -658,7 +663,7 @@ class TableEnvironment:
         return sorted({*kept, *functions.list_system()})
 
     def list_temporary_functions(self) -> list[str]:
-        """The temporary functions that one name reaches, sorted (FLIP-64)."""
+        """Return the temporary functions that can be called by one name, sorted (FLIP-64)."""
         functions, place = self._session.functions, self._session.registry.qualify_database(())
         here = [
             path.object_name
@@ -674,8 +679,8 @@ class TableEnvironment:
         """Load a module and use it after all others.
 
         Args:
-            module_name: How it is called; a package may offer a module of this name.
-            module: The module itself: its functions by their names.
+            module_name: The name of the module, which an installed package may provide.
+            module: The functions of the module by name, if no package provides it.
 
         Raises:
             AlreadyExistsError: with code `module-exists`.
@@ -689,7 +694,7 @@ class TableEnvironment:
 
     @validate_arguments(module_name=str)
     def unload_module(self, module_name: str) -> None:
-        """Forget a module."""
+        """Unload a module."""
         self._session.functions.modules.unload(module_name)
 
     def use_modules(self, *module_names: str) -> None:
@@ -699,11 +704,11 @@ class TableEnvironment:
         self._session.functions.modules.use(module_names)
 
     def list_modules(self) -> list[str]:
-        """The modules in use, in order."""
+        """Return the names of the modules in use, in order."""
         return list(self._session.functions.modules.used)
 
     def list_full_modules(self) -> list[tuple[str, bool]]:
-        """All modules, and whether each is in use."""
+        """Return the names of all loaded modules, each with whether it is in use."""
         return self._session.functions.modules.listed()
 
     # --- types: methods of this library, for types in catalogs (FLIP-164) ----------------------
@@ -716,18 +721,18 @@ class TableEnvironment:
         *,
         description: str | None = None,
     ) -> None:
-        """Keep a type in its catalog, for schemas and casts to name it.
+        """Create a user-defined type in its catalog.
 
         Args:
             path: One to three names.
             definition: What `DataTypes.of` takes: a row or dataclass makes a structured type, any
                 other type is the source of a distinct one.
-            ignore_if_exists: Leave a type that is there already as it is.
-            description: What it is for.
+            ignore_if_exists: Keep an existing type.
+            description: A description of the type.
 
         Raises:
             AlreadyExistsError: with code `type-exists`.
-            UnsupportedError: with code `unsupported-capability` for a catalog that keeps no types.
+            UnsupportedError: with code `unsupported-capability` for a catalog without types.
         """
         kept = self._session.types.define(definition, description)
         self._session.types.create(self._identifier(path), kept, ignore_if_exists)
@@ -740,7 +745,7 @@ class TableEnvironment:
         *,
         description: str | None = None,
     ) -> None:
-        """Keep a type for this session, at any path, where it hides a permanent one.
+        """Create a temporary type at any path; it hides a permanent one.
 
         Raises:
             AlreadyExistsError: with code `temporary-type-exists`.
@@ -749,24 +754,24 @@ class TableEnvironment:
         self._session.types.create_temporary(self._identifier(path), kept, ignore_if_exists)
 
     def drop_type(self, path: str, ignore_if_not_exists: bool = True) -> bool:
-        """Drop a permanent type; tells whether there was one. Tables that have it stay as they are.
+        """Drop a permanent type; return whether it existed. Tables that use it are unchanged.
 
         Raises:
-            NotFoundError: with code `type-not-found`, unless that is to be ignored.
+            NotFoundError: with code `type-not-found`, unless it is ignored.
             SchemaError: with code `hidden-by-temporary` (FLIP-64).
         """
         return self._session.types.drop(self._identifier(path), ignore_if_not_exists)
 
     def drop_temporary_type(self, path: str) -> bool:
-        """Drop a temporary type; tells whether there was one."""
+        """Drop a temporary type; return whether it existed."""
         return self._session.types.drop_temporary(self._identifier(path), if_exists=True)
 
     def list_types(self) -> list[str]:
-        """The permanent types of the current database, sorted."""
+        """Return the permanent types of the current database, sorted."""
         return self._session.types.list_types(*self._session.registry.qualify_database(()))
 
     def list_temporary_types(self) -> list[str]:
-        """The temporary types of the current database, sorted."""
+        """Return the temporary types of the current database, sorted."""
         place = self._session.registry.qualify_database(())
         return self._session.temporary.type_names(*place)
 
@@ -823,7 +828,7 @@ class TableEnvironment:
 
 
 def _quoted(name: str) -> str:
-    """One name as the text of a path.
+    """Return one name as the string of a path.
 
     Raises:
         SchemaError: with code `wrong-argument` for a name that is not a string.

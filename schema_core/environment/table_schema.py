@@ -1,4 +1,4 @@
-"""`TableSchema`: names and types of columns, as PyFlink had them before `ResolvedSchema`."""
+"""`TableSchema`: names and types of columns, PyFlink's predecessor of `ResolvedSchema`."""
 
 from __future__ import annotations
 

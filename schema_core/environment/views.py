@@ -1,4 +1,4 @@
-"""Views in queries: engines read tables only, so a view is replaced by its query.
+"""Views in queries: engines read only tables, so a view is replaced by its query.
 
 The rows of a view have the types that the view was created with. Where the query gives others by
 now, since a table below was altered, they are cast, as Flink does.
@@ -32,7 +32,7 @@ from schema_core.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class QueryView(ResolvedCatalogView):
-    """A temporary view that holds the query of a `Table` itself, not its text.
+    """A temporary view that holds the query of a `Table` itself instead of its SQL.
 
     So it may be made of any table: of a descriptor, of Python values, of one that calls functions
     without names. Where the query has no SQL, the strings of the view are empty. `number` is unique
@@ -44,7 +44,7 @@ class QueryView(ResolvedCatalogView):
 
 
 def inline_functions(query: Query) -> Iterator[str]:
-    """The names of the functions that a query calls in Python, without a name in SQL."""
+    """Yield the names of the Python functions that a query calls without registering them."""
     waiting: list[Any] = [query]
     while waiting:
         node = waiting.pop()
@@ -56,7 +56,7 @@ def inline_functions(query: Query) -> Iterator[str]:
             waiting += [getattr(node, one.name) for one in fields(node)]
 
 
-#: How many views may lie one behind the other.
+#: How many views may be nested.
 MAX_VIEWS = 32
 
 #: Values that contain no relation.
@@ -66,7 +66,7 @@ LEAVES = (
 )  # fmt: skip
 
 
-#: The query behind the view at a path, or None for a table.
+#: Path -> the query of the view at it, or None for a table.
 QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 
 
@@ -88,7 +88,7 @@ class OpenViews(local):
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep relations until the end of the block, which must not change what views read."""
+        """Cache relations until the end of the block, which must not change what views read."""
         self._kept += 1
         try:
             yield
@@ -97,7 +97,7 @@ class OpenViews(local):
             self._forget()
 
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
-        """What `read` finds behind the query of a view.
+        """Return the cached relation of a view's query, or the result of `read`.
 
         Raises:
             SchemaError: with code `recursive-view` for a view that reads itself, `too-deep` beyond
@@ -143,14 +143,14 @@ class OpenViews(local):
 
 
 class _Resolved(NamedTuple):
-    """What the query of a view stands for, and how many levels of views it reads, with itself."""
+    """The relation of a view's query, and the number of nested view levels, itself included."""
 
     outcome: Relation | SchemaCoreError
     height: int
 
 
 def _outcome(read: Callable[[], Relation]) -> Relation | SchemaCoreError:
-    """What was read, or the mistake, before places are added to it."""
+    """The relation or the error, before the location is added to it."""
     try:
         return read()
     except SchemaCoreError as error:
@@ -162,7 +162,7 @@ ALIAS = "EXPR$0"
 
 
 def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
-    """The rows of a view's query with the types that the view declares.
+    """Return the rows of a view's query with the types that the view declares.
 
     A column that is NOT NULL, but for which the query may now return NULL, fails the job at the
     first NULL.
@@ -189,7 +189,7 @@ def conformed(relation: Relation, schema: ResolvedSchema) -> Relation:
 
 
 def _fits(actual: DataType, declared: DataType) -> bool:
-    """Whether every value of the actual type is unchanged in the declared type."""
+    """Return whether every value of the actual type is unchanged in the declared type."""
     same = plain(actual).nullable() == plain(declared).nullable()
     return same and (declared.is_nullable or not actual.is_nullable)
 
@@ -212,7 +212,7 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
 
 
 def _not_null(value: Typed, name: str) -> Typed:
-    """The value, which ends the job where it is NULL."""
+    """Return the value, with a check that fails the job where it is NULL."""
     message = f"column {name!r} of the view is NOT NULL but received NULL"
     problem = constant(Literal(LiteralKind.STRING, message))
     type_ = value.type.not_null()
@@ -225,16 +225,16 @@ def _not_null(value: Typed, name: str) -> Typed:
 
 
 def inline_views(relation: Relation, query_of: QueryOf) -> Relation:
-    """The relation with every scan of a view replaced by what `query_of` gives for it.
+    """Return the relation with every scan of a view replaced by the result of `query_of`.
 
-    The source around a scan names its columns, so what stands in its place may name them otherwise.
+    The source around a scan names its columns, so those of its replacement may have other names.
     """
     rebuilt: Relation = _finished(relation, query_of)
     return rebuilt
 
 
 def tables_in(relation: Relation) -> set[ObjectIdentifier]:
-    """The tables and views that the relation reads."""
+    """Return the tables and views that the relation reads."""
     found: set[ObjectIdentifier] = set()
     inline_views(relation, found.add)
     return found
@@ -245,7 +245,7 @@ Rebuilding: TypeAlias = Generator[Any, Any, Any]
 
 
 def _finished(root: Any, query_of: QueryOf) -> Any:
-    """The tree rebuilt: chains of thousands of terms need no stack, and what is shared is kept so.
+    """Rebuild a tree without recursion; shared nodes remain shared.
 
     A relation that is read twice is one object in the tree. It is rebuilt once.
     """

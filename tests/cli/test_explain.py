@@ -52,7 +52,7 @@ def test_an_unknown_code_is_met_with_the_one_that_was_meant() -> None:
     assert "did you mean 'duplicate-column'?" in result.output
 
 
-def test_mistakes_name_the_command_that_says_more(tmp_path: Path) -> None:
+def test_errors_name_the_command_that_explains_them(tmp_path: Path) -> None:
     one, two = tmp_path / "one.sql", tmp_path / "two.sql"
     one.write_text("SELECT 1, FROM t")
     two.write_text("SELECT 1, FROM t; SELECT UPER('x')")
@@ -86,11 +86,11 @@ def test_resolve_draws_what_is_computed_of_what() -> None:
 
 @pytest.mark.parametrize("name", ["resolve", "run"])
 @pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
-def test_nothing_is_said_to_be_nothing(name: str, text: str) -> None:
+def test_an_empty_script_is_reported(name: str, text: str) -> None:
     result = invoke(name, "-", given=text.encode())
 
     assert UNREADABLE == result.exit_code
-    assert "cannot read <stdin>: there is nothing in it" in result.output
+    assert "cannot read <stdin>: it is empty" in result.output
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``schema-core resolve``: every mistake of a file with its place, and the exit codes."""
+"""``schema-core resolve``: every error of a file with its position, and the exit codes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def resolve(path: Path, *options: str) -> Result:
     return CliRunner().invoke(application(), ["resolve", str(path), *options])
 
 
-def test_five_mistakes_are_told_at_once_each_with_its_place(tmp_path: Path) -> None:
+def test_five_errors_are_reported_at_once_with_their_positions(tmp_path: Path) -> None:
     path = tmp_path / "five.sql"
     path.write_text(FIVE)
 
@@ -54,7 +54,7 @@ def test_five_mistakes_are_told_at_once_each_with_its_place(tmp_path: Path) -> N
     assert 5 == sum(set(line.strip()) == {"^"} for line in result.output.splitlines())
 
 
-def test_what_only_follows_from_an_earlier_mistake_is_not_told(tmp_path: Path) -> None:
+def test_consequences_of_an_earlier_error_are_not_reported(tmp_path: Path) -> None:
     path = tmp_path / "follows.sql"
     path.write_text("CREATE TABLE a (x NOPE); SELECT x FROM a; SELECT x FROM b;")
 
@@ -68,7 +68,7 @@ def test_what_only_follows_from_an_earlier_mistake_is_not_told(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("script", "codes"),
     [
-        # a name that only contains that of a failed statement is a mistake of its own
+        # a name that only contains that of a failed statement is an error of its own
         ("CREATE TABLE a (x NOPE); SELECT x FROM data", "unknown-type table-not-found"),
         ("CREATE TABLE data (x NOPE); SELECT x FROM a", "unknown-type table-not-found"),
         ("CREATE TABLE a (x NOPE); SELECT x FROM A", "unknown-type table-not-found"),
@@ -185,11 +185,11 @@ def test_a_chain_of_thousands_of_terms_is_no_nesting(tmp_path: Path) -> None:
     assert GOOD == resolve(path).exit_code
 
 
-def test_mistakes_beyond_the_maximum_are_not_listed() -> None:
+def test_errors_beyond_the_maximum_are_not_listed() -> None:
     console = Console(file=io.StringIO())
     text = ";\n".join(f"SELECT u{number}(1)" for number in range(MAX_ERRORS + 10))
-    mistakes = check(Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner()), text, console)
+    errors = check(Session(EnvironmentSettings.in_batch_mode(), DryRunPlanner()), text, console)
 
-    assert len(mistakes) == MAX_ERRORS + 1
-    assert {one.code for one in mistakes[:-1]} == {"unknown-function"}
-    assert mistakes[-1].code == "too-many-errors"
+    assert len(errors) == MAX_ERRORS + 1
+    assert {one.code for one in errors[:-1]} == {"unknown-function"}
+    assert errors[-1].code == "too-many-errors"

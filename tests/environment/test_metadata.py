@@ -132,7 +132,7 @@ def code_of(action: Any) -> str | None:
     return None
 
 
-def test_every_mistake_is_reported_with_its_place(environment: TableEnvironment) -> None:
+def test_every_error_is_reported_with_its_position(environment: TableEnvironment) -> None:
     text = create("m INT METADATA FROM 'x' VIRTUAL, n DATE METADATA FROM 'offset' VIRTUAL")
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(text)
@@ -266,4 +266,4 @@ def test_the_command_resolve_reports_them(tmp_path: Path) -> None:
     assert WRONG == result.exit_code
     assert "has no metadata 'nope'" in result.output
     assert "metadata 'file.path' of connector 'filesystem' cannot be written" in result.output
-    assert "2 mistakes" in result.output
+    assert "2 errors" in result.output

@@ -1,4 +1,7 @@
-"""ALTER TABLE: each change makes a new definition of the table, which is then resolved once.
+"""ALTER TABLE: columns, constraints, watermarks, distribution, options and partitions.
+
+Each change returns a new definition of the table, which is then resolved once. `REFERENCES` lists
+what can refer to a column, so that no reference to a dropped or renamed column remains.
 
 What a change must not leave behind is told by `references`: columns that others speak of.
 """
@@ -61,7 +64,7 @@ from schema_core.sql.syntax import Name
 
 
 def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
-    """Change a permanent table."""
+    """Alter a permanent table."""
     identifier, change = session.identifier(statement.path), statement.change
     if isinstance(change, AddPartitions | DropPartitions):
         with at_span(statement.path.span):
@@ -82,7 +85,7 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def unresolved(table: CatalogTable) -> CatalogTable:
-    """The table as it was written, to be changed and resolved anew."""
+    """Return the unresolved definition of a table."""
     return CatalogTable(
         table.schema,
         table.partition_keys,
@@ -94,13 +97,13 @@ def unresolved(table: CatalogTable) -> CatalogTable:
 
 
 def renamed(session: Session, identifier: ObjectIdentifier, path: Name) -> None:
-    """Give a table or view another name; only the last part of the new path counts, as in Flink."""
+    """Rename a table or view; only the last part of the new path counts, as in Flink."""
     with at_span(path.span):
         session.tables.rename(identifier, UnresolvedPath(path.parts).object_name)
 
 
 def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
-    """The table after the change.
+    """Return the table after a change.
 
     Raises:
         SchemaError: where the change does not fit the table.
@@ -145,7 +148,7 @@ def _modify(table: CatalogTable, change: ModifyElements, text: str) -> CatalogTa
 
 
 def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
-    """The schema with the key of the change, whose columns become NOT NULL."""
+    """Return the schema with the primary key of the change, whose columns become NOT NULL."""
     key = primary_key_of(change.constraints[0])
     columns = with_key_not_null(schema.columns, key.column_names)
     return replace(schema, columns=columns, primary_key=key)
@@ -193,7 +196,7 @@ def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> 
 
 
 def _without_key(schema: Schema) -> Schema:
-    """The schema without its key; columns that were NOT NULL stay so."""
+    """Return the schema without its primary key; its columns stay NOT NULL."""
     if schema.immutable_columns is not None:
         raise SchemaError("immutable columns need the primary key", code="still-referenced")
     return replace(schema, primary_key=None)
@@ -243,7 +246,7 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
 
 
 def _column_name(name: Name) -> str:
-    """The name of a column.
+    """Return the name of a column.
 
     Raises:
         UnsupportedError: with code `nested-column` for the path of a field.
@@ -267,7 +270,7 @@ def _require_once(names: Iterable[str]) -> None:
 
 
 def _require_known(name: Name, columns: Collection[str]) -> None:
-    """Require a column of that name.
+    """Raise where no column has the name.
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -282,7 +285,7 @@ def _require_known(name: Name, columns: Collection[str]) -> None:
 
 
 class Ordered:
-    """Columns by name and in order. Each step takes the same time, however many there are."""
+    """Columns by name and in order; every operation takes constant time."""
 
     def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
         self.columns: dict[str, UnresolvedColumn] = {}
@@ -305,7 +308,7 @@ class Ordered:
         del self.columns[name]
 
     def place(self, column: UnresolvedColumn, placed: PlacedColumn) -> None:
-        """Insert a column where it is to go: first, after another one, or last.
+        """Insert a column at its position: first, after another one, or last.
 
         Raises:
             SchemaError: with code `unknown-column`.
@@ -327,7 +330,7 @@ class Ordered:
 
 
 class Appended:
-    """Columns by name, to which others are only appended: a small part of the work of `Ordered`."""
+    """Columns by name that are only appended to: cheaper than `Ordered`."""
 
     def __init__(self, columns: Iterable[UnresolvedColumn]) -> None:
         self.columns = {column.name: column for column in columns}
@@ -345,7 +348,7 @@ class Appended:
 
 
 def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
-    """The schema with more columns, each where it is to go.
+    """Return the schema with columns added at their positions.
 
     Raises:
         SchemaError: with code `duplicate-column` or `unknown-column`.
@@ -362,7 +365,7 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
 
 
 def with_modified(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema:
-    """The schema with other definitions of some columns.
+    """Return the schema with new definitions of some columns.
 
     A comment that is not given stays; columns of the primary key stay NOT NULL.
 
@@ -400,14 +403,14 @@ def _move(columns: Ordered, column: UnresolvedColumn, placed: PlacedColumn) -> N
 
 
 def _read_by(expression: Written) -> set[str]:
-    """The columns that an expression reads."""
+    """Return the columns that an expression reads."""
     if not isinstance(expression, SqlExpression):
         expression = expression.written
     tree = expression.syntax or parse_expression(expression.text)
     return {name.parts[0] for name in names_in(tree)}
 
 
-#: what may speak of a column -> the columns it speaks of
+#: what may refer to a column -> the columns it refers to
 REFERENCES: dict[str, Callable[[CatalogTable], Iterable[str]]] = {
     "a partition key": lambda table: table.partition_keys,
     "the distribution": lambda table: table.distribution.bucket_keys if table.distribution else (),
@@ -437,7 +440,7 @@ def _uses(
     references: dict[str, Callable[[CatalogTable], Iterable[str]]],
     dropped: Collection[str] = (),
 ) -> dict[str, str]:
-    """What refers to each column, apart from columns that are dropped as well."""
+    """Return what refers to each column, except for columns that are dropped as well."""
     found: dict[str, str] = {}
     for column in table.schema.columns:
         if isinstance(column, UnresolvedComputedColumn) and column.name not in dropped:
@@ -450,7 +453,7 @@ def _uses(
 
 
 def _require_free(name: str, uses: dict[str, str]) -> None:
-    """Require that nothing refers to a column.
+    """Raise where something refers to a column.
 
     Raises:
         SchemaError: with code `still-referenced`.
@@ -460,7 +463,7 @@ def _require_free(name: str, uses: dict[str, str]) -> None:
 
 
 def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
-    """The table without some columns.
+    """Return the table without some columns.
 
     Raises:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
@@ -478,7 +481,7 @@ def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
 
 
 def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
-    """The table with another name of a column; the primary key follows.
+    """Return the table with a column renamed; the primary key follows.
 
     Raises:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
@@ -518,7 +521,7 @@ def _partition_spec(partition: Partition) -> CatalogPartitionSpec:
 def change_partitions(
     session: Session, identifier: ObjectIdentifier, change: AddPartitions | DropPartitions
 ) -> None:
-    """Add or drop partitions of the permanent table at a path, one after the other.
+    """Add or drop partitions of a permanent table, one after the other.
 
     Raises:
         NotFoundError: with code `table-not-found` or `partition-not-found`.

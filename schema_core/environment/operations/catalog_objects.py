@@ -56,7 +56,7 @@ from schema_core.text import is_blank
 
 
 def create_catalog(session: Session, statement: CreateCatalog, text: str) -> TableResult:
-    """Make a catalog from its options."""
+    """Create a catalog from its options."""
     name, options = statement.path.parts[-1], options_of(statement.options)
     with at_span(statement.path.span):
         descriptor = CatalogDescriptor.of(name, options, statement.comment)
@@ -65,7 +65,7 @@ def create_catalog(session: Session, statement: CreateCatalog, text: str) -> Tab
 
 
 def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
-    """Make a catalog anew from changed options."""
+    """Recreate a catalog from changed options."""
     with at_span(statement.path.span):
         session.registry.alter(
             statement.path.parts[-1], lambda old: changed_descriptor(old, statement)
@@ -74,7 +74,7 @@ def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescriptor:
-    """The descriptor after the change.
+    """Return the descriptor after a change.
 
     Raises:
         SchemaError: with code `missing-options` for RESET of nothing, `unknown-catalog-type` for
@@ -241,7 +241,7 @@ def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
 
 
 def create_function(session: Session, statement: CreateFunction, text: str) -> TableResult:
-    """Keep a function; a temporary one only if its class can be used."""
+    """Create a function; a temporary one only if its class is declared."""
     with at_span(statement.path.span):
         function, lenient = _function_of(statement), statement.if_not_exists
         if statement.system:
@@ -257,7 +257,7 @@ def create_function(session: Session, statement: CreateFunction, text: str) -> T
 
 
 def alter_function(session: Session, statement: AlterFunction, text: str) -> TableResult:
-    """Put another class in place of that of a function.
+    """Replace the class of a function.
 
     Raises:
         UnsupportedError: with code `statement-not-supported` for a temporary function.
@@ -278,7 +278,7 @@ def alter_function(session: Session, statement: AlterFunction, text: str) -> Tab
 
 
 def create_model(session: Session, statement: CreateModel, text: str) -> TableResult:
-    """Keep a model.
+    """Create a model.
 
     Raises:
         UnsupportedError: with code `statement-not-supported` for a model made of a query.
@@ -302,7 +302,7 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
 
 
 def _side(columns: tuple[Column, ...], text: str) -> Schema:
-    """What goes into a model or comes out of it.
+    """Return the input or output columns of a model.
 
     Raises:
         SchemaError: with code `unsupported-column-kind` for a column that is not physical.
@@ -318,7 +318,7 @@ def _side(columns: tuple[Column, ...], text: str) -> Schema:
 
 
 def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
-    """Rename a permanent model or change its options; a temporary one cannot be changed."""
+    """Rename a permanent model or change its options; temporary models cannot be altered."""
     identifier = session.identifier(statement.path)
     shown = identifier.as_summary_string()
     with at_span(statement.path.span):
@@ -340,7 +340,7 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
-    """The options of a model after a change.
+    """Return the options of a model after a change.
 
     Raises:
         SchemaError: with code `missing-options` for a change of none.
@@ -368,7 +368,7 @@ TABLE_KINDS = {
 
 
 def drop(session: Session, statement: Drop, text: str) -> TableResult:
-    """Forget an object."""
+    """Drop an object."""
     with at_span(statement.path.span):
         match statement.kind:
             case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:

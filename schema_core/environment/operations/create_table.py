@@ -52,7 +52,7 @@ from schema_core.types.casts import supports_implicit_cast
 
 
 def create_table(session: Session, statement: CreateTable, text: str) -> TableResult:
-    """Keep a new table; CREATE TABLE AS also runs the query into it."""
+    """Create a table; CREATE TABLE AS also writes the query into it."""
     identifier = session.identifier(statement.path)
     if statement.query is not None:
         return create_table_as(session, statement, statement.query, text)
@@ -68,11 +68,11 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
 
 
 def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogTable:
-    """The table that the statement describes by itself.
+    """Return the table that the statement describes without LIKE and AS.
 
     Raises:
         SchemaError: for types that cannot be and columns that are not seen, with what else is wrong
-            in the schema behind them.
+            in the schema.
     """
     found = Gathering()
     schema = read_schema(statement.elements, text, found)
@@ -87,7 +87,7 @@ def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogT
 
 
 def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
-    """A table of the schema, with all else that the statement says."""
+    """Return a table with the schema and all other clauses of the statement."""
     key = schema.primary_key.column_names if schema.primary_key else ()
     return CatalogTable(
         Schema(with_key_not_null(schema.columns, key), schema.watermark_specs, schema.primary_key),
@@ -102,7 +102,7 @@ def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
 
 
 class Strategy(Enum):
-    """What becomes of a feature of the source."""
+    """How LIKE treats a feature of the source."""
 
     INCLUDING = "INCLUDING"
     EXCLUDING = "EXCLUDING"
@@ -112,7 +112,7 @@ class Strategy(Enum):
 INCLUDING, EXCLUDING, OVERWRITING = Strategy
 
 # fmt: off
-#: feature -> what becomes of it where the statement says nothing
+#: feature -> its strategy by default
 DEFAULTS: dict[str, Strategy] = {
     "OPTIONS":      OVERWRITING,
     "CONSTRAINTS":  INCLUDING,
@@ -132,20 +132,20 @@ FEATURES: dict[type[UnresolvedColumn], str] = {
 
 
 def strategies_of(like: Like) -> dict[str, Strategy]:
-    """The strategy of every feature: ALL first, then what is said of each."""
-    said = {option.feature: Strategy[option.strategy] for option in like.options}
-    chosen = {feature: said.get("ALL", default) for feature, default in DEFAULTS.items()}
-    return chosen | {feature: one for feature, one in said.items() if feature != "ALL"}
+    """Return the strategy of every feature: ALL first, then the specific ones."""
+    given = {option.feature: Strategy[option.strategy] for option in like.options}
+    chosen = {feature: given.get("ALL", default) for feature, default in DEFAULTS.items()}
+    return chosen | {feature: one for feature, one in given.items() if feature != "ALL"}
 
 
 def create_table_like(
     session: Session, statement: CreateTable, like: Like, text: str
 ) -> CatalogTable:
-    """The table that the statement describes together with its source.
+    """Return the table that the statement describes together with its source.
 
     Raises:
-        SchemaError: with code `invalid-like-source` where the source is no table, `like-conflict`
-            where both have what only one may have.
+        SchemaError: with code `invalid-like-source` where the source is not a table,
+            `like-conflict` where both define what only one may define.
     """
     source = session.found(like.source).table
     if not isinstance(source, CatalogTable):
@@ -178,7 +178,7 @@ def create_table_like(
 
 
 def _require_indexed(schema: Schema) -> None:
-    """Refuse to leave out a column that an index of the source reads."""
+    """Raise where an excluded column is part of an index of the source."""
     names = {column.name for column in schema.columns}
     for index in schema.indexes:
         if missing := [name for name in index.column_names if name not in names]:
@@ -216,7 +216,7 @@ def _kept(
     inherited: tuple[str, ...],
     own: tuple[str, ...],
 ) -> tuple[str, ...]:
-    """What partitions a table: EXCLUDING lets the table have its own, but drops nothing."""
+    """Return the partitioning: EXCLUDING permits the table's own, but drops nothing."""
     if own and inherited and strategies[feature] is not EXCLUDING:
         raise _conflict(feature)
     return own or inherited
@@ -234,7 +234,7 @@ def _distribution(
 def merged_options(
     inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
 ) -> dict[str, str]:
-    """The options of both, or of the table alone.
+    """Return the options of both tables, or of the new table only.
 
     Raises:
         SchemaError: with code `like-conflict` for a key of both under INCLUDING.
@@ -257,7 +257,7 @@ def merged_options(
 def merged_columns(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[UnresolvedColumn, ...]:
-    """The columns of the source that are taken, then the table's own; some replaced in place.
+    """Return the included columns of the source, then the table's own; some are replaced in place.
 
     Raises:
         SchemaError: with code `like-conflict` for a name of both, `unknown-column` for a computed
@@ -292,7 +292,7 @@ def _require_replaceable(
 
 
 def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
-    """New computed columns see the physical columns of the source, but no others of it."""
+    """Check that new computed columns read only physical columns of the source."""
     names = [column.name for column in own.columns]
     if len(names) > len(set(names)):
         raise SchemaError("a column is defined twice", code="duplicate-column")
@@ -304,7 +304,7 @@ def _check_own(own: Schema, inherited: list[UnresolvedColumn]) -> None:
 def merged_watermarks(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[UnresolvedWatermarkSpec, ...]:
-    """The watermarks of the source that are taken, and the table's own.
+    """Return the included watermarks of the source and the table's own.
 
     Raises:
         SchemaError: with code `like-conflict` for a column that both have one for.
@@ -324,7 +324,7 @@ def merged_watermarks(
 def create_table_as(
     session: Session, statement: CreateTable, query: Query, text: str
 ) -> TableResult:
-    """Make the table and run the query into it."""
+    """Create the table and write the query into it."""
     identifier = session.identifier(statement.path)
     relation = session.query(query, text)
     table = derived_table(statement, result_columns(relation), text)
@@ -355,7 +355,7 @@ def _registration(
     table: ResolvedCatalogTable,
     replaced: CatalogTable | None,
 ) -> Registration:
-    """How the catalog is changed: one operation forth, and one back.
+    """Return how the catalog is changed, and how the change is undone, each in one operation.
 
     A definition that does not resolve is put back as the catalog stores it. It is read just before
     it is replaced: if it is not `replaced` any more, the catalog refuses to replace it.
@@ -396,7 +396,7 @@ def _forget_partitions(session: Session, identifier: ObjectIdentifier) -> None:
 
 
 def _insert(session: Session, relation: Relation, identifier: ObjectIdentifier) -> TableResult:
-    """IF NOT EXISTS keeps the table that is there; the query still runs into it."""
+    """Write the query into the existing table, as IF NOT EXISTS does in Flink."""
     target = session.bound(identifier)
     check_assignment(result_columns(relation), target.table.resolved_schema)
     job = session.planner.insert(session.executable(relation), target, hooks=session.hooks)
@@ -409,7 +409,7 @@ def _check_old(
     identifier: ObjectIdentifier,
     old: CatalogBaseTable | None,
 ) -> None:
-    """Whether what lies at the path already allows the statement."""
+    """Return whether the existing object permits the statement."""
     shown = identifier.as_summary_string()
     session.registry.get(identifier.catalog_name).get_database(identifier.database_name)
     if statement.or_replace or not statement.create:
@@ -431,7 +431,7 @@ def _check_old(
 
 
 def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogTable:
-    """The table that the statement and the columns of its query describe.
+    """Return the table that the statement and the columns of its query describe.
 
     Raises:
         SchemaError: as `derived_schema`; with code `unknown-column` for a partition key.
@@ -448,7 +448,7 @@ def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogT
 
 
 def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
-    """The schema of what is made of a query: its columns, beside or under those declared.
+    """Return the schema of a table created from a query: its columns, merged with declared ones.
 
     Raises:
         SchemaError: with code `untyped-null` for a column of the query that is just NULL,
@@ -476,7 +476,7 @@ def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
 
 
 def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None:
-    """A computed column sees the columns of the query and the declared ones before it."""
+    """Check that a computed column reads only columns of the query and declared ones before it."""
     unseen = {column.name for column in declared} - {column.name for column in query}
     for column in declared:
         if isinstance(column, UnresolvedComputedColumn):
@@ -486,13 +486,13 @@ def _check_sight(declared: tuple[UnresolvedColumn, ...], query: Columns) -> None
 
 
 def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
-    """The columns of the query in the order of the names, which name each of them once."""
+    """Return the columns of the query in the order of the names, a permutation of them."""
     types = {column.name: column.type for column in query}
     require(names, types, "column")
     order = [name.parts[-1] for name in names]
     if len(set(order)) < len(order) or len(order) != len(query):
         raise SchemaError(
-            f"the list names {len(order)} columns, the query gives {len(query)}",
+            f"the list names {len(order)} columns, the query returns {len(query)}",
             code="invalid-column-order",
             span=names[0].span,
             hint="name every column of the query once, or declare types",
@@ -501,7 +501,7 @@ def reordered(names: tuple[Name, ...], query: Columns) -> tuple[UnresolvedColumn
 
 
 def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[UnresolvedColumn, ...]:
-    """Declared columns that the query does not give, then those it gives, some re-declared."""
+    """Return declared columns that are not in the query, then its columns, some redeclared."""
     given = {column.name: column.type for column in query}
     replaced: dict[str, UnresolvedColumn] = {}
     extra: list[UnresolvedColumn] = []
@@ -519,7 +519,7 @@ def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[Unre
 
 
 def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
-    """A declared column in place of one that the query gives."""
+    """Return the declared column that replaces a column of the query."""
     if isinstance(column, UnresolvedComputedColumn):
         raise SchemaError(
             "a computed column cannot take what the query gives", code="unsupported-column-kind"
@@ -531,7 +531,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(given, target):
         raise SchemaError(
-            f"declared column {position} is {target}, but the query gives {given}",
+            f"declared column {position} is {target}, but the query returns {given}",
             code="not-assignable",
             hint="add a CAST to the query",
         )
@@ -539,7 +539,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
 
 
 def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
-    """A declared column that the query does not give: it is filled with NULL."""
+    """Return a declared column that is not in the query; it is filled with NULL."""
     stored = isinstance(column, UnresolvedPhysicalColumn) or (
         isinstance(column, UnresolvedMetadataColumn) and not column.virtual
     )

@@ -38,7 +38,7 @@ from schema_core.sql.syntax import Interval, Name
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
-    """Keep a query under a name; OR REPLACE replaces nothing, as in Flink.
+    """Create a view; OR REPLACE replaces nothing, as in Flink.
 
     Raises:
         AlreadyExistsError: with code `view-exists`.
@@ -66,7 +66,7 @@ def _created(
 def view_of(
     session: Session, query: Query, text: str | None, names: Sequence[Name] = ()
 ) -> ResolvedCatalogView:
-    """The view of a query, whose columns take the names that are given.
+    """Return the view of a query, whose columns take the given names.
 
     Raises:
         SchemaError: with code `column-count-mismatch` unless the names are as many as the columns,
@@ -85,7 +85,7 @@ def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
     chosen = [".".join(name.parts) for name in names] or [column.name for column in columns]
     if len(chosen) != len(columns):
         raise SchemaError(
-            f"the query gives {len(columns)} columns, but {len(chosen)} are named",
+            f"the query returns {len(columns)} columns, but {len(chosen)} are named",
             code="column-count-mismatch",
             span=names[0].span.to(names[-1].span),
         )
@@ -93,17 +93,17 @@ def _named(columns: Columns, names: Sequence[Name]) -> ResolvedSchema:
     for position, name in enumerate(chosen):
         if name in seen:
             raise SchemaError(
-                f"the view has two columns called {name!r}",
+                f"duplicate column {name!r} of the view",
                 code="duplicate-column",
                 span=names[position].span if names else None,
-                hint="name the columns behind the view's name, or in the query by AS",
+                hint="name the columns after the name of the view, or in the query with AS",
             )
         seen.add(name)
     return ResolvedSchema.physical(chosen, [column.type for column in columns])
 
 
 def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
-    """Rename a view or give it another query."""
+    """Rename a view or replace its query."""
     identifier = session.identifier(statement.path)
     with at_span(statement.path.span):
         old = session.tables.alterable(TableKind.VIEW, identifier, statement.if_exists)
@@ -131,7 +131,9 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
 def create_materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
 ) -> TableResult:
-    """Keep a query whose result is to be kept.
+    """Create a materialized table.
+
+    OR ALTER creates a table that does not exist; an existing one cannot be altered here.
 
     OR ALTER makes a table that is not there yet; one that is there cannot be altered here.
 
@@ -148,7 +150,7 @@ def create_materialized_table(
 def materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
 ) -> CatalogMaterializedTable:
-    """The table that the statement describes, derived from its query as CREATE TABLE AS does."""
+    """Return the table of the statement, derived from its query as by CREATE TABLE AS."""
     query = statement.query
     columns = result_columns(session.query(query, text))
     schema = derived_schema(statement.elements, columns, text)
@@ -168,7 +170,7 @@ def materialized_table(
 
 
 def freshness_of(interval: Interval) -> Freshness:
-    """The freshness that an interval says.
+    """Return the freshness of an interval.
 
     Raises:
         SchemaError: with code `invalid-freshness` for one of several units, or of months and years.

@@ -1,4 +1,4 @@
-"""Statements that read and write rows: they are resolved here and run by the planner."""
+"""Statements that read and write rows: resolved here and run by the planner."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ ALIAS = "EXPR$0"
 
 
 def select(session: Session, statement: SelectStatement, text: str) -> TableResult:
-    """Run a query and hand out its rows."""
+    """Run a query and return its rows."""
     return run_query(session, session.query(statement.query, text))
 
 
 def run_query(session: Session, relation: Relation) -> TableResult:
-    """Run a resolved query and hand out its rows."""
+    """Run a resolved query and return its rows."""
     columns = result_columns(relation)
     rows = session.planner.select(session.executable(relation))
     schema = ResolvedSchema.physical(
@@ -54,7 +54,7 @@ def run_query(session: Session, relation: Relation) -> TableResult:
 
 
 def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
-    """What a statement that writes gives back: the number of rows, -1 for unknown, as in Flink."""
+    """Return the result of a write: the number of rows, -1 if unknown, as in Flink."""
     name = identifier.as_summary_string()
     schema = ResolvedSchema.physical([name], [DataTypes.BIGINT(nullable=False)])
     return TableResult(schema, [(-1,)], job=job)
@@ -64,12 +64,12 @@ def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
 
 
 def insert(session: Session, statement: Insert, text: str) -> TableResult:
-    """Write a query into a table and wait for the end."""
-    return write(session, *_checked(session, statement, text), as_said(statement))
+    """Write a query into a table and wait for the job."""
+    return write(session, *_checked(session, statement, text), writing_of(statement))
 
 
 def _target(session: Session, statement: Insert) -> BoundTable:
-    """The table that an INSERT writes, with the options of its hints; its metadata is checked."""
+    """Return the table that an INSERT writes, with the options of its hints, after checks."""
     with at_span(statement.path.span):
         target = session.bound(session.identifier(statement.path))
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
@@ -79,30 +79,30 @@ def _target(session: Session, statement: Insert) -> BoundTable:
 
 
 def _checked(session: Session, statement: Insert, text: str) -> tuple[Relation, BoundTable]:
-    """The query of an INSERT and its target; errors in the columns are reported at the query."""
+    """Return the query of an INSERT and its target; errors in the columns refer to the query."""
     target = _target(session, statement)
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
-        require_fit(relation, target, as_said(statement))
+        require_fit(relation, target, writing_of(statement))
     return relation, target
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How rows go into a table: into which columns, into which partition, beside what was there."""
+    """How rows are written: into which columns and partition, and whether they overwrite."""
 
     columns: tuple[Name, ...] = ()
     partition: Partition | None = None
     overwrite: bool = False
 
 
-def as_said(statement: Insert) -> Writing:
-    """How an INSERT wants its rows written."""
+def writing_of(statement: Insert) -> Writing:
+    """Return how an INSERT writes its rows."""
     return Writing(statement.columns, statement.partition, statement.overwrite)
 
 
 def write(session: Session, relation: Relation, target: BoundTable, how: Writing) -> TableResult:
-    """Write a resolved query into a table and wait for the end.
+    """Write a resolved query into a table and wait for the job.
 
     Raises:
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
@@ -128,12 +128,12 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
 
 
 def _given(partition: Partition) -> dict[str, str]:
-    """The values of a PARTITION clause; a key without one is refused before."""
+    """Return the values of a PARTITION clause, which are all present."""
     return {key: value for key, value in partition.values if value is not None}
 
 
 def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[str]:
-    """The columns of the table that the query fills, in order.
+    """Return the columns of the table that the query fills, in order.
 
     Raises:
         SchemaError: with code `unknown-column`, `column-count-mismatch` or `not-assignable`.
@@ -149,7 +149,7 @@ def require_fit(relation: Relation, target: BoundTable, how: Writing) -> list[st
 
 
 def persisted(schema: ResolvedSchema) -> list[str]:
-    """The columns that are written."""
+    """Return the names of the persisted columns."""
     return [column.name for column in schema.columns if column.is_persisted()]
 
 
@@ -157,7 +157,7 @@ def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
     for key, _ in fixed.values if fixed else ():
         if key not in target.table.partition_keys:
             raise SchemaError(
-                f"{key!r} is no partition key of {target.identifier.as_summary_string()}",
+                f"{key!r} is not a partition key of {target.identifier.as_summary_string()}",
                 code="unknown-column",
                 span=fixed.span if fixed else None,
                 hint=similar(key, target.table.partition_keys),
@@ -170,7 +170,7 @@ def _check_names(written: Sequence[Name], chosen: Sequence[str], schema: Resolve
         span = written[position].span if written else None
         if name not in known:
             raise SchemaError(
-                f"the table has no column {name!r} that is written",
+                f"the table has no persisted column {name!r}",
                 code="unknown-column",
                 span=span,
                 hint=similar(name, known),
@@ -182,7 +182,7 @@ def _check_names(written: Sequence[Name], chosen: Sequence[str], schema: Resolve
 def check_assignment(
     given: Columns, schema: ResolvedSchema, chosen: Sequence[str] | None = None
 ) -> None:
-    """Require that the columns of a query go into the chosen columns of a table, in order.
+    """Check that the columns of a query can be assigned to the chosen columns of a table.
 
     NULL into NOT NULL is not a matter of types: it is refused row by row when the job runs.
 
@@ -192,7 +192,7 @@ def check_assignment(
     names = persisted(schema) if chosen is None else chosen
     if len(names) != len(given):
         raise SchemaError(
-            f"the query gives {len(given)} columns, the table takes {len(names)}",
+            f"the query returns {len(given)} columns, but {len(names)} are written",
             code="column-count-mismatch",
         )
     types = {column.name: column.data_type for column in schema.columns}
@@ -200,14 +200,14 @@ def check_assignment(
         target = types[name]
         if not supports_implicit_cast(column.type.nullable(), target.nullable()):
             raise SchemaError(
-                f"column {name!r} is {target}, but the query gives {column.type}",
+                f"column {name!r} is {target}, but the query returns {column.type}",
                 code="not-assignable",
                 hint="add a CAST to the query",
             )
 
 
 def _with_partition(relation: Relation, fixed: Partition, schema: ResolvedSchema) -> Relation:
-    """The relation with the values of the partition after its columns.
+    """Return the relation with the values of the partition after its columns.
 
     A value is written as a string and cast to the type of its column, as in Flink.
     """
@@ -219,7 +219,7 @@ def _with_partition(relation: Relation, fixed: Partition, schema: ResolvedSchema
 
 
 def _cast(value: Constant, type_: DataType) -> Typed:
-    """A string in the type of a column; what is assigned to strings needs no cast."""
+    """Cast a string to the type of a column, unless it is a string type."""
     return value if isinstance(type_, CharType | VarCharType) else implicit_cast(value, type_)
 
 
@@ -236,14 +236,14 @@ def _constant(value: str | None) -> Constant:
 
 
 def statement_set(session: Session, statement: StatementSet, text: str) -> TableResult:
-    """Run the inserts one after the other; every one is checked before the first runs."""
-    checked = [(*_checked(session, one, text), as_said(one)) for one in statement.inserts]
+    """Run INSERTs one after the other; all are checked before the first one runs."""
+    checked = [(*_checked(session, one, text), writing_of(one)) for one in statement.inserts]
     results = [write(session, *each) for each in checked]
     return results[-1]
 
 
 def execute(session: Session, statement: Execute, text: str) -> TableResult:
-    """EXECUTE in front of a statement changes nothing."""
+    """Execute the statement after EXECUTE."""
     match statement.statement:
         case Insert() as inner:
             return insert(session, inner, text)
@@ -252,13 +252,13 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
 
 
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
-    """How the engine would run a query."""
+    """Return the plan of the engine as one row."""
     with at_span(statement.span):
         return texts(["result"], [(explained_text(session, statement.statement, text),)])
 
 
 def explained_text(session: Session, statement: Statement, text: str) -> str:
-    """How the engine would run a statement, as text.
+    """Return the plan of the engine for a statement.
 
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without a query.
@@ -267,7 +267,7 @@ def explained_text(session: Session, statement: Statement, text: str) -> str:
 
 
 def query_in(session: Session, statement: Statement, text: str) -> Relation:
-    """The query of the statement that is explained; that of an INSERT fits its target.
+    """Return the query of a statement to explain; that of an INSERT is checked against its target.
 
     Raises:
         UnsupportedError: with code `not-explainable` for a statement without one.
@@ -282,22 +282,22 @@ def query_in(session: Session, statement: Statement, text: str) -> Relation:
 
 
 def delete(session: Session, statement: Delete, text: str) -> TableResult:
-    """Refused: rows are appended or replaced, never changed in place."""
+    """Raise an error: rows are appended or replaced, never changed in place."""
     return _refuse(session, statement, "DELETE")
 
 
 def update(session: Session, statement: Update, text: str) -> TableResult:
-    """Refused, as DELETE."""
+    """Raise an error, as DELETE."""
     return _refuse(session, statement, "UPDATE")
 
 
 def truncate(session: Session, statement: TruncateTable, text: str) -> TableResult:
-    """Refused, as DELETE."""
+    """Raise an error, as DELETE."""
     return _refuse(session, statement, "TRUNCATE TABLE")
 
 
 def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult:
-    """Refused: no catalog here keeps statistics."""
+    """Raise an error: catalogs do not store statistics."""
     return _refuse(session, statement, "ANALYZE TABLE")
 
 
@@ -313,7 +313,7 @@ def _refuse(
 
 
 def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
-    """Refused: no catalog here keeps procedures."""
+    """Raise an error: catalogs do not store procedures."""
     raise UnsupportedError(
         f"there is no procedure {'.'.join(statement.path.parts)}",
         code="procedure-not-found",

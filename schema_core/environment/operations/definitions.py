@@ -1,4 +1,6 @@
-"""From the syntax of a definition to the parts of a catalog object: schema, options, distribution.
+"""Conversion of the syntax of definitions to schemas, options and distributions.
+
+Names and expressions keep their spans, so that later errors point into the statement.
 
 Names and expressions keep their places in the statement, so that a mistake found later is shown
 where it was written.
@@ -40,7 +42,7 @@ from schema_core.sql.type_name import data_type
 
 
 def written(expression: syntax.Expression, text: str) -> SqlExpression:
-    """An expression of the statement `text` as a schema keeps it.
+    """Return an expression of the statement as schemas store it.
 
     Raises:
         ParseError: with code `subquery-not-supported` for one that holds a query.
@@ -56,7 +58,7 @@ def written(expression: syntax.Expression, text: str) -> SqlExpression:
 
 
 def column_of(column: Column, text: str) -> UnresolvedColumn:
-    """A column of a statement as a schema keeps it."""
+    """Return a column of a statement as schemas store it."""
     match column:
         case PhysicalColumn(name, type_, comment, span):
             return UnresolvedPhysicalColumn(name, data_type(type_, as_cast=False), comment, span)
@@ -68,20 +70,20 @@ def column_of(column: Column, text: str) -> UnresolvedColumn:
 
 
 def watermark_of(watermark: Watermark, text: str) -> UnresolvedWatermarkSpec:
-    """A watermark of a statement as a schema keeps it; a path to a field is no column's name."""
+    """Return a watermark of a statement as schemas store it; it cannot be on a nested field."""
     name = ".".join(watermark.column.parts)
     return UnresolvedWatermarkSpec(name, written(watermark.expression, text), watermark.span)
 
 
 def primary_key_of(constraint: Constraint) -> UnresolvedPrimaryKey:
-    """A primary key; one without a name is called ``PK_`` and its columns."""
+    """Return a primary key; the default name is ``PK_`` followed by its columns."""
     columns = tuple(".".join(column.parts) for column in constraint.columns)
     name = constraint.name or "_".join(("PK", *columns))
     return UnresolvedPrimaryKey(name, columns, constraint.span)
 
 
 def schema_of(elements: Elements, text: str) -> Schema:
-    """The schema that the parentheses behind a table's name spell.
+    """Return the schema that the parentheses after a table's name declare.
 
     Raises:
         SchemaError: for the types that cannot be, all at once.
@@ -93,7 +95,7 @@ def schema_of(elements: Elements, text: str) -> Schema:
 
 
 def read_schema(elements: Elements, text: str, found: Gathering) -> Schema:
-    """The same where mistakes are gathered: a column whose type cannot be is left `WRONG`."""
+    """Return the schema and gather errors; a column with an invalid type has the type `WRONG`."""
     columns: list[UnresolvedColumn] = []
     for column in elements.columns:
         columns.append(UnresolvedPhysicalColumn(column.name, WRONG, span=column.span))
@@ -111,7 +113,7 @@ def read_schema(elements: Elements, text: str, found: Gathering) -> Schema:
 def with_key_not_null(
     columns: Iterable[UnresolvedColumn], names: Collection[str]
 ) -> tuple[UnresolvedColumn, ...]:
-    """The columns, those of the primary key NOT NULL: SQL takes that as said with the key."""
+    """Return the columns with those of the primary key NOT NULL, as SQL requires."""
     return tuple(
         promoted(column)
         if isinstance(column, UnresolvedPhysicalColumn) and column.name in names
@@ -121,7 +123,7 @@ def with_key_not_null(
 
 
 def promoted(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
-    """The column NOT NULL, with the type that was declared beside it where that was another."""
+    """Return the column as NOT NULL, with its declared type recorded if that was nullable."""
     type_ = column.data_type
     if isinstance(type_, str) or type_ == type_.not_null():
         return column
@@ -129,7 +131,7 @@ def promoted(column: UnresolvedPhysicalColumn) -> UnresolvedPhysicalColumn:
 
 
 def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = ()) -> None:
-    """Refuse a computed column that reads what a statement does not let it see.
+    """Raise for a computed column that reads a column which it cannot see.
 
     In a statement it sees all physical columns, wherever they stand, but of the metadata columns
     only those before it; of the columns of a LIKE source only the physical ones (`hidden` names the
@@ -149,7 +151,7 @@ def check_sight(columns: Iterable[UnresolvedColumn], hidden: Collection[str] = (
 
 
 def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> None:
-    """Refuse a computed column that reads one of these.
+    """Raise for a computed column that reads one of these columns.
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -168,7 +170,7 @@ def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> No
 
 
 def names_in(node: Any) -> Iterator[syntax.Name]:
-    """Every name of a column in an expression.
+    """Yield every column name in an expression.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> [name.parts for name in names_in(parse_expression("a + UPPER(b.c)"))]
@@ -178,7 +180,7 @@ def names_in(node: Any) -> Iterator[syntax.Name]:
 
 
 def parts_of(node: Any) -> Iterator[Any]:
-    """An expression and all its parts, from the left; what is in a query is not looked into."""
+    """Yield an expression and its descendants from left to right, except for those of queries."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -191,12 +193,12 @@ def parts_of(node: Any) -> Iterator[Any]:
 
 
 def options_of(options: Iterable[Option]) -> dict[str, str]:
-    """Options by key; of a key that is given twice the last value counts."""
+    """Return options by key; the last value of a repeated key counts."""
     return {option.key: option.value for option in options}
 
 
 def distribution_of(distribution: Distribution | None) -> TableDistribution | None:
-    """A distribution as a catalog keeps it."""
+    """Return a distribution as catalogs store it."""
     if distribution is None:
         return None
     keys = (".".join(key.parts) for key in distribution.keys)
@@ -205,12 +207,12 @@ def distribution_of(distribution: Distribution | None) -> TableDistribution | No
 
 
 def keys_of(names: Iterable[syntax.Name]) -> tuple[str, ...]:
-    """Names of columns."""
+    """Return names of columns."""
     return tuple(".".join(name.parts) for name in names)
 
 
 def require(names: Iterable[syntax.Name], known: Collection[str], what: str) -> None:
-    """Require that every name is known.
+    """Raise for a name that is not known.
 
     Raises:
         SchemaError: with code `unknown-column`.
@@ -218,7 +220,7 @@ def require(names: Iterable[syntax.Name], known: Collection[str], what: str) -> 
     for name in names:
         if ".".join(name.parts) not in known:
             raise SchemaError(
-                f"{what} {'.'.join(name.parts)!r} is no column of the table",
+                f"{what} {'.'.join(name.parts)!r} is not a column of the table",
                 code="unknown-column",
                 span=name.span,
                 hint=similar(".".join(name.parts), known),

@@ -1,4 +1,4 @@
-"""Which function does which statement: one row a kind of statement."""
+"""Dispatch of statements: one function for each kind."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ALTERATIONS: dict[ObjectKind, Callable[[Session, Alter, str], TableResult]] = {
 
 
 def alter(session: Session, statement: Alter, text: str) -> TableResult:
-    """Change an object.
+    """Alter an object.
 
     Raises:
         UnsupportedError: with code `statement-not-supported` for a kind that is not changed so.
@@ -83,7 +83,7 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
 
 
 def run(session: Session, statement: Statement, text: str) -> TableResult:
-    """Do one statement of the text; an error that passes says where in the text it is.
+    """Execute one statement and attach its span to errors, also to those of its rows.
 
     So does one that comes later, when the rows of a query are walked.
     """
@@ -104,7 +104,7 @@ One = TypeVar("One")
 
 @contextmanager
 def of(statement: Statement, text: str) -> Iterator[None]:
-    """Say of an error that passes where in the text it is: the whole statement, unless it knows."""
+    """Attach the span of the whole statement to errors that have none."""
     try:
         yield
     except SchemaCoreError as error:
@@ -115,6 +115,6 @@ def of(statement: Statement, text: str) -> Iterator[None]:
 
 
 def walked(rows: Iterable[One], statement: Statement, text: str) -> Iterator[One]:
-    """The rows, whose errors say which statement they are of."""
+    """Yield the rows and attach the statement to their errors."""
     with of(statement, text):
         yield from rows

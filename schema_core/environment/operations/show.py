@@ -30,7 +30,7 @@ from schema_core.types import DataType, DataTypes, parse_type
 
 
 def show(session: Session, statement: Show, text: str) -> TableResult:
-    """The rows of the subject, those that the pattern allows."""
+    """Return the objects of a kind that match the pattern."""
     return SUBJECTS[statement.subject](session, statement)
 
 
@@ -48,7 +48,7 @@ def like(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
 
 
 def allowed(pattern: Pattern | None, name: str) -> bool:
-    """Whether a pattern, if there is one, allows the name."""
+    """Return whether a name matches an optional pattern."""
     if pattern is None:
         return True
     matches = like(pattern.text, ignore_case=pattern.ignore_case).fullmatch(name) is not None
@@ -56,7 +56,7 @@ def allowed(pattern: Pattern | None, name: str) -> bool:
 
 
 def named(column: str, names: Callable[[Session, Show], Iterable[str]]) -> Lister:
-    """A lister of one column of names."""
+    """Return a lister of one column of names."""
 
     def lister(session: Session, statement: Show) -> TableResult:
         with at_span(statement.path.span if statement.path else None):
@@ -111,7 +111,7 @@ def _current_database(session: Session, statement: Show) -> TableResult:
 
 
 def _path(statement: Show) -> Name:
-    """The table that the statement names: its grammar demands one.
+    """Return the table that the statement names.
 
     Raises:
         SchemaError: with code `syntax` for a tree that was made without one.
@@ -122,7 +122,7 @@ def _path(statement: Show) -> Name:
 
 
 def _columns(session: Session, statement: Show) -> TableResult:
-    """As DESCRIBE, those columns that the pattern allows."""
+    """Return the rows of DESCRIBE for columns that match the pattern."""
     schema = session.found(_path(statement)).table.resolved_schema
     return described_columns(schema, lambda name: allowed(statement.pattern, name))
 
@@ -192,7 +192,7 @@ COLUMNS = ("name", "type", "null", "key", "extras", "watermark")
 
 
 def describe(session: Session, statement: Describe, text: str) -> TableResult:
-    """The rows about what the path names."""
+    """Describe the object at a path."""
     with at_span(statement.path.span):
         match statement.kind:
             case ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE:
@@ -220,7 +220,7 @@ def _described_table(session: Session, statement: Describe) -> TableResult:
 
 
 def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> TableResult:
-    """One row per column of a table that no longer resolves, without the types of its functions.
+    """Describe a table that no longer resolves, without the types of its functions.
 
     The type of a computed column is NULL, and the extras of each invalid column hold the reason.
     """
@@ -242,7 +242,7 @@ def _described_as_stored(stored: CatalogBaseTable, error: SchemaCoreError) -> Ta
 
 
 def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool | None]:
-    """The type and nullability of a stored column, as far as its stored text determines them."""
+    """Return the type and nullability of a stored column, as far as they are known."""
     if isinstance(column, UnresolvedComputedColumn):
         return None, None
     type_ = column.data_type
@@ -259,7 +259,7 @@ def _stored_type(column: AnyColumn | UnresolvedColumn) -> tuple[str | None, bool
 def described_columns(
     schema: ResolvedSchema, wanted: Callable[[str], bool] = lambda _: True
 ) -> TableResult:
-    """A row a column: name, type, whether it may be NULL, key, extras, watermark, comment.
+    """Return one row for each column: name, type, nullability, key, extras, watermark, comment.
 
     There is a column of comments only where some column of the table has one.
     """
@@ -307,7 +307,7 @@ def _described_catalog(session: Session, statement: Describe) -> TableResult:
 
 
 def _described_database(session: Session, statement: Describe) -> TableResult:
-    """Refused, as Flink does: its grammar has the statement, but nothing behind it."""
+    """Raise an error, as Flink: its grammar has the statement, but no implementation."""
     catalog, name = session.database(statement.path)
     session.registry.get(catalog).get_database(name)
     raise UnsupportedError(
@@ -344,7 +344,7 @@ def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
 
 
 def _of_calls(found: FoundFunction, rows: tuple[Function, ...]) -> list[tuple[str, str]]:
-    """How a function is called."""
+    """Return the rows that describe how a function is called."""
     deterministic = str(all(one.deterministic for one in rows)).lower()
     name = ".".join(found.path)
     signatures = (
@@ -393,7 +393,7 @@ def _described_model(session: Session, statement: Describe) -> TableResult:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """An object at a path; `hides` is the kind of the one beneath it, if there is one."""
+    """An object at a path; `hides` is the kind of the object that it hides, if any."""
 
     path: str
     kind: str
@@ -409,10 +409,10 @@ class Description:
 
 
 def describe_path(session: Session, path: UnresolvedPath) -> Description:
-    """What a path means: a table or view, else a model, a type or a function.
+    """Describe the object at a path: a table or view, else a model, a type or a function.
 
     Raises:
-        NotFoundError: with code `table-not-found` where nothing lies there.
+        NotFoundError: with code `table-not-found` where there is no object.
     """
     identifier = session.registry.qualify(path)
     hidden = {(one.path, one.by): one.what for one in session.shadowing.hidden()}
@@ -451,4 +451,4 @@ def _not_found(session: Session, identifier: ObjectIdentifier) -> NotFoundError:
         session.tables.get(identifier)
     except NotFoundError as error:
         return error
-    return NotFoundError(f"nothing lies at {identifier.as_summary_string()}")
+    return NotFoundError(f"no object at {identifier.as_summary_string()}")

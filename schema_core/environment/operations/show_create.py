@@ -1,4 +1,6 @@
-"""SHOW CREATE: the statement that would make an object again, its secrets masked.
+"""SHOW CREATE: the statement that creates an object, with its secrets masked.
+
+Flink does not mask them; `TableEnvironment.get_create_statement` returns the full statement.
 
 Flink shows them. Whoever needs the statement itself asks `TableEnvironment.get_create_statement`.
 """
@@ -48,7 +50,7 @@ from schema_core.types import DataType
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """How a statement shows secrets: masked for people, in full for programs.
+    """How secrets are shown in a statement: masked for people, in full for programs.
 
     `declared` are keys that connectors declare secret, beside those that contain a secret word.
     """
@@ -69,7 +71,7 @@ IN_FULL = Masking(enabled=False)
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
-    """The statement as one row.
+    """Return the statement as one row.
 
     Raises:
         SchemaError: with code `wrong-object-kind` where the object is of another kind.
@@ -145,7 +147,7 @@ def create_statement(
 
 
 def _masking(session: Session, table: CatalogBaseTable) -> Masking:
-    """Mask what the connectors of a table, and of the tables that its query hints at, declare."""
+    """Return the masking of a table: the declared keys of its connector and of hinted tables."""
     declared = secret_keys(table.get_options())
     query = getattr(table, "expanded_query", "")
     if "/*+" in query:
@@ -156,7 +158,7 @@ def _masking(session: Session, table: CatalogBaseTable) -> Masking:
 
 
 def table_statement(found: FoundTable, masking: Masking) -> str:
-    """The statement that makes a table, a view or a materialized table.
+    """Return the statement that creates a table, a view or a materialized table.
 
     Flink's SQL has no syntax for indexes and immutable columns. What people see names them in a
     comment, so that their loss shows; a program is refused a statement that would lose them.
@@ -195,7 +197,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
 
 
 def block(lines: Iterable[str]) -> str:
-    """Lines between parentheses, each indented, with commas between them.
+    """Format lines between parentheses, indented and separated by commas.
 
     >>> print(block(["`a` INT"]))
     (
@@ -214,7 +216,7 @@ def _table_clauses(table: ResolvedCatalogTable, masking: Masking) -> list[str]:
 
 
 def _table_parts(table: CatalogTable | CatalogMaterializedTable, masking: Masking) -> list[str]:
-    """The clauses that follow the columns, as they are stored."""
+    """Return the clauses after the columns, as they are stored."""
     return [
         *_comment(table.comment),
         *([str(table.distribution)] if table.distribution is not None else []),
@@ -224,7 +226,7 @@ def _table_parts(table: CatalogTable | CatalogMaterializedTable, masking: Maskin
 
 
 def _beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
-    """Comments that name the members of a schema for which Flink's SQL has no syntax."""
+    """Return comments for the parts of a schema that Flink's SQL cannot express."""
     members: list[object] = [*schema.indexes]
     if schema.immutable_columns is not None:
         members.append(schema.immutable_columns)
@@ -287,7 +289,7 @@ def stored_statement(
 
 
 def _stored_columns(schema: Schema, masking: Masking) -> list[str]:
-    """The columns, watermarks and key as they are stored."""
+    """Return columns, watermarks and key as they are stored."""
     key = schema.primary_key
     lines = [
         *map(_stored_line, schema.columns),
@@ -312,7 +314,7 @@ def _stored_line(column: UnresolvedColumn) -> str:
 
 
 def extras_of(column: UnresolvedColumn) -> str | None:
-    """What a statement writes after the type of a column, or in its place."""
+    """Return what a statement has after the type of a column, or in place of it."""
     match column:
         case UnresolvedComputedColumn(expression=expression):
             return f"AS {written(expression)}"
@@ -324,14 +326,14 @@ def extras_of(column: UnresolvedColumn) -> str | None:
 
 
 def written(expression: Written) -> str:
-    """The text of an expression as it is stored."""
+    """Return the SQL of an expression as it is stored."""
     if isinstance(expression, ResolvedExpression):
         return expression.written.text
     return expression.text
 
 
 def schema_lines(schema: ResolvedSchema) -> list[str]:
-    """Columns, watermark and key as a statement has them."""
+    """Return the lines of columns, watermark and key."""
     key = schema.primary_key
     return [
         *(column_line(column) for column in schema.columns),
@@ -345,7 +347,7 @@ def schema_lines(schema: ResolvedSchema) -> list[str]:
 
 
 def column_line(column: AnyColumn) -> str:
-    """A column as a statement has it: a computed one as it was written, without its type."""
+    """Return the line of a column; a computed one has its expression instead of a type."""
     computed, extras = isinstance(column, ComputedColumn), column.explain_extras()
     parts = [
         quote_identifier(column.name),
@@ -377,7 +379,7 @@ def _with(options: Mapping[str, str]) -> list[str]:
 
 
 def catalog_statement(session: Session, name: str) -> str:
-    """The statement that makes a catalog."""
+    """Return the statement that creates a catalog."""
     descriptor = session.registry.descriptor(name)
     comment = descriptor.comment
     noted = [] if comment is None else [f"COMMENT {quote_string(comment)}"]
@@ -386,7 +388,10 @@ def catalog_statement(session: Session, name: str) -> str:
 
 
 def model_statement(session: Session, statement: ShowCreate) -> str:
-    """The statement that makes a model, from its stored text where it no longer resolves."""
+    """Return the statement that creates a model.
+
+    It is the stored definition where the model no longer resolves.
+    """
     identifier = session.identifier(statement.path)
     temporary = "TEMPORARY " if session.models.is_temporary(identifier) else ""
     model: CatalogModel
