@@ -13,7 +13,7 @@ from schema_core.expressions.signatures import (
     describe_nullability,
     describe_result,
 )
-from schema_core.spark.compiler.functions import FORMS
+from schema_core.spark.compiler.functions import RULES
 
 #: Typing rules of a function -> how they treat its arguments.
 ARGUMENTS: dict[Rules, str] = {Rules.SQL: "not cast", Rules.TABLE_API: "cast"}
@@ -44,7 +44,10 @@ def remarks(row: Function) -> Iterator[str]:
 def line(row: Function) -> str:
     signatures = "<br>".join(code(row.format(overload)) for overload in row.overloads)
     rule = describe_nullability(row)
-    spark = "yes" if row.name in FORMS else "no"
+    translation = RULES[row.name]
+    spark = translation.kind.value
+    if translation.reason:
+        spark += f": {translation.reason}"
     cells = (signatures, result(row), rule, ARGUMENTS[row.rules], spark, "; ".join(remarks(row)))
     return f"| {' | '.join(cells)} |"
 

@@ -29,9 +29,15 @@ from schema_core.expressions.typed import Select
 from schema_core.formats.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan
 from schema_core.query.resolve import resolve_query
-from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+    to_physical,
+)
+from schema_core.spark.compiler.printer import aliased, quote, to_sql
 from schema_core.spark.compiler.query import Writer, query_text
-from schema_core.spark.compiler.sql_builder import quote
+from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.sql.query_syntax import Query
 from schema_core.text import Span
@@ -94,13 +100,17 @@ def expression_sql(question: Question) -> str:
     typed = infer(scope, parse_expression(question["expr"]))
     if isinstance(typed, Select):
         typed = scalar(typed)
-    speaker = Speaker(subquery=Writer(scan_of_nothing).subquery)
-    sql = to_physical(to_spark(typed, speaker), typed.type)
+    writer = Writer(scan_of_nothing)
+    context = TranslationContext(subquery=writer.subquery)
+    node = to_physical(compile_expression(typed, context), typed.type)
+    sql = to_sql(node)
     used = tuple(Column(name, type_) for name, type_ in types.items() if quote(name) in sql)
     if not used:
         return f"SELECT {sql} AS `value`"
-    values = (f"{from_physical(quote(name), type_)} AS {quote(name)}" for name, type_ in used)
-    return f"SELECT {sql} AS `value` FROM (SELECT {', '.join(values)} FROM {empty_table(used)})"
+    values = ", ".join(
+        aliased(from_physical(ColumnNode(name), type_), name) for name, type_ in used
+    )
+    return writer.projection([(node, "value")], f"(SELECT {values} FROM {empty_table(used)})")
 
 
 def columns_of(question: Question) -> Mapping[str, str]:

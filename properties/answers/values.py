@@ -20,8 +20,10 @@ from properties.answers.attempt import Operation
 from properties.answers.fixtures import TABLES
 from properties.recorded import Answer, Question
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.spark.compiler.expression import Speaker, to_spark
-from schema_core.spark.compiler.sql_builder import quote, sql_type, string
+from schema_core.spark.compiler.expression import TranslationContext, compile_expression
+from schema_core.spark.compiler.printer import quote, string
+from schema_core.spark.compiler.query import Writer
+from schema_core.spark.compiler.value_types import sql_type
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session import JobSession
 from schema_core.sql.parser import parse_expression
@@ -59,9 +61,10 @@ def evaluate(question: Question) -> Answer:
     """The type of an expression and its value in every row of a table."""
     scope = ColumnScope(columns(question["table"]), streaming=False)
     typed = infer(scope, parse_expression(question["expr"]))
-    sql = to_spark(typed, Speaker(question.get("zone", "UTC")))
+    node = compile_expression(typed, TranslationContext(question.get("zone", "UTC")))
+    sql = Writer(lambda scan: "").projection([(node, "value")], view(question["table"]))
     with spark_errors():
-        frame = SESSION.get().sql(f"SELECT {sql} AS value FROM {view(question['table'])}")
+        frame = SESSION.get().sql(sql)
         found = fetched(frame.toArrow().column(0))
     return {
         "type": typed.type.as_serializable_string(),

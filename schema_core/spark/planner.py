@@ -21,8 +21,11 @@ from schema_core.formats.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
+from schema_core.spark.compiler.printer import aliased, quote
 from schema_core.spark.compiler.query import query_text
-from schema_core.spark.compiler.sql_builder import fail, quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Cast, Node, fail
+from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connectors import SparkConnector, for_spark
 from schema_core.spark.jobs import Mode, TableTransaction, mode_of, run_job, spark_errors
 from schema_core.spark.row_checks import checked_source, required
@@ -252,14 +255,14 @@ class SparkPlanner:
 
     def _checked(self, name: str, type_: DataType) -> str:
         """Return a column with the checks of its type."""
-        text = quote(name)
+        node: Node = ColumnNode(name)
         rule = LENGTH.of(self.context.options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
             if rule == "TRIM_PAD":
-                text = fit(text, STRING, type_)
+                node = fit(node, STRING, type_)
             elif rule == "ERROR":
-                text = _fitting(text, name, type_)
-        return f"{required(text, type_, name)} AS {quote(name)}"
+                node = _fitting(node, name, type_)
+        return aliased(required(node, type_, name), name)
 
 
 def _unknown(name: str, type_: DataType) -> str:
@@ -267,10 +270,14 @@ def _unknown(name: str, type_: DataType) -> str:
     return f"CAST(NULL AS {to_spark_sql(type_)}) AS {quote(name)}"
 
 
-def _fitting(text: str, name: str, type_: LengthType) -> str:
-    problem = fail(f"column {name!r}: a value does not fit {type_.as_summary_string()}")
-    operator = "<>" if isinstance(type_, CharType) else ">"
-    return f"if(length({text}) {operator} {type_.length}, {problem}, {text})"
+def _fitting(node: Node, name: str, type_: LengthType) -> Node:
+    symbol = "<>" if isinstance(type_, CharType) else ">"
+    return inline(
+        f"if(length({{v}}) {symbol} {{length}}, {{problem}}, {{v}})",
+        v=node,
+        length=type_.length,
+        problem=fail(f"column {name!r}: a value does not fit {type_.as_summary_string()}"),
+    )
 
 
 def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
@@ -309,21 +316,21 @@ def _nothing() -> None:
 
 def _values(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a frame as Python values, fetched one partition at a time."""
-    selected = [f"{_portable(quote(one.name), one.type)} AS {quote(one.name)}" for one in columns]
+    selected = [aliased(_portable(ColumnNode(one.name), one.type), one.name) for one in columns]
     with spark_errors():
         for row in frame.selectExpr(*selected).toLocalIterator():
             yield tuple(_value(value, one.type) for value, one in zip(row, columns, strict=True))
 
 
-def _portable(text: str, type_: DataType) -> str:
+def _portable(node: Node, type_: DataType) -> Node:
     """Return a column that PySpark can fetch: months as integers, instants as UTC datetimes."""
     match type_:
         case YearMonthIntervalType():
-            return from_physical(text, type_)
+            return from_physical(node, type_)
         case LocalZonedTimestampType():
-            return f"CAST({text} AS TIMESTAMP_NTZ)"
+            return Cast(node, "TIMESTAMP_NTZ")
         case _:
-            return text
+            return node
 
 
 def _value(value: Any, type_: DataType) -> Any:
@@ -342,12 +349,14 @@ def _value(value: Any, type_: DataType) -> Any:
             return bytes(value) if isinstance(value, bytearray) else value
 
 
+def _as_string(node: Node, type_: DataType, zone: str) -> Node:
+    return convert(from_physical(node, type_), type_.nullable(), STRING, zone)
+
+
 def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of a frame as the strings that Flink prints."""
     selected = [
-        f"{convert(from_physical(quote(one.name), one.type), one.type.nullable(), STRING, zone)}"
-        f" AS {quote(one.name)}"
-        for one in columns
+        aliased(_as_string(ColumnNode(one.name), one.type, zone), one.name) for one in columns
     ]
     with spark_errors():
         for row in frame.selectExpr(*selected).toLocalIterator():

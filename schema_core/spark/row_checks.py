@@ -13,7 +13,21 @@ from typing import TYPE_CHECKING
 
 from schema_core.errors import ExternalError, Gathering, similar
 from schema_core.formats.spark.pyspark_types import to_spark
-from schema_core.spark.compiler.sql_builder import bind, fail, quote
+from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import (
+    Case,
+    Column,
+    Field,
+    Lambda,
+    Node,
+    Raise,
+    Variable,
+    call,
+    fail,
+    is_null,
+    let,
+)
 from schema_core.types import (
     ArrayType,
     DataType,
@@ -34,79 +48,71 @@ if TYPE_CHECKING:
 # --- NOT NULL ------------------------------------------------------------------------------------
 
 
-def required(text: str, type_: DataType, name: str) -> str:
-    r"""Return a Spark SQL expression for the value `text` that fails the job at a forbidden NULL.
+def required(node: Node, type_: DataType, name: str) -> Node:
+    r"""Return an expression for a value that fails the job at a forbidden NULL.
 
-    `text` is a Spark SQL expression in the physical type of `type_`; `name` is the column that the
-    message names. Rows, arrays, maps, multisets and structured types are checked at every depth.
-    Without NOT NULL anywhere in the type, `text` is returned unchanged.
+    `node` is a value in the physical type of `type_`; `name` is the column that the message names.
+    Rows, arrays, maps, multisets and structured types are checked at every depth. Without NOT NULL
+    anywhere in the type, `node` is returned unchanged.
 
+    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
-    >>> required("a", parse_type("INT"), "a")
-    'a'
-    >>> print(required("a", parse_type("INT NOT NULL"), "a"))
-    coalesce(a, raise_error('column \'a\' is NOT NULL but received NULL'))
-    >>> print(required("a", parse_type("ARRAY<INT NOT NULL>"), "a")[:52])
-    CASE WHEN exists(a, e0 -> e0 IS NULL) THEN raise_err
+    >>> to_sql(required(Column("a"), parse_type("INT"), "a"))
+    '`a`'
+    >>> print(to_sql(required(Column("a"), parse_type("INT NOT NULL"), "a")))
+    coalesce(`a`, raise_error('column \'a\' is NOT NULL but received NULL'))
+    >>> print(to_sql(required(Column("a"), parse_type("ARRAY<INT NOT NULL>"), "a"))[:62])
+    CASE WHEN exists(`a`, the_x1 -> the_x1 IS NULL) THEN raise_err
     """
     column = f"column {name!r}"
     inner = type_.nullable()
-    if not any(True for _ in _nulls(text, inner, "", 0)):
-        return text if type_.is_nullable else f"coalesce({text}, {_refused(column, '')})"
+    if not any(True for _ in _nulls(node, inner, "")):
+        return node if type_.is_nullable else call("coalesce", node, _refused(column, ""))
 
-    def checked(value: str) -> str:
-        branches = " ".join(
-            f"WHEN {is_null} THEN {_refused(column, place)}"
-            for is_null, place in _nulls(value, type_, "", 0)
-        )
-        return f"CASE {branches} ELSE {value} END"
+    def checked(value: Node) -> Node:
+        branches = ((found, _refused(column, place)) for found, place in _nulls(value, type_, ""))
+        return Case(tuple(branches), value)
 
-    return bind(text, checked)
+    return let(node, checked)
 
 
-def _refused(column: str, place: str) -> str:
+def _refused(column: str, place: str) -> Raise:
     return fail(f"{column}{place and ': ' + place} is NOT NULL but received NULL")
 
 
-def _nulls(text: str, type_: DataType, place: str, depth: int) -> Iterator[tuple[str, str]]:
+def _nulls(node: Node, type_: DataType, place: str) -> Iterator[tuple[Node, str]]:
     """Yield each part of a value that must not be NULL: a predicate and a description.
 
     A predicate is true for a forbidden NULL, and false or NULL otherwise.
     """
     if not type_.is_nullable:
-        yield f"{text} IS NULL", place
+        yield is_null(node), place
     of = f" of {place}" if place else ""
     match type_:
         case RowType() | StructuredType():
             for field in type_.fields:
-                inner = _nulls(
-                    f"{text}.{quote(field.name)}",
-                    field.data_type,
-                    f"field {field.name!r}{of}",
-                    depth,
-                )
-                for is_null, where in inner:
-                    yield f"({text} IS NOT NULL AND {is_null})", where
+                value = Field(node, field.name)
+                for found, where in _nulls(value, field.data_type, f"field {field.name!r}{of}"):
+                    yield inline("{row} IS NOT NULL AND {found}", row=node, found=found), where
         case ArrayType(element_type=element):
-            yield from _among(text, element, f"an array element{of}", depth)
+            yield from _among(node, element, f"an array element{of}")
         case MultisetType(element_type=element):
-            yield from _among(
-                f"map_keys({text})", element.nullable(), f"a multiset element{of}", depth
-            )
-        case MapType(key_type=key, value_type=value):
-            yield from _among(f"map_keys({text})", key.nullable(), f"a map key{of}", depth)
-            yield from _among(f"map_values({text})", value, f"a map value{of}", depth)
+            yield from _among(call("map_keys", node), element.nullable(), f"a multiset element{of}")
+        case MapType(key_type=key, value_type=value_type):
+            yield from _among(call("map_keys", node), key.nullable(), f"a map key{of}")
+            yield from _among(call("map_values", node), value_type, f"a map value{of}")
         case DistinctType(source_type=source):
-            yield from _nulls(text, source.nullable(), place, depth)
+            yield from _nulls(node, source.nullable(), place)
         case _:
             return
 
 
-def _among(elements: str, type_: DataType, place: str, depth: int) -> Iterator[tuple[str, str]]:
+def _among(elements: Node, type_: DataType, place: str) -> Iterator[tuple[Node, str]]:
     """Yield the same for the elements of an array."""
-    element = f"e{depth}"
-    for is_null, where in _nulls(element, type_, place, depth + 1):
-        yield f"exists({elements}, {element} -> {is_null})", where
+    element = Variable()
+    for found, where in _nulls(element, type_, place):
+        yield call("exists", elements, Lambda((element,), found)), where
 
 
 # --- frames of connectors ------------------------------------------------------------------------
@@ -131,7 +137,7 @@ def checked_source(
     found.raise_all()
     return given.selectExpr(
         *(
-            f"{required(quote(one.name), one.data_type, one.name)} AS {quote(one.name)}"
+            aliased(required(Column(one.name), one.data_type, one.name), one.name)
             for one in schema.columns
         )
     )

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.extras import require_modules
-from schema_core.spark.compiler.sql_builder import PREFIX, quote
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
 from schema_core.spark.udf_registration import register_computed, spark_type
 from schema_core.text import show
@@ -225,10 +226,7 @@ class TemporaryNames:
         return quote(name)
 
     def function(self, function: Callable[..., Any], result: str) -> str:
-        """Register a Python function with the Spark type of its results; return its plain name.
-
-        The name is not quoted: the compiler finds it in a lambda only without quotes.
-        """
+        """Register a Python function with the Spark type of its results; return its plain name."""
         name = f"{PREFIX}user_{next(_NUMBERS)}"
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
         self._drops.append(lambda: self.session.sql(drop))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.extras import needs
 from schema_core.formats.spark.ddl import parse_spark_type
-from schema_core.spark.compiler.sql_builder import PREFIX
-from schema_core.spark.compiler.udfs import COMPUTED, Computed
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.udfs import UDFS, Udf
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ def register_computed(session: SparkSession) -> None:
     """Register the functions in a session."""
     from pyspark.sql.functions import arrow_udf
 
-    for name, computed in COMPUTED.items():
+    for name, computed in UDFS.items():
         function = arrow_udf(vectorised(name), spark_type(given(computed)))
         session.udf.register(f"{PREFIX}{name}", function)
 
@@ -50,11 +50,11 @@ def spark_type(text: str) -> SparkType:
     return StructField.fromJson({"name": "", "type": tree, "nullable": True}).dataType
 
 
-def given(computed: Computed) -> str:
+def given(computed: Udf) -> str:
     """Return the Spark type of a function's result: a value or, if it can fail, also a problem."""
     if computed.fails:
-        return f"STRUCT<value: {computed.gives}, problem: STRING>"
-    return computed.gives
+        return f"STRUCT<value: {computed.returns}, problem: STRING>"
+    return computed.returns
 
 
 def vectorised(name: str) -> Callable[..., Any]:
@@ -72,9 +72,9 @@ def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Evaluate a function over columns, row by row."""
     import pyarrow as pa
 
-    computed = COMPUTED[name]
+    computed = UDFS[name]
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    type_ = _arrow_type(computed.gives)
+    type_ = _arrow_type(computed.returns)
     if not computed.fails:
         return pa.array([_plain(computed.function(*row)) for row in rows], type_)
     values: list[Any] = []
@@ -83,7 +83,7 @@ def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
         try:
             values.append(_plain(computed.function(*row)))
             problems.append(None)
-        except ComputedError as failure:
+        except UdfError as failure:
             values.append(None)
             problems.append(str(failure))
     return pa.StructArray.from_arrays(

@@ -17,7 +17,8 @@ from schema_core.expressions.user_functions import (
 )
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
-from schema_core.spark.compiler.sql_builder import MAX_PRECISION, sql_type
+from schema_core.spark.compiler.tree import Node, PythonUdf
+from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.spark.session import TemporaryNames
 from schema_core.text import show
 from schema_core.types import (
@@ -44,8 +45,8 @@ class UserCalls:
     names: TemporaryNames
     zone: str = "UTC"
 
-    def __call__(self, apply: FunctionCall, arguments: Sequence[str]) -> str:
-        """Return a call in Spark SQL.
+    def __call__(self, apply: FunctionCall, arguments: Sequence[Node]) -> Node:
+        """Return the node of a call.
 
         Raises:
             UnsupportedError: with code `not-executable` for functions of many rows, and for types
@@ -67,14 +68,14 @@ class UserCalls:
         implementation = called(function.spark.implementation)
         checked = checked_result(implementation, function.name, apply.type, self.zone)
         name = self.names.function(checked, gives)
-        passed = (
-            datetimes.clock(text, argument.type, self.zone)
+        values = tuple(
+            datetimes.clock(node, argument.type, self.zone)
             if isinstance(argument.type, LocalZonedTimestampType)
-            else text
-            for text, argument in zip(arguments, apply.arguments, strict=True)
+            else node
+            for node, argument in zip(arguments, apply.arguments, strict=True)
         )
-        call = f"{name}({', '.join(passed)})"
-        return datetimes.instant(call, self.zone) if instant else call
+        result = PythonUdf(name, values, function.deterministic, total=False)
+        return datetimes.instant(result, self.zone) if instant else result
 
 
 def _require_handed(type_: DataType) -> None:

@@ -44,7 +44,8 @@ from schema_core.query.relation import Relation
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask_text
-from schema_core.spark.compiler.expression import to_spark
+from schema_core.spark.compiler import printer
+from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.query import query_text
 from schema_core.sql.parser import parse_expression, parse_statements, read_statements
 from schema_core.types import parse_type
@@ -113,7 +114,7 @@ def expression(text: str) -> object:
 
 
 def compiled(text: str) -> object:
-    return to_spark(infer(ColumnScope(SCOPE), parse_expression(text)))
+    return printer.to_sql(compile_expression(infer(ColumnScope(SCOPE), parse_expression(text))))
 
 
 def pickled(text: str) -> object:

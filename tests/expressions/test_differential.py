@@ -15,7 +15,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import infer
-from schema_core.spark.compiler.expression import to_spark
+from schema_core.spark.compiler.expression import compile_expression
 from schema_core.sql.parser import parse_expression
 from schema_core.types import RowType, parse_type
 from tests.support import cases
@@ -61,7 +61,7 @@ def test_drawn_expressions_compile_to_spark_or_raise() -> None:
     compiled = 0
     for one in islice(source.expressions(), 2_000):
         with suppress(SchemaCoreError):
-            compiled += bool(to_spark(infer(source.scope, parse_expression(one.text))))
+            compiled += bool(compile_expression(infer(source.scope, parse_expression(one.text))))
 
     assert compiled > 500
 

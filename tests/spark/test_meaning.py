@@ -9,8 +9,9 @@ import pytest
 
 from schema_core.errors import ExternalError
 from schema_core.expressions.type_checker import ColumnScope, infer
-from schema_core.spark.compiler.expression import Speaker, to_spark
+from schema_core.spark.compiler.expression import TranslationContext, compile_expression
 from schema_core.spark.compiler.functions.strings_of_values import printed
+from schema_core.spark.compiler.printer import to_sql
 from schema_core.spark.jobs import spark_errors
 from schema_core.sql.parser import parse_expression
 from tests.support import cases
@@ -23,7 +24,7 @@ CASES = cases("running")
 
 def said(expression: str, zone: str = "UTC") -> str:
     typed = infer(ColumnScope({}, streaming=False), parse_expression(expression))
-    return printed(to_spark(typed, Speaker(zone)), typed.type, zone)
+    return to_sql(printed(compile_expression(typed, TranslationContext(zone)), typed.type, zone))
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ from schema_core.expressions.signature_dsl import EQUAL, ORDERED
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.expressions.typed import FunctionCall, Typed, walk
-from schema_core.spark.compiler.expression import to_spark
+from schema_core.spark.compiler.expression import compile_expression
+from schema_core.spark.compiler.printer import to_sql
 from schema_core.sql.parser import parse_expression
 from schema_core.types import ArrayType, DataType, MapType, MultisetType, RowType, TypeFamily
 
@@ -73,7 +74,7 @@ def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, s
         try:
             found = typed(table, text)
             if contains_not_null(found.type) and not any(map(is_exempt, walk(found))):
-                yield text, found, to_spark(found)
+                yield text, found, to_sql(compile_expression(found))
         except SchemaCoreError:
             continue
 
@@ -97,7 +98,8 @@ def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[
     """The values of expressions by column; empty if one of them fails the job."""
     names = ", ".join(f"{one} AS c{place}" for place, one in enumerate(expressions))
     try:
-        found = session.sql(f"SELECT {names} FROM {values.view(table)}").toArrow()
+        view = values.view(table)
+        found = values.SESSION.get().sql(f"SELECT {names} FROM {view}").toArrow()
     except Exception:  # noqa: BLE001 - whatever ends a job, there are no values
         return []
     return [values.fetched(column) for column in found.columns]

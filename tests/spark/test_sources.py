@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.errors import ExternalError
+from schema_core.spark.compiler.printer import aliased, to_sql
+from schema_core.spark.compiler.tree import Column, UserSql, call
 from schema_core.spark.row_checks import required
 from schema_core.types import DataTypes, parse_type
 
@@ -171,7 +173,7 @@ def test_a_forbidden_null_that_is_read_fails_the_job(
 @pytest.mark.parametrize(("type_", "value"), ALLOWED)
 def test_an_allowed_null_is_read(session: SparkSession, type_: str, value: str) -> None:
     frame = session.sql(f"SELECT {value} AS a")
-    checked = frame.selectExpr(f"{required('a', parse_type(type_), 'a')} AS a")
+    checked = frame.selectExpr(aliased(required(Column("a"), parse_type(type_), "a"), "a"))
 
     assert frame.collect() == checked.collect()
 
@@ -180,17 +182,21 @@ def test_an_allowed_null_is_read(session: SparkSession, type_: str, value: str) 
 def test_a_value_is_checked_whatever_expression_it_is(
     session: SparkSession, type_: str, value: str, place: str
 ) -> None:
-    checked = required(f"if(id = 0, {value}, {value})", parse_type(type_), "a")
-    frame = session.range(1).selectExpr(f"{checked} AS a")
+    either = UserSql((f"if(id = 0, {value}, {value})",))
+    frame = session.range(1).selectExpr(aliased(required(either, parse_type(type_), "a"), "a"))
     with pytest.raises(Exception, match="is NOT NULL but received NULL"):
         frame.collect()
 
 
 def test_types_without_not_null_are_not_checked() -> None:
-    assert "a" == required("a", DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a")
+    column = Column("a")
+
+    assert column is required(column, DataTypes.ROW([DataTypes.FIELD("b", DataTypes.INT())]), "a")
 
 
 def test_a_wide_value_is_computed_once() -> None:
     type_ = parse_type("ROW<a INT NOT NULL, b INT NOT NULL>")
 
-    assert 1 == required("named_struct('a', 1, 'b', 2)", type_, "a").count("named_struct")
+    value = call("named_struct", "a", call("char_length", "a long string" * 5), "b", 2)
+
+    assert 1 == to_sql(required(value, type_, "a")).count("named_struct")

@@ -24,7 +24,7 @@ from schema_core.query.correlation import (
     subqueries_of_group,
 )
 from schema_core.query.relation import Join, Named, Relation, Select
-from schema_core.spark.compiler.sql_builder import unsupported
+from schema_core.spark.compiler.tree import unsupported
 
 
 def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:

@@ -1,6 +1,6 @@
-"""Typed expressions in Spark's SQL, with Flink's meaning; `forms` has the words for each function.
+"""Compiles typed expressions to Spark nodes; the translation rules are those of `functions`.
 
-What Spark cannot be made to compute as Flink does is refused, never said differently.
+What Spark cannot be made to compute as Flink does is refused, never approximated.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from schema_core.errors import at
@@ -16,25 +17,30 @@ from schema_core.expressions.typed import (
     Bound,
     Constant,
     FunctionCall,
-    Keyword,
     Over,
     Ref,
     Select,
     TypeArgument,
 )
-from schema_core.spark.compiler.functions import FORMS
-from schema_core.spark.compiler.functions.casts import convert, require_micros
+from schema_core.expressions.typed import Keyword as TypedKeyword
+from schema_core.spark.compiler.functions import RULES
+from schema_core.spark.compiler.functions.casts import require_micros
 from schema_core.spark.compiler.functions.literals import constant, interval
-from schema_core.spark.compiler.functions.temporal import is_coarse
-from schema_core.spark.compiler.sql_builder import (
-    PREFIX,
-    Called,
-    Form,
-    bind_all,
-    has_subquery_in_lambda,
-    is_hidden,
-    quote,
-    say,
+from schema_core.spark.compiler.functions.temporal import truncates_precision
+from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, to_sql, too_large
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import Translate, TranslatedCall
+from schema_core.spark.compiler.tree import (
+    NULL,
+    Column,
+    Fact,
+    Field,
+    Keyword,
+    Node,
+    SortKey,
+    UserSql,
+    Window,
+    let_all,
     unsupported,
 )
 from schema_core.sql.syntax import Interval
@@ -48,12 +54,9 @@ NUMBERING = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
 )
 
-#: An expression's text beyond this is refused: Spark would plan it for minutes.
-MAX_SAID = 200_000
-
 
 class Direction(Protocol):
-    """How a key of an ORDER BY is sorted; `nulls_last` is None where nothing was said."""
+    """How a key of an ORDER BY is sorted; `nulls_last` is None where it is not given."""
 
     @property
     def descending(self) -> bool: ...
@@ -61,239 +64,238 @@ class Direction(Protocol):
     def nulls_last(self) -> bool | None: ...
 
 
-def column(ref: Ref) -> str:
-    """A column by its alias and name."""
-    prefix = f"{quote(ref.relation)}." if ref.relation else ""
-    return prefix + quote(ref.name)
+def column(ref: Ref) -> Node:
+    """Return a column by its alias and name."""
+    return Column(ref.name, ref.relation)
 
 
-def no_subquery(subquery: Select) -> str:
-    """There are no queries outside of queries."""
+def no_subquery(subquery: Select) -> Node:
+    """Refuse a sub-query outside of a query."""
     raise unsupported("a sub-query cannot be run here")
 
 
-def user_call(apply: FunctionCall, arguments: Sequence[str]) -> str:
-    """A user's function in the words that its row has for it: a template, or what writes the text.
+def user_call(call: FunctionCall, arguments: Sequence[Node]) -> Node:
+    """Return a call of a user's function in the Spark SQL that its declaration has for it.
 
     Raises:
-        UnsupportedError: with code `not-executable` where there are none.
+        UnsupportedError: with code `not-executable` where there is none.
     """
-    match apply.function.spark:
+    match call.function.spark:
         case str() as template:
-            return template.format(*arguments)
+            return UserSql(_parts(template, arguments), call.function.deterministic)
         case None:
-            raise unsupported(f"nothing says how Spark computes {apply.function.name}")
-        case said:
-            return said(apply, arguments)
+            raise unsupported(f"{call.function.name} has no implementation for Spark")
+        case write:
+            sql = write(call, [to_sql(argument) for argument in arguments])
+            return UserSql((sql,), call.function.deterministic)
+
+
+def _parts(template: str, arguments: Sequence[Node]) -> tuple[str | Node, ...]:
+    """Return a format string with the arguments in the places of its fields."""
+    parts: list[str | Node] = []
+    for literal, name, _, _ in Formatter().parse(template):
+        parts.append(literal)
+        if name is not None:
+            parts.append(arguments[int(name)])
+    return tuple(parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """How the parts of an expression are said that depend on where it stands.
+class TranslationContext:
+    """How the parts of an expression are compiled that depend on its surroundings.
 
-    `zone` is the session's time zone as Flink sees it, `column` writes a column of the source,
-    `subquery` a query used as a value, `user` a call of a user's function. Where it is `coarse`,
-    nobody looks at digits of a second that Spark does not keep.
+    `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
+    `subquery` a query used as a value, `user` a call of a user's function. With
+    `truncated_precision` fractional digits that Spark does not store do not matter.
     """
 
     zone: str = "UTC"
-    column: Callable[[Ref], str] = column
-    subquery: Callable[[Select], str] = no_subquery
-    user: Callable[[FunctionCall, Sequence[str]], str] = user_call
-    coarse: bool = False
+    column: Callable[[Ref], Node] = column
+    subquery: Callable[[Select], Node] = no_subquery
+    user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
+    truncated_precision: bool = False
 
 
-def to_spark(typed: Typed, speaker: Speaker | None = None) -> str:
-    """The expression in Spark SQL; intervals are numbers of months or milliseconds in it.
+def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
+    """Compile an expression; intervals are numbers of months or milliseconds in it.
 
     Raises:
         UnsupportedError: with code `not-executable`, naming what Spark cannot compute.
     """
-    return _say(typed, speaker or Speaker())
+    return _compile(typed, context or TranslationContext())
 
 
-def _say(typed: Typed, speaker: Speaker) -> str:
+def _compile(typed: Typed, context: TranslationContext) -> Node:
     match typed:
         case Ref():
-            if not speaker.coarse:
+            if not context.truncated_precision:
                 require_micros(typed.type)
-            return speaker.column(typed)
+            return context.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
-        case Keyword(symbol):
-            return symbol.word
+        case TypedKeyword(symbol):
+            return Keyword(symbol.word)
         case TypeArgument():
-            return ""
+            return Keyword("")
         case Access(value, name):
-            return _field(_say(value, speaker), name)
+            return Field(_compile(value, context), name)
         case FunctionCall():
-            return _apply(typed, speaker)
+            return _compile_chain(typed, context)
         case Select():
-            return speaker.subquery(typed)
+            return context.subquery(typed)
         case _:
             assert_never(typed)
 
 
-def _field(value: str, name: str) -> str:
-    whole = value if value.endswith(("`", ")", "]")) else f"({value})"
-    return f"{whole}.{quote(name)}"
+def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
+    """Compile a call from its innermost first argument: left-deep trees are long on that side."""
+    chain = [(call, _context_of(call, context))]
+    while (outer := chain[-1][0]).arguments and isinstance(outer.arguments[0], FunctionCall):
+        inner = outer.arguments[0]
+        chain.append((inner, _context_of(inner, context)))
+    compiled: tuple[Node, ...] = ()
+    for one, place in reversed(chain):
+        with at(one.function.name):
+            compiled = (_compile_call(one, compiled, place),)
+    return compiled[0]
 
 
-def _apply(apply: FunctionCall, speaker: Speaker) -> str:
-    """A call, from the innermost first argument on: chains of operators are long on that side."""
-    chain = [(apply, replace(speaker, coarse=is_coarse(apply)))]
-    while (call := chain[-1][0]).arguments and isinstance(call.arguments[0], FunctionCall):
-        chain.append((call.arguments[0], replace(speaker, coarse=is_coarse(call.arguments[0]))))
-    said: tuple[str, ...] = ()
-    for call, inner in reversed(chain):
-        with at(call.function.name):
-            said = (_call(call, said, inner),)
-    return said[0]
+def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationContext:
+    truncated = truncates_precision(call)
+    if truncated == context.truncated_precision:
+        return context
+    return replace(context, truncated_precision=truncated)
 
 
-def _call(apply: FunctionCall, first: tuple[str, ...], speaker: Speaker) -> str:
-    """A call whose first argument may have been compiled already."""
-    form = _form(apply, speaker)
-    if form is None:
-        raise unsupported(f"{apply.function.name} cannot be run on Spark with Flink's meaning")
-    if not speaker.coarse:
-        require_micros(apply.type)
-    others = apply.arguments[len(first) :]
-    arguments = (*first, *(_say(argument, speaker) for argument in others))
-    called = Called(apply, arguments, speaker.zone, _suffix(apply, speaker))
-    said = say(form, called)
-    if PREFIX in said and is_hidden(say(form, _abbreviated(called))):
-        said = _outside(form, called)
-    if has_subquery_in_lambda(said):
+def _compile_call(call: FunctionCall, first: tuple[Node, ...], context: TranslationContext) -> Node:
+    """Compile a call whose first argument may have been compiled already."""
+    translate = _translation(call, context)
+    if not context.truncated_precision:
+        require_micros(call.type)
+    others = call.arguments[len(first) :]
+    arguments = (*first, *(_compile(argument, context) for argument in others))
+    if call.nulls is not None:
+        raise unsupported(f"{call.nulls} is not run on Spark")
+    translated = TranslatedCall(
+        call,
+        arguments,
+        context.zone,
+        None if call.filter is None else _compile(call.filter, context),
+        None if call.over is None else _window(call.over, context, call.function.name),
+    )
+    node = translate(translated)
+    if node.facts & Fact.UDF_IN_LAMBDA:
+        node = _with_udfs_outside(translate, translated)
+    if node.facts & Fact.SUBQUERY_IN_LAMBDA:
         raise unsupported(
             "a sub-query is not supported within a function over the elements of a collection",
             hint="compute its value in a derived table, and join that",
         )
-    if len(said) > MAX_SAID:
-        raise unsupported(
-            "the expression is too large to run",
-            hint="compute parts of it in columns of their own",
-        )
-    return said
+    if node.size > MAX_SQL_LENGTH:
+        raise too_large()
+    return node
 
 
-def _abbreviated(called: Called) -> Called:
-    """The call over short stand-ins for arguments that are computed in Python.
+def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
+    """Return the translation of a function: of the tables, or the one that a user declared."""
+    if call.function.declared is None:
+        if rule := RULES.get(call.function.name):
+            return rule.translate
+        raise unsupported(f"{call.function.name} cannot be run on Spark with Flink's meaning")
+    return lambda translated: context.user(translated.call, translated.arguments)
 
-    What was checked for an argument is not checked again for each call around it.
+
+def _with_udfs_outside(translate: Translate, translated: TranslatedCall) -> Node:
+    """Compute arguments that call Python UDFs outside of the lambdas that read them.
+
+    Raises:
+        UnsupportedError: with code `not-executable` where the rule itself calls a UDF in a lambda.
     """
-    short = f"{PREFIX}computed()"
-    return replace(
-        called, arguments=tuple(short if PREFIX in one else one for one in called.arguments)
-    )
+    arguments = translated.arguments
+    places = [place for place, node in enumerate(arguments) if node.facts & Fact.UDF]
+
+    def body(*names: Node) -> Node:
+        bound = dict(enumerate(arguments)) | dict(zip(places, names, strict=True))
+        return translate(replace(translated, arguments=tuple(bound.values())))
+
+    node = let_all([arguments[place] for place in places], body)
+    if node.facts & Fact.UDF_IN_LAMBDA:
+        raise unsupported("it is a Python UDF, which Spark does not call within a collection")
+    return node
 
 
-def _form(apply: FunctionCall, speaker: Speaker) -> Form | None:
-    """The words for a function: those of the table, or those that a user gave for it."""
-    if apply.function.declared is None:
-        return FORMS.get(apply.function.name)
-    return lambda called: speaker.user(called.apply, called.arguments)
+# --- windows -----------------------------------------------------------------------------------
 
 
-def _outside(form: Form, called: Called) -> str:
-    """A call whose arguments are computed in Python, outside of the lambdas that read them."""
-    if is_hidden(_bound_outside(form, _abbreviated(called))):
-        raise unsupported("it is computed in Python, which Spark does not do within a collection")
-    return _bound_outside(form, called)
+def _window(over: Over, context: TranslationContext, function: str) -> Window:
+    order = [sort_key(_compile(key.value, context), key) for key in over.order_by]
+    if not order and function in NUMBERING:
+        return Window(_keys(over, context), (NULL,), _frame(over, context))
+    return Window(_keys(over, context), tuple(order), _frame(over, context))
 
 
-def _bound_outside(form: Form, called: Called) -> str:
-    places = [place for place, text in enumerate(called.arguments) if PREFIX in text]
-
-    def body(*names: str) -> str:
-        words = dict(enumerate(called.arguments)) | dict(zip(places, names, strict=True))
-        return say(form, replace(called, arguments=tuple(words.values())))
-
-    return bind_all([called.arguments[place] for place in places], body)
+def _keys(over: Over, context: TranslationContext) -> tuple[Node, ...]:
+    return tuple(_compile(key, context) for key in over.partition_by)
 
 
-def _suffix(apply: FunctionCall, speaker: Speaker) -> str:
-    """What stands behind an aggregate: which rows it reads."""
-    parts = []
-    if apply.nulls is not None:
-        raise unsupported(f"{apply.nulls} is not run on Spark")
-    if apply.filter is not None:
-        parts.append(f" FILTER (WHERE {_say(apply.filter, speaker)})")
-    if apply.over is not None:
-        parts.append(f" OVER ({_window(apply.over, speaker, apply.function.name)})")
-    return "".join(parts)
+def _frame(over: Over, context: TranslationContext) -> str:
+    """Return the SQL of a frame clause, an empty string if there is none."""
+    if over.frame is None:
+        return ""
+    if over.frame.whole:
+        raise unsupported("DISALLOW PARTIAL is not run on Spark")
+    bounds = [_bound(one, context) for one in (over.frame.lower, over.frame.upper) if one]
+    between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
+    return f"{over.frame.unit} {between}"
 
 
-def _window(over: Over, speaker: Speaker, function: str) -> str:
-    parts = []
-    if over.partition_by:
-        keys = (_say(key, speaker) for key in over.partition_by)
-        parts.append(f"PARTITION BY {', '.join(keys)}")
-    if over.order_by:
-        keys = (sort_key(_say(key.value, speaker), key) for key in over.order_by)
-        parts.append(f"ORDER BY {', '.join(keys)}")
-    elif function in NUMBERING:
-        parts.append("ORDER BY NULL")
-    if over.frame is not None:
-        if over.frame.whole:
-            raise unsupported("DISALLOW PARTIAL is not run on Spark")
-        bounds = [_bound(one, speaker) for one in (over.frame.lower, over.frame.upper) if one]
-        between = f"BETWEEN {' AND '.join(bounds)}" if len(bounds) > 1 else bounds[0]
-        parts.append(f"{over.frame.unit} {between}")
-    return " ".join(parts)
-
-
-def _bound(bound: Bound, speaker: Speaker) -> str:
+def _bound(bound: Bound, context: TranslationContext) -> str:
     if bound.distance is None:
         return bound.words
-    return f"{_distance(bound.distance, speaker)} {bound.words}"
+    return f"{_distance(bound.distance, context)} {bound.words}"
 
 
-def _distance(distance: Typed, speaker: Speaker) -> str:
-    """How far a frame reaches; Spark requires a literal there."""
+def _distance(distance: Typed, context: TranslationContext) -> str:
+    """Return the distance of a frame's bound, which Spark requires to be a literal."""
     if isinstance(distance.type, YearMonthIntervalType | DayTimeIntervalType):
         if not isinstance(distance, Constant) or not isinstance(distance.literal, Interval):
-            raise unsupported("a frame of no constant interval is not run on Spark")
+            raise unsupported("a frame whose interval is not constant is not run on Spark")
         count = interval(distance.literal, distance.type)
         if isinstance(distance.type, YearMonthIntervalType):
             return f"INTERVAL '{count}' MONTH"
         return f"INTERVAL '{Decimal(count) / 1000:f}' SECOND"
-    return _say(distance, speaker)
+    return to_sql(_compile(distance, context))
 
 
-def sort_key(said: str, key: Direction) -> str:
-    """A key of an ORDER BY: NULL is the lowest value unless something else is said."""
+def sort_key(node: Node, key: Direction) -> SortKey:
+    """Return a key of an ORDER BY: NULL is the lowest value unless NULLS LAST is given."""
     last = key.descending if key.nulls_last is None else key.nulls_last
-    direction = "DESC" if key.descending else "ASC"
-    return f"{said} {direction} NULLS {'LAST' if last else 'FIRST'}"
+    return SortKey(node, key.descending, last)
 
 
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(text: str, type_: DataType) -> str:
-    """A stored value as expressions see it: intervals become numbers."""
+def from_physical(node: Node, type_: DataType) -> Node:
+    """Return a stored value as expressions see it: intervals become numbers."""
     match type_:
         case YearMonthIntervalType():
-            return f"CAST(CAST({text} AS INTERVAL MONTH) AS INT)"
+            return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
         case DayTimeIntervalType():
-            return f"CAST(CAST(CAST({text} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)"
+            return inline(
+                "CAST(CAST(CAST({v} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)",
+                v=node,
+            )
         case _:
-            return text
+            return node
 
 
-def to_physical(text: str, type_: DataType) -> str:
-    """The value of an expression as it is stored: numbers become intervals again."""
+def to_physical(node: Node, type_: DataType) -> Node:
+    """Return the value of an expression as it is stored: numbers become intervals again."""
     match type_:
         case YearMonthIntervalType():
-            return f"make_ym_interval(0, {text})"
+            return inline("make_ym_interval(0, {v})", v=node)
         case DayTimeIntervalType():
-            return f"make_dt_interval(0, 0, 0, CAST({text} AS DECIMAL(20, 6)) / 1000)"
+            return inline("make_dt_interval(0, 0, 0, CAST({v} AS DECIMAL(20, 6)) / 1000)", v=node)
         case _:
-            return text
-
-
-def assigned(typed: Typed, target: DataType, speaker: Speaker) -> str:
-    """An expression's value, stored in a column of another type as on assignment."""
-    said = convert(to_spark(typed, speaker), typed.type, target, speaker.zone)
-    return to_physical(said, target)
+            return node

@@ -1,12 +1,12 @@
-"""A resolved query as one text of Spark SQL over named inputs, every column in its exact type.
+"""Writes a resolved query as Spark SQL over named inputs, every column in its exact type.
 
-Each relation becomes a query of its own in parentheses, so the text follows the tree; Spark's
-optimiser flattens it. What Spark would run with another meaning is refused.
+Each relation becomes a query of its own in parentheses, so the SQL follows the tree; Spark's
+optimizer flattens it. What Spark would run with another meaning is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
@@ -37,26 +37,29 @@ from schema_core.query.relation import (
     result_columns,
     unique_names,
 )
+from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.correlation import grouped_subqueries, require_near_columns
 from schema_core.spark.compiler.expression import (
-    Speaker,
+    TranslationContext,
+    compile_expression,
     from_physical,
     sort_key,
     to_physical,
-    to_spark,
     user_call,
 )
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import (
-    ELEMENT,
-    SORT_KEY,
-    bind,
-    has_subquery_in_lambda,
+from schema_core.spark.compiler.printer import (
+    ALWAYS,
+    IF_TOTAL,
+    NEVER,
+    Lifting,
     quote,
-    sql_type,
-    unsupported,
+    to_sql,
 )
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import Cast, Field, Node, call, function, let, unsupported
+from schema_core.spark.compiler.value_types import sql_type
 from schema_core.sql.query_syntax import JoinKind
 from schema_core.types import (
     ArrayType,
@@ -73,8 +76,11 @@ if TYPE_CHECKING:
     from schema_core.expressions import typed
     from schema_core.expressions.typed import Typed
 
-#: Writes a call of a user's function over its arguments.
-UserCall: TypeAlias = "Callable[[typed.FunctionCall, Sequence[str]], str]"
+#: Compiles a call of a user's function over its arguments.
+UserCall: TypeAlias = "Callable[[typed.FunctionCall, Sequence[Node]], Node]"
+
+#: Prefix of the names of columns that only ORDER BY reads; the columns of UNNEST and of windows.
+SORT_KEY, ELEMENT = "the_sort_key_", "the_element"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
@@ -116,13 +122,10 @@ def query_text(
     writer = Writer(source, zone, user)
     given = result_columns(relation)
     columns = [
-        f"{_stored(quote(one.name), one.type, target.type, zone)} AS {quote(target.name)}"
+        (_stored(tree.Column(one.name), one.type, target.type, zone), target.name)
         for one, target in zip(given, targets or given, strict=True)
     ]
-    text = f"SELECT {', '.join(columns)} FROM ({writer.write(relation)}) AS {_named(given)}"
-    if has_subquery_in_lambda(text):
-        raise unsupported("a sub-query is converted element by element, which Spark does not run")
-    return text
+    return writer.projection(columns, f"({writer.write(relation)}) AS {_named(given)}")
 
 
 #: Characters of one query: Spark would parse and plan a longer one for minutes.
@@ -143,8 +146,8 @@ def _precedence(relation: Relation) -> bool | None:
     return relation.operator == "INTERSECT" if isinstance(relation, SetOperation) else None
 
 
-def _stored(text: str, given: DataType, target: DataType, zone: str) -> str:
-    return to_physical(convert(text, given, target, zone), target)
+def _stored(node: Node, given: DataType, target: DataType, zone: str) -> Node:
+    return to_physical(convert(node, given, target, zone), target)
 
 
 def _named(columns: Columns, alias: str = "result") -> str:
@@ -158,23 +161,46 @@ def _alias(alias: str, names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """How relations are written: where scans read, and the session's zone."""
+    """Writes relations: `source` names the input of a scan, `zone` is the session's.
+
+    With `lifts` values that expressions use more than once become columns of lateral projections;
+    Spark has none within sub-queries and lateral joins.
+    """
 
     source: Callable[[Scan], str]
     zone: str = "UTC"
     user: UserCall = user_call
+    lifts: bool = True
     #: identities of the sub-queries that are computed from the rows of a group
     in_group: frozenset[int] = frozenset()
 
-    def say(self, expression: Typed) -> str:
-        """An expression of a block."""
-        speaker = Speaker(self.zone, subquery=self.subquery, user=self.user)
-        return to_spark(expression, speaker)
+    def compile(self, expression: Typed) -> Node:
+        """Compile an expression of a block."""
+        context = TranslationContext(self.zone, subquery=self.subquery, user=self.user)
+        return compile_expression(expression, context)
 
-    def subquery(self, select: typed.Select) -> str:
-        """A query used as a value."""
-        sql = f"({self.write(rows_of(select))})"
-        return f"any_value({sql})" if id(select) in self.in_group else sql
+    def sql(self, expression: Typed) -> str:
+        """Write an expression where nothing can be lifted."""
+        return to_sql(self.compile(expression))
+
+    def subquery(self, select: typed.Select) -> Node:
+        """Compile a query used as a value."""
+        inner = replace(self, lifts=False)
+        query = tree.Subquery(f"({inner.write(rows_of(select))})")
+        return call("any_value", query) if id(select) in self.in_group else query
+
+    def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
+        """Write a projection of a source, in which no name is ambiguous."""
+        lifting = Lifting() if self.lifts else None
+        items = []
+        for node, name in columns:
+            if node.facts & tree.Fact.SUBQUERY_IN_LAMBDA:
+                raise unsupported(
+                    "a sub-query is converted element by element, which Spark does not run"
+                )
+            items.append(f"{to_sql(node, lifting)} AS {quote(name)}")
+        laterals = lifting.laterals() if lifting else []
+        return f"SELECT {', '.join(items)} FROM {', '.join([source, *laterals])}"
 
     # --- queries -------------------------------------------------------------------------------
 
@@ -210,7 +236,7 @@ class Writer:
             case WindowTable():
                 return self.window_table(relation)
             case Sample():
-                percentage = self.say(relation.percentage)
+                percentage = self.sql(relation.percentage)
                 rows = f"SELECT * FROM ({self.write(relation.input)})"
                 return f"{rows} WHERE rand() * 100 < {percentage}"
             case FunctionTable() | ProcessTable() | Match():
@@ -227,10 +253,9 @@ class Writer:
         if not any(isinstance(one.type, intervals) for one in scan.columns):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
-            f"{from_physical(quote(one.name), one.type)} AS {quote(one.name)}"
-            for one in scan.columns
+            (from_physical(tree.Column(one.name), one.type), one.name) for one in scan.columns
         ]
-        return f"SELECT {', '.join(columns)} FROM {self.source(scan)}"
+        return self.projection(columns, self.source(scan))
 
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
         """Write one SELECT block; `hidden` are further columns, by which its rows are sorted."""
@@ -238,21 +263,49 @@ class Writer:
         groups = self
         if block.grouping is not None:
             groups = replace(self, in_group=self.in_group | grouped_subqueries(block, hidden))
-        items = [f"{groups.say(item.expression)} AS {quote(item.name)}" for item in block.items]
-        items += groups.hidden(hidden)
-        words = f"{self.hints(block)}{'DISTINCT ' if block.distinct else ''}"
-        parts = [f"SELECT {words}{', '.join(items)}"]
-        if block.source is not None:
-            parts.append(f"FROM {self.source_of(block.source)}")
-        if block.where is not None:
-            parts.append(f"WHERE {self.say(block.where)}")
+        below = Lifting() if self.lifts else None
+        items, after = self.liftings(block, below)
+        columns = [
+            f"{to_sql(groups.compile(item.expression), items)} AS {quote(item.name)}"
+            for item in block.items
+        ]
+        columns += groups.hidden(hidden, items)
+        keywords = f"{self.hints(block)}{'DISTINCT ' if block.distinct else ''}"
+        where = None if block.where is None else to_sql(self.compile(block.where), below)
+        tail = []
         if block.grouping is not None and block.grouping.keys:
-            parts.append(f"GROUP BY {self.grouping(block.grouping)}")
+            tail.append(f"GROUP BY {self.grouping(block.grouping)}")
         if block.having is not None:
-            parts.append(f"HAVING {groups.say(block.having)}")
+            tail.append(f"HAVING {to_sql(groups.compile(block.having), after)}")
         if block.qualify is not None:
-            parts.append(f"QUALIFY {groups.say(block.qualify)}")
-        return " ".join(parts)
+            tail.append(f"QUALIFY {to_sql(groups.compile(block.qualify), after)}")
+        sources = below.laterals() if below else []
+        if block.source is not None:
+            sources = [self.source_of(block.source), *sources]
+        elif sources:
+            sources = ["(SELECT 1)", *sources]
+        return " ".join(
+            [
+                f"SELECT {keywords}{', '.join(columns)}",
+                *([f"FROM {', '.join(sources)}"] if sources else []),
+                *([] if where is None else [f"WHERE {where}"]),
+                *tail,
+            ]
+        )
+
+    def liftings(
+        self, block: Select, below: Lifting | None
+    ) -> tuple[Lifting | None, Lifting | None]:
+        """Return what may be lifted from the items of a block, and from HAVING and QUALIFY.
+
+        The projection is below WHERE, so values that may fail stay in the items of a block with
+        WHERE. It is below GROUP BY too, where only arguments of aggregates are computed.
+        """
+        if below is None:
+            return None, None
+        mode = ALWAYS if block.where is None else IF_TOTAL
+        after = Lifting(NEVER, mode, below.columns)
+        return (Lifting(mode, mode, below.columns) if block.grouping is None else after), after
 
     def hints(self, block: Select) -> str:
         """The hints of a block that Spark has too; what cannot change a result is left out."""
@@ -282,23 +335,25 @@ class Writer:
 
     def group_key(self, key: Typed) -> str:
         """Write a key of GROUP BY; Spark would take a plain number for a position of the list."""
-        sql = self.say(key)
-        return f"CAST({sql} AS {sql_type(key.type)})" if isinstance(key, Constant) else sql
+        node = self.compile(key)
+        return to_sql(Cast(node, sql_type(key.type)) if isinstance(key, Constant) else node)
 
     def values(self, values: Values) -> str:
-        """Rows of expressions, each in the type of its column.
+        """Write rows of expressions, each in the type of its column.
 
-        They stand in an array: Spark's VALUES takes no lambda, and nothing that may fail.
+        They are elements of an array: Spark's VALUES takes neither lambdas nor what may fail.
         """
         rows = []
         for row in values.rows:
-            said = (
-                f"'{place}', "
-                f"{convert(self.say(value), value.type, column.type.nullable(), self.zone)}"
-                for place, (value, column) in enumerate(zip(row, values.columns, strict=True))
-            )
-            rows.append(f"named_struct({', '.join(said)})")
-        listed = f"SELECT inline(array({', '.join(rows)}))"
+            parts: list[Node | str] = []
+            for place, (value, column) in enumerate(zip(row, values.columns, strict=True)):
+                node = self.compile(value)
+                parts += [
+                    str(place),
+                    convert(node, value.type, column.type.nullable(), self.zone),
+                ]
+            rows.append(call("named_struct", *parts))
+        listed = f"SELECT {to_sql(call('inline', call('array', *rows)))}"
         return f"SELECT * FROM ({listed}) AS {_named(values.columns, 'v')}"
 
     def set_operation(self, operation: SetOperation) -> str:
@@ -328,12 +383,11 @@ class Writer:
             return text
         given = result_columns(relation)
         pairs = list(zip(given, columns, strict=True))
-        items = ", ".join(
-            f"{convert(quote(one.name), one.type, to.type.nullable(), self.zone)}"
-            f" AS {quote(one.name)}"
+        converted = [
+            (convert(tree.Column(one.name), one.type, to.type.nullable(), self.zone), one.name)
             for one, to in pairs
-        )
-        return f"SELECT {items} FROM ({text}) AS {_named(given, 'side')}"
+        ]
+        return self.projection(converted, f"({text}) AS {_named(given, 'side')}")
 
     def sort(self, sort: Sort) -> str:
         """Write ORDER BY, LIMIT and OFFSET over the query that they order.
@@ -352,14 +406,17 @@ class Writer:
         if distinct:
             parts.append(f"GROUP BY {shown}")
         if keys:
-            # Rows that DISTINCT makes one have equal keys, so any of these will do.
-            form = "any_value({})" if distinct else "{}"
-            hidden_keys = (form.format(quote(name)) for name in hidden_names)
-            texts = [
-                self.say(key.expression) if is_output(key.expression) else next(hidden_keys)
+            # Rows that DISTINCT merges have equal keys, so any of these will do.
+            hidden_keys: Iterator[Node] = (
+                call("any_value", tree.Column(name)) if distinct else tree.Column(name)
+                for name in hidden_names
+            )
+            nodes = [
+                self.compile(key.expression) if is_output(key.expression) else next(hidden_keys)
                 for key in keys
             ]
-            parts.append(f"ORDER BY {', '.join(map(sort_key, texts, keys))}")
+            ordered = (to_sql(sort_key(node, key)) for node, key in zip(nodes, keys, strict=True))
+            parts.append(f"ORDER BY {', '.join(ordered)}")
         if sort.fetch is not None:
             parts.append(f"LIMIT {sort.fetch}")
         if sort.offset is not None:
@@ -379,12 +436,15 @@ class Writer:
         keys = ", ".join(self.hidden(hidden))
         return f"SELECT *, {keys} FROM ({self.write(query)}) AS {_alias('sorted', names)}"
 
-    def hidden(self, keys: Sequence[Typed]) -> list[str]:
+    def hidden(self, keys: Sequence[Typed], lifting: Lifting | None = None) -> list[str]:
         """Write sort keys as columns."""
-        return [f"{self.say(key)} AS {quote(f'{SORT_KEY}{i}')}" for i, key in enumerate(keys)]
+        return [
+            f"{to_sql(self.compile(key), lifting)} AS {quote(f'{SORT_KEY}{index}')}"
+            for index, key in enumerate(keys)
+        ]
 
     def with_tables(self, query: With) -> str:
-        """Common tables; each is in sight of those behind it."""
+        """Write common tables, each of which is in scope of those after it."""
         tables = ", ".join(
             f"{_named(table.columns, table.name)} AS ({self.write(table.relation)})"
             for table in query.tables
@@ -394,105 +454,131 @@ class Writer:
     # --- sources -------------------------------------------------------------------------------
 
     def source_of(self, relation: Relation) -> str:
-        """What stands behind FROM."""
+        """Write a source of FROM."""
         match relation:
             case Named(input, alias, columns, lateral):
-                word = "LATERAL " if lateral else ""
-                return f"{word}({self.write(input)}) AS {_named(columns, alias)}"
+                if lateral:
+                    inner = replace(self, lifts=False).write(input)
+                    return f"LATERAL ({inner}) AS {_named(columns, alias)}"
+                return f"({self.write(input)}) AS {_named(columns, alias)}"
             case Join(left, right, kind, condition):
                 other = self.source_of(right)
                 if isinstance(right, Join):
                     other = f"({other})"
-                on = "" if condition is None else f" ON {self.say(condition)}"
+                on = "" if condition is None else f" ON {self.sql(condition)}"
                 word = "INNER JOIN" if on and JOINS[kind] == "CROSS JOIN" else JOINS[kind]
                 return f"{self.source_of(left)} {word} {other}{on}"
             case _:
                 return f"({self.write(relation)})"
 
     def unnest(self, unnest: Unnest) -> str:
-        """The elements of an array or the entries of a map as rows."""
+        """Write the elements of an array or the entries of a map as rows."""
         type_ = unnest.collection.type
-        said = self.say(unnest.collection)
+        collection = self.compile(unnest.collection)
+        element: Node = tree.Column(ELEMENT)
+        fields = [element]
         match type_:
             case ArrayType():
-                elements, row = said, type_.element_type
-                fields = (
-                    [f"{ELEMENT}.{quote(one.name)}" for one in row.fields]
-                    if isinstance(row, RowType)
-                    else [ELEMENT]
-                )
+                row = type_.element_type
+                if isinstance(row, RowType):
+                    fields = [Field(element, one.name) for one in row.fields]
             case MapType():
-                elements = f"map_entries({said})"
-                fields = [f"{ELEMENT}.`key`", f"{ELEMENT}.`value`"]
+                collection = call("map_entries", collection)
+                fields = [Field(element, "key"), Field(element, "value")]
             case _:
                 raise unsupported(f"UNNEST of {type_.as_summary_string()} is not run on Spark")
+        columns = list(map(to_sql, fields))
         if unnest.ordinality:
-            fields.append("place + 1")
-            return f"SELECT {', '.join(fields)} FROM posexplode({elements}) AS e(place, {ELEMENT})"
-        return f"SELECT {', '.join(fields)} FROM explode({elements}) AS e({ELEMENT})"
+            columns.append("`the_place` + 1")
+            rows = to_sql(call("posexplode", collection))
+            alias = f"e(`the_place`, {quote(ELEMENT)})"
+        else:
+            rows, alias = to_sql(call("explode", collection)), f"e({quote(ELEMENT)})"
+        return f"SELECT {', '.join(columns)} FROM {rows} AS {alias}"
 
     # --- windows -------------------------------------------------------------------------------
 
     def window_table(self, table: WindowTable) -> str:
-        """TUMBLE, HOP and CUMULATE: every row once for each window that it is in."""
-        form = WINDOWS.get(table.function)
-        if form is None:
+        """Write TUMBLE, HOP and CUMULATE: every row once for each window that contains it."""
+        windows = WINDOWS.get(table.function)
+        if windows is None:
             raise unsupported(f"{table.function} windows are not run on Spark")
         type_ = table.time.type
-        clock = datetimes.clock(quote(table.time.name), type_, self.zone)
-        sizes = [self.say(size) for size in table.sizes]
-        windows = bind(datetimes.millis(clock), lambda time: form(time, sizes))
+        clock = datetimes.clock(tree.Column(table.time.name), type_, self.zone)
+        sizes = [self.compile(size) for size in table.sizes]
+        found = to_sql(let(datetimes.millis(clock), lambda time: windows(time, sizes)))
+        element = tree.Column(ELEMENT)
         bounds = [
-            self.bound(f"{ELEMENT}.`a`", TimestampType(3)),
-            self.bound(f"{ELEMENT}.`b`", TimestampType(3)),
-            self.bound(f"{ELEMENT}.`b` - 1", type_),
+            self.bound(Field(element, "a"), TimestampType(3)),
+            self.bound(Field(element, "b"), TimestampType(3)),
+            self.bound(inline("{b} - 1", b=Field(element, "b")), type_),
         ]
         names = [quote(column.name) for column in table.columns[-3:]]
-        added = ", ".join(f"{said} AS {name}" for said, name in zip(bounds, names, strict=True))
-        rows = f"SELECT *, explode({windows}) AS {ELEMENT} FROM ({self.write(table.input)})"
-        return f"SELECT * EXCEPT ({ELEMENT}), {added} FROM ({rows})"
+        added = ", ".join(
+            f"{to_sql(bound)} AS {name}" for bound, name in zip(bounds, names, strict=True)
+        )
+        rows = f"SELECT *, explode({found}) AS {quote(ELEMENT)} FROM ({self.write(table.input)})"
+        return f"SELECT * EXCEPT ({quote(ELEMENT)}), {added} FROM ({rows})"
 
-    def bound(self, count: str, type_: DataType) -> str:
-        """A bound of a window, from milliseconds of the session's clock."""
+    def bound(self, count: Node, type_: DataType) -> Node:
+        """Return a bound of a window, from milliseconds of the session's clock."""
         clock = datetimes.of_millis(count, TimestampType(3))
         if isinstance(type_, LocalZonedTimestampType):
             return datetimes.instant(clock, self.zone)
         return clock
 
 
-def _window(start: str, stop: str) -> str:
-    return f"named_struct('a', {start}, 'b', {stop})"
+def _window(start: Node, stop: Node) -> Node:
+    return call("named_struct", "a", start, "b", stop)
 
 
-def _tumble(time: str, sizes: Sequence[str]) -> str:
-    """Windows of one size, side by side."""
-    size, offset = sizes[0], sizes[1] if len(sizes) > 1 else "0L"
-    start = f"({time} - pmod({time} - {offset}, {size}))"
-    return f"array({_window(start, f'{start} + {size}')})"
+def _start(time: Node, offset: Sequence[Node], size: Node) -> Node:
+    """Return the last start of a window at or before a time."""
+    if not offset:
+        return inline("{t} - pmod({t}, {size})", t=time, size=size)
+    return inline("{t} - pmod({t} - {offset}, {size})", t=time, offset=offset[0], size=size)
 
 
-def _hop(time: str, sizes: Sequence[str]) -> str:
+def _tumble(time: Node, sizes: Sequence[Node]) -> Node:
+    """Windows of one size, one after the other."""
+    size, *offset = sizes
+    start = _start(time, offset, size)
+    return call("array", _window(start, inline("{start} + {size}", start=start, size=size)))
+
+
+def _hop(time: Node, sizes: Sequence[Node]) -> Node:
     """Windows of one size that start a slide after each other."""
-    slide, size, offset = sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else "0L"
-    last = f"({time} - pmod({time} - {offset}, {slide}))"
-    every = (
-        f"transform(sequence(0L, {size} DIV {slide}), {ELEMENT} -> {last} - {ELEMENT} * {slide})"
+    slide, size, *offset = sizes
+    starts = sql(
+        "filter(transform(sequence(0L, {size} DIV {slide}), n -> {last} - n * {step}),"
+        " start -> start > {t} - {length})",
+        size=size,
+        slide=slide,
+        last=_start(time, offset, slide),
+        step=slide,
+        t=time,
+        length=size,
     )
-    starts = f"filter({every}, {ELEMENT} -> {ELEMENT} > {time} - {size})"
-    return f"transform({starts}, {ELEMENT} -> {_window(ELEMENT, f'{ELEMENT} + {size}')})"
+    window = function(lambda start: _window(start, inline("{s} + {n}", s=start, n=size)))
+    return call("transform", starts, window)
 
 
-def _cumulate(time: str, sizes: Sequence[str]) -> str:
+def _cumulate(time: Node, sizes: Sequence[Node]) -> Node:
     """Windows of one start that end a step after each other, up to the size."""
-    step, size, offset = sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else "0L"
-    start = f"({time} - pmod({time} - {offset}, {size}))"
-    every = f"sequence({start} + {step}, {start} + {size}, {step})"
-    stops = f"filter({every}, {ELEMENT} -> {ELEMENT} > {time})"
-    return f"transform({stops}, {ELEMENT} -> {_window(start, ELEMENT)})"
+    step, size, *offset = sizes
+    start = _start(time, offset, size)
+    stops = inline(
+        "filter(sequence({start} + {step}, {start} + {size}, {step}), stop -> stop > {t})",
+        start=start,
+        step=step,
+        size=size,
+        t=time,
+    )
+    return call("transform", stops, function(lambda stop: _window(start, stop)))
 
 
 #: Function -> the windows of a time, as an array of pairs of milliseconds.
-WINDOWS: dict[str, Callable[[str, Sequence[str]], str]] = {
+WINDOWS: dict[str, Callable[[Node, Sequence[Node]], Node]] = {
     "TUMBLE": _tumble,
     "HOP": _hop,
     "CUMULATE": _cumulate,

@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import SchemaError
-from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Literal, Node, call, fail, let
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session import MEANING
 from schema_core.types import CharType, DataType, VarCharType
@@ -494,7 +497,7 @@ ABOUT = {
 # --- writing ------------------------------------------------------------------------------------
 
 
-def known_field(text: str, type_: DataType, options: Options) -> str:
+def known_field(node: Node, type_: DataType, options: Options) -> Node:
     """Return a field of a csv file, with the null literal of the table as NULL.
 
     Without a literal an empty field is NULL, except in string columns: Flink writes NULL this way,
@@ -502,69 +505,66 @@ def known_field(text: str, type_: DataType, options: Options) -> str:
     """
     null = NULL.of(options)
     if null is None:
-        return text if isinstance(type_, CharType | VarCharType) else f"nullif({text}, '')"
-    return f"nullif({text}, {string(null)})"
+        return node if isinstance(type_, CharType | VarCharType) else call("nullif", node, "")
+    return call("nullif", node, null)
 
 
 @dataclass(frozen=True, slots=True)
 class CsvColumn:
-    """A column to write: its name, its rendered value in Spark SQL, and its type."""
+    """A column to write: its name, its rendered value, and its type."""
 
     name: str
-    value: str
+    value: Node
     type: DataType
 
 
-def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -> str:
+def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -> Node:
     """Return a line of a csv file without its end; fields are quoted if necessary."""
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(one):x}}}" for one in sorted(marks))
     blank = r"\x{0}-\x{20}"
-    pattern = string(rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z")
+    pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
 
-    def quoted(column: CsvColumn) -> str:
+    def quoted(column: CsvColumn, value: Node) -> Node:
         if dialect.quote:
-            inside = f"replace({{0}}, {string(dialect.quote)}, {string(dialect.quote * 2)})"
-            around = string(dialect.quote)
-            needed = f"concat({around}, {inside}, {around})"
+            inside = call("replace", value, dialect.quote, dialect.quote * 2)
+            needed: Node = call("concat", dialect.quote, inside, dialect.quote)
         else:
             problem = f"column {column.name!r}: a value needs quotes, which are disabled"
             needed = fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
-        value = csv_value(column, dialect, options)
-        return bind(
-            value,
-            lambda text: f"if({text} RLIKE {pattern}, {needed.replace('{0}', text)}, {text})",
+        return inline(
+            "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed
         )
 
-    fields = [quoted(one) for one in columns]
-    return f"concat_ws({', '.join([string(dialect.delimiter), *fields])})"
+    fields = (let(csv_value(one, dialect, options), partial(quoted, one)) for one in columns)
+    return call("concat_ws", dialect.delimiter, *fields)
 
 
-def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> str:
+def csv_value(column: CsvColumn, dialect: Dialect, options: Options) -> Node:
     """Return a value as a string; one that would be read back as another value fails the job."""
     null = NULL.of(options)
-    if null is not None:
-        unknown = string(null)
-    elif isinstance(column.type, CharType | VarCharType):
+    unknown: Node = Literal("" if null is None else null)
+    if null is None and isinstance(column.type, CharType | VarCharType):
         problem = f"column {column.name!r}: NULL would be read back as an empty string"
         unknown = fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value")
-    else:
-        unknown = "''"
 
-    def known(value: str) -> str:
+    def known(value: Node) -> Node:
         text = value
         if dialect.escape:
-            text = f"replace({value}, {string(dialect.escape)}, {string(dialect.escape * 2)})"
+            text = call("replace", value, dialect.escape, dialect.escape * 2)
         if null is None:
-            return f"coalesce({text}, {unknown})"
+            return call("coalesce", text, unknown)
         problem = f"column {column.name!r}: the value {null!r} would be read back as NULL"
-        taken = fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value")
-        return (
-            f"CASE WHEN {value} IS NULL THEN {unknown} WHEN {value} = {string(null)} THEN {taken} "
-            f"ELSE {text} END"
+        return inline(
+            "CASE WHEN {v} IS NULL THEN {unknown} WHEN {v} = {null} THEN {taken} ELSE {text} END",
+            v=value,
+            unknown=unknown,
+            null=null,
+            taken=fail(f"{problem}{HINT}set {NULL.key!r} to a string that is not a value"),
+            text=text,
         )
 
-    return bind(column.value, known)
+    return let(column.value, known)
 
 
 def escaped(text: str, dialect: Dialect) -> str:

@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 from schema_core.environment.options import ConfigOption, boolean, choice
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import FLOATS, INTEGERS, bind, sql_type, string
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Cast, Column, Node, call, let
+from schema_core.spark.compiler.value_types import FLOATS, INTEGERS, sql_type
 from schema_core.spark.connectors.csv_files import (
     COMMENTS,
     CSV_ERRORS,
@@ -62,7 +64,7 @@ class Format:
     is_text: bool = False
     reading: Callable[[Options], dict[str, str]] = lambda _: {}
     writing: Callable[[Options], dict[str, str]] = lambda _: {}
-    known: Callable[[str, DataType, Options], str] = lambda text, _type, _options: text
+    known: Callable[[Node, DataType, Options], Node] = lambda node, _type, _options: node
     refused_in_names: tuple[str, ...] = ()
 
 
@@ -125,30 +127,33 @@ def is_scalar(type_: DataType) -> bool:
     return not type_.children()
 
 
-def parsed(text: str, name: str, type_: DataType, options: Options) -> str:
+def parsed(node: Node, name: str, type_: DataType, options: Options) -> Node:
     """Return a string converted to a type; an invalid one fails the job with its column."""
     lenient = bool(CSV_ERRORS.of(options) or JSON_ERRORS.of(options))
     if isinstance(type_, CharType | VarCharType):
-        return text
+        return node
 
-    def body(value: str) -> str:
+    def body(value: Node) -> Node:
         read = _read(value, type_, options)
         if lenient:
             return read
-        problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "
-        place = PLACES.get(options.get("format", ""), PLACES["json"])
-        hint = string(f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there")
-        message = f"concat({string(problem)}, {value}, coalesce({place}, ''), {hint})"
-        otherwise = f"if({value} IS NULL, NULL, raise_error({message}))"
-        return f"coalesce({read}, {otherwise})"
+        return inline(
+            "coalesce({read}, if({v} IS NULL, NULL,"
+            " raise_error(concat({problem}, {v}, coalesce({place}, ''), {hint}))))",
+            read=read,
+            v=value,
+            problem=f"column '{name}': cannot read as {type_.as_summary_string()}: ",
+            place=PLACES.get(options.get("format", ""), PLACES["json"]),
+            hint=f"{HINT}set '{lenient_key(options)}' = 'true' to read NULL there",
+        )
 
-    return bind(text, body)
+    return let(node, body)
 
 
 #: Format -> the place of a row in its files, for messages.
-PLACES: dict[str, str] = {
-    "csv": f"concat(' in ', {FILE}, ', line ', {LINE})",
-    "json": "concat(' in ', nullif(input_file_name(), ''))",
+PLACES: dict[str, Node] = {
+    "csv": call("concat", " in ", Column(FILE), ", line ", Column(LINE)),
+    "json": inline("concat(' in ', nullif(input_file_name(), ''))"),
 }
 
 
@@ -157,44 +162,44 @@ def lenient_key(options: Options) -> str:
     return JSON_ERRORS.key if options.get("format") == "json" else CSV_ERRORS.key
 
 
-def _read(text: str, type_: DataType, options: Options) -> str:
+def _read(node: Node, type_: DataType, options: Options) -> Node:
     """Return a string converted to a type, or NULL."""
     match type_:
         case BooleanType():
-            return f"try_cast({text} AS BOOLEAN)"
+            return Cast(node, "BOOLEAN", safe=True)
         case BinaryType() | VarBinaryType():
-            return f"try_to_binary({text}, 'base64')"
+            return call("try_to_binary", node, "base64")
         case DecimalType():
-            return f"CAST({text} AS {sql_type(type_)})"
+            return Cast(node, sql_type(type_))
         case AnyTimestampType() if STANDARD.of(options) == "ISO-8601":
-            plain = f"replace(rtrim('Z', {text}), 'T', ' ')"
-            return convert(plain, TEXT, type_, lenient=True)
+            plain = inline("replace(rtrim('Z', {v}), 'T', ' ')", v=node)
+            return convert(plain, TEXT, type_, try_=True)
         case LocalZonedTimestampType():
-            return convert(f"rtrim('Z', {text})", TEXT, type_, lenient=True)
+            return convert(call("rtrim", "Z", node), TEXT, type_, try_=True)
         case _ if isinstance(type_, (*INTEGERS, *FLOATS)):
-            return f"try_cast({text} AS {sql_type(type_)})"
+            return Cast(node, sql_type(type_), safe=True)
         case _:
-            return convert(text, TEXT, type_, lenient=True)
+            return convert(node, TEXT, type_, try_=True)
 
 
-def rendered(text: str, type_: DataType) -> str:
+def rendered(node: Node, type_: DataType) -> Node:
     """Return a value as the string of a csv field."""
     match type_:
         case BooleanType():
-            return f"CAST({text} AS STRING)"
+            return Cast(node, "STRING")
         case BinaryType() | VarBinaryType():
-            return f"base64({text})"
+            return call("base64", node)
         case LocalZonedTimestampType():
-            return f"concat({convert(text, type_, TEXT)}, 'Z')"
+            return call("concat", convert(node, type_, TEXT), "Z")
         case _:
-            return convert(text, type_, TEXT)
+            return convert(node, type_, TEXT)
 
 
-def exact(text: str, type_: DataType) -> str:
+def exact(node: Node, type_: DataType) -> Node:
     """Return a value of a typed file, truncated to the precision of its type."""
     if isinstance(type_, TimestampType | LocalZonedTimestampType):
-        return datetimes.truncated(text, 9, type_.precision, type_)
-    return text
+        return datetimes.truncated(node, 9, type_.precision, type_)
+    return node
 
 
 def physical_type(type_: DataType, *, as_text: bool) -> DataType:

@@ -24,9 +24,17 @@ from schema_core.spark.commit import (
     Scope,
     read_consistently,
 )
-from schema_core.spark.compiler.expression import Speaker, from_physical, to_physical, to_spark
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+    to_physical,
+)
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import bind, fail, quote, string
+from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Case, Field, Literal, Node, call, fail, let
+from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
     CsvColumn,
@@ -104,22 +112,29 @@ SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
 #: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
 COPYING = "._COPYING_"
 
-_PLACE = "regexp_replace(_metadata.file_path, '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
+_SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
 
 
-def _decoded(text: str) -> str:
+def _file(field: str) -> Node:
+    return Field(ColumnNode("_metadata"), field)
+
+
+def _decoded(path: Node) -> Node:
     """Return a path without the escapes of a URI."""
-    return f"url_decode(replace({text}, '+', '%2B'))"
+    return call("url_decode", call("replace", path, "+", "%2B"))
 
 
-#: Metadata key -> its type and its Spark SQL.
-METADATA: dict[str, tuple[DataType, str]] = {
-    "file.path": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_PLACE)),
-    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded("_metadata.file_name")),
-    "file.size": (BigIntType(nullable=False), "_metadata.file_size"),
+#: Metadata key -> its type and its value in Spark.
+METADATA: dict[str, tuple[DataType, Node]] = {
+    "file.path": (
+        VarCharType(MAX_LENGTH, nullable=False),
+        _decoded(call("regexp_replace", _file("file_path"), _SCHEME, "")),
+    ),
+    "file.name": (VarCharType(MAX_LENGTH, nullable=False), _decoded(_file("file_name"))),
+    "file.size": (BigIntType(nullable=False), _file("file_size")),
     "file.modification-time": (
         LocalZonedTimestampType(3, nullable=False),
-        "_metadata.file_modification_time",
+        _file("file_modification_time"),
     ),
 }
 
@@ -258,8 +273,10 @@ def _scope(
         return Scope(partitions=len(keys))
     types = {one.name: one.data_type for one in layout.schema.columns}
     given = [
-        f"{to_physical(convert(string(partition[key]), TEXT, types[key].nullable()), types[key])}"
-        f" AS {quote(key)}"
+        aliased(
+            to_physical(convert(Literal(partition[key]), TEXT, types[key].nullable()), types[key]),
+            key,
+        )
         for key in keys
     ]
     stored = [layout.written(key, types[key]) for key in keys]
@@ -398,14 +415,14 @@ class Layout:
         """
         self._require_scalars()
         inner = [one for one in fields if one.name not in self.partitions]
-        columns = [CsvColumn(one.name, quote(one.name), one.data_type) for one in inner]
+        columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
         dialect = dialect_of(self.options, [one.name for one in inner])
         rest = list(map(quote, self.partitions))
         if not dialect.header:
             line = csv_line(columns, dialect, self.options)
-            return frame.selectExpr(f"{line} AS {CONTENT}", *rest), "text", {"lineSep": "\n"}
+            return frame.selectExpr(aliased(line, CONTENT), *rest), "text", {"lineSep": "\n"}
         values = [
-            f"{csv_value(one, dialect, self.options)} AS {quote(escaped(one.name, dialect))}"
+            aliased(csv_value(one, dialect, self.options), escaped(one.name, dialect))
             for one in columns
         ]
         return frame.selectExpr(*values, *rest), "csv", header_options(dialect)
@@ -453,69 +470,72 @@ class Layout:
         """Return a physical or metadata column, computed from the columns of the reader."""
         with at(f"column {column.name!r}"):
             if isinstance(column, MetadataColumn):
-                text = _metadata(column, zone)
+                node = _metadata(column, zone)
             else:
-                text = self._physical(column)
-        return f"{required(text, column.data_type, column.name)} AS {quote(column.name)}"
+                node = self._physical(column)
+        return aliased(required(node, column.data_type, column.name), column.name)
 
-    def _physical(self, column: Column) -> str:
-        name, type_ = quote(column.name), column.data_type
+    def _physical(self, column: Column) -> Node:
+        node, type_ = ColumnNode(column.name), column.data_type
         if column.name in self.partitions:
             default = DEFAULT_PARTITION.of(self.options) or ""
             # Spark reads NULL from the directory of this name, and from no other.
-            written = f"coalesce({name}, {string(SPARK_NULL)})"
-            known = f"nullif({written}, {string(default)})"
-            return to_physical(convert(known, TEXT, type_.nullable()), type_)
+            value = call("nullif", call("coalesce", node, SPARK_NULL), default)
+            return to_physical(convert(value, TEXT, type_.nullable()), type_)
         if not self.form.is_text:
-            return exact(name, type_)
+            return exact(node, type_)
         if not is_scalar(type_):
-            return name
-        text = self.form.known(name, type_, self.options)
-        return to_physical(parsed(text, column.name, type_, self.options), type_)
+            return node
+        known = self.form.known(node, type_, self.options)
+        return to_physical(parsed(known, column.name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:
         """Return a column as it is written to files."""
-        text = quote(name)
+        node: Node = ColumnNode(name)
         if name in self.partitions:
-            shown = convert(from_physical(text, type_), type_, TEXT)
-            text = bind(shown, lambda value: self._directory(name, value))
+            shown = convert(from_physical(node, type_), type_, TEXT)
+            node = let(shown, lambda value: self._directory(name, value))
         elif self.form.identifier == "csv":
-            text = rendered(from_physical(text, type_), type_)
-        return f"{text} AS {quote(name)}"
+            node = rendered(from_physical(node, type_), type_)
+        return aliased(node, name)
 
-    def _directory(self, name: str, value: str) -> str:
+    def _directory(self, name: str, value: Node) -> Node:
         """Return the value of a partition column as in the name of its directory.
 
         NULL and the empty string share a directory (Flink's filesystem connector,
         ``partition.default-name``); a value that would be read back as another one fails the job.
         """
         default = DEFAULT_PARTITION.of(self.options) or ""
-        refused = {
-            f"{value} = {string(default)}": f"{default!r} is the directory of NULL"
-            f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has",
-            f"contains({value}, {string(chr(0))})": "the name of a directory cannot contain NUL",
-            f"endswith({value}, {string(COPYING)})": f"readers skip names that end in {COPYING!r}",
-        }
-        cases = " ".join(
-            f"WHEN {condition} THEN {fail(f'partition column {name!r}: {problem}')}"
-            for condition, problem in refused.items()
+        refused = (
+            (
+                inline("{v} = {default}", v=value, default=default),
+                (
+                    f"{default!r} is the directory of NULL"
+                    f"{HINT}set '{DEFAULT_PARTITION.key}' to a name that no value has"
+                ),
+            ),
+            (call("contains", value, "\0"), "the name of a directory cannot contain NUL"),
+            (call("endswith", value, COPYING), f"readers skip names that end in {COPYING!r}"),
         )
-        return (
-            f"CASE WHEN coalesce({value}, '') = '' THEN {string(default)} {cases} ELSE {value} END"
+        empty = inline("coalesce({v}, '') = ''", v=value)
+        branches = (
+            (condition, fail(f"partition column {name!r}: {problem}"))
+            for condition, problem in refused
         )
+        return Case(((empty, Literal(default)), *branches), value)
 
 
-def _metadata(column: MetadataColumn, zone: str) -> str:
+def _metadata(column: MetadataColumn, zone: str) -> Node:
     """Return the metadata of a key, cast to the declared type."""
-    type_, text = METADATA[column.key]
-    return convert(text, type_.nullable(), column.data_type.nullable(), zone)
+    type_, node = METADATA[column.key]
+    return convert(node, type_.nullable(), column.data_type.nullable(), zone)
 
 
 def _computed(column: Column, zone: str) -> str:
     """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
         return quote(column.name)
-    speaker = Speaker(zone, lambda ref: from_physical(quote(ref.name), ref.type))
+    context = TranslationContext(zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type))
     with at(f"column {column.name!r}"):
-        value = to_spark(column.expression.typed, speaker)
-    return f"{to_physical(value, column.data_type)} AS {quote(column.name)}"
+        node = compile_expression(column.expression.typed, context)
+    return aliased(to_physical(node, column.data_type), column.name)

@@ -7,9 +7,11 @@ import json
 import pyarrow as pa
 import pytest
 
-from schema_core.spark.compiler.sql_builder import bind_all, computed, is_hidden
-from schema_core.spark.compiler.udfs import COMPUTED
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.printer import to_sql
+from schema_core.spark.compiler.translation import call_udf
+from schema_core.spark.compiler.tree import Column, Fact, call, function
+from schema_core.spark.compiler.udfs import UDFS
+from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.udf_registration import computed_column
 from tests.support import cases
 
@@ -20,31 +22,34 @@ def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
     wanted = json.loads(expected)
 
     if wanted == "!":
-        with pytest.raises(ComputedError):
-            COMPUTED[name].function(*arguments)
+        with pytest.raises(UdfError):
+            UDFS[name].function(*arguments)
         return
 
     columns = [pa.array([one]) for one in arguments]
     (found,) = computed_column(name, columns).to_pylist()
 
-    assert wanted == (found["value"] if COMPUTED[name].fails else found)
+    assert wanted == (found["value"] if UDFS[name].fails else found)
 
 
-@pytest.mark.parametrize("name", COMPUTED)
+@pytest.mark.parametrize("name", UDFS)
 def test_nothing_comes_of_nothing(name: str) -> None:
-    count = COMPUTED[name].function.__code__.co_argcount
+    count = UDFS[name].function.__code__.co_argcount
     (found,) = computed_column(name, [pa.nulls(1)] * count).to_pylist()
 
     assert found in ({"value": None, "problem": None}, None, False, -1)
 
 
-def test_a_failure_is_a_value_until_it_is_looked_at() -> None:
-    said = computed("from_base64", "a")
+def test_a_failure_is_a_value_until_it_is_used() -> None:
+    node = call_udf("from_base64", Column("a"))
 
-    assert "raise_error" in said
-    assert not is_hidden(said)
+    assert "raise_error" in to_sql(node)
+    assert not node.facts & Fact.UDF_IN_LAMBDA
 
 
-def test_what_stands_in_a_lambda_is_hidden() -> None:
-    assert is_hidden(bind_all(["f(a)"], lambda a: computed("inet_ntoa", a)))
-    assert not is_hidden(bind_all([computed("inet_ntoa", "a")], lambda a: f"{a} || {a}"))
+def test_a_udf_in_a_lambda_is_known() -> None:
+    in_lambda = call("transform", Column("a"), function(lambda v: call_udf("inet_ntoa", v)))
+    beside = call("transform", call_udf("letters", Column("a")), function(lambda v: v))
+
+    assert in_lambda.facts & Fact.UDF_IN_LAMBDA
+    assert not beside.facts & Fact.UDF_IN_LAMBDA

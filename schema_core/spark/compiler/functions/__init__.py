@@ -1,7 +1,7 @@
-"""How every function is said in Spark's SQL so that it means what it means in Flink.
+"""The translation rule of every function: how Spark computes it with Flink's meaning.
 
-One table a family; a name that no table has cannot be run. The row of a function in
-`schema_core.expressions.functions` says how it is typed, the row here how it is computed.
+One table for each family. The row of a function in `schema_core.expressions.functions` says how it
+is typed, the row here how it is computed, or why it is not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schema_core.spark.compiler.functions import (
     strings,
     temporal,
 )
-from schema_core.spark.compiler.sql_builder import Form
+from schema_core.spark.compiler.translation import TranslationRule, refused
 
 FAMILIES = (
     numbers,
@@ -35,5 +35,14 @@ FAMILIES = (
     aggregates,
 )
 
-#: Name of a function -> its form.
-FORMS: dict[str, Form] = {name: form for family in FAMILIES for name, form in family.FORMS.items()}
+#: Functions of the session and of plans, which no family has.
+OTHERS = {
+    "CURRENT_DATABASE": refused("the session's catalog is not known to a job"),
+    "PRINT": refused("it is internal to Flink"),
+}
+
+#: Name of a function -> its rule.
+RULES: dict[str, TranslationRule] = {
+    **{name: rule for family in FAMILIES for name, rule in family.RULES.items()},
+    **OTHERS,
+}

@@ -1,115 +1,117 @@
-"""Aggregates: values that are cast first where the two would add up differently."""
+"""Aggregates: values that are cast first where Flink and Spark would add up differently."""
 
 from __future__ import annotations
 
-from schema_core.spark.compiler.sql_builder import (
-    FLOATS,
-    INTEGERS,
-    Called,
-    Form,
-    fail,
-    sql_type,
-    unsupported,
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    native,
+    refused,
+    rewritten,
 )
+from schema_core.spark.compiler.tree import Aggregate, Cast, Node, call, fail, node_of, unsupported
+from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
 from schema_core.types import DecimalType, MapType, MultisetType, VariantType
 
-#: Functions of windows: those that give a value of another row, and those that number rows.
+#: Window functions: those that return a value of another row, and those that number rows.
 SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
 
 
-def aggregated(name: str, called: Called, *arguments: str) -> str:
-    """A call of an aggregate of Spark's, with DISTINCT before and FILTER and OVER behind."""
-    distinct = "DISTINCT " if called.apply.symbol == "DISTINCT" else ""
-    if distinct and called.apply.over is not None:
+def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
+    """Return a call of an aggregate of Spark, with DISTINCT, FILTER and OVER."""
+    distinct = called.call.symbol == "DISTINCT"
+    if distinct and called.window is not None:
         raise unsupported(
-            f"{called.apply.function.name} of DISTINCT values over a window is not run on Spark",
+            f"{called.call.function.name} of DISTINCT values over a window is not run on Spark",
             hint="remove duplicates in a derived table",
         )
-    return f"{name}({distinct}{', '.join(arguments)}){called.suffix}"
+    return Aggregate(name, arguments, distinct, called.filter, called.window)
 
 
-def count(called: Called) -> str:
+def count(called: TranslatedCall) -> Node:
     """COUNT of rows, or of rows where all arguments are known."""
-    return aggregated("count", called, *(called.arguments or ("*",)))
+    return aggregated("count", called, *called.arguments)
 
 
-def total(called: Called) -> str:
-    """SUM: of whole numbers in their own type, as Flink adds them."""
-    name = sql_type(called.type)
+def total(called: TranslatedCall) -> Node:
+    """SUM: of integers in their own type, as Flink adds them."""
     if isinstance(called.type, DecimalType):
-        return f"CAST({aggregated('sum', called, called[0])} AS {name})"
-    return f"CAST({aggregated('sum', called, f'CAST({called[0]} AS {name})')} AS {name})"
+        return called.cast(aggregated("sum", called, called[0]))
+    return called.cast(aggregated("sum", called, called.cast(called[0])))
 
 
-def average(called: Called) -> str:
-    """AVG: of whole numbers a whole number, cut towards zero."""
-    name = sql_type(called.type)
+def average(called: TranslatedCall) -> Node:
+    """AVG: of integers an integer, truncated towards zero."""
     if isinstance(called.type, INTEGERS):
-        added = aggregated("sum", called, f"CAST({called[0]} AS BIGINT)")
-        return f"CAST({added} DIV {aggregated('count', called, called[0])} AS {name})"
-    if isinstance(called.type, FLOATS):
-        return f"CAST({aggregated('avg', called, f'CAST({called[0]} AS DOUBLE)')} AS {name})"
-    return f"CAST({aggregated('avg', called, called[0])} AS {name})"
+        added = aggregated("sum", called, Cast(called[0], "BIGINT"))
+        counted = aggregated("count", called, called[0])
+        return called.cast(inline("{sum} DIV {count}", sum=added, count=counted))
+    value = Cast(called[0], "DOUBLE") if isinstance(called.type, FLOATS) else called[0]
+    return called.cast(aggregated("avg", called, value))
 
 
-def spread(name: str) -> Form:
-    """STDDEV_POP and its kin, of DOUBLEs."""
+def spread(name: str) -> TranslationRule:
+    """STDDEV_POP and its variants, of DOUBLEs."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         if not isinstance(called.type, FLOATS):
             raise unsupported(f"{name} of {called.types[0]} is not run on Spark")
-        inner = aggregated(name, called, f"CAST({called[0]} AS DOUBLE)")
-        return f"CAST({inner} AS {sql_type(called.type)})"
+        return called.cast(aggregated(name, called, Cast(called[0], "DOUBLE")))
 
-    return form
+    return rewritten(translate)
 
 
-def plain(name: str) -> Form:
+def plain(name: str) -> TranslationRule:
     """An aggregate of the same meaning."""
-    return lambda called: aggregated(name, called, *called.arguments)
+    return native(lambda called: aggregated(name, called, *called.arguments))
 
 
-def extreme(name: str) -> Form:
+def extreme(name: str) -> TranslationRule:
     """MIN and MAX, of values that Spark orders."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         for part in called.types[0].walk():
             if isinstance(part, MapType | MultisetType | VariantType):
                 raise unsupported(f"Spark does not order {part.as_summary_string()}")
         return aggregated(name, called, called[0])
 
-    return form
+    return native(translate)
 
 
-def ranking(name: str) -> Form:
-    """A function of windows that has no meaning without one."""
+def ranking(name: str) -> TranslationRule:
+    """A window function, which has no meaning without a window."""
 
-    def form(called: Called) -> str:
-        if called.apply.over is None:
-            raise unsupported(f"{called.apply.function.name} needs an OVER clause")
-        sql = aggregated(name, called, *called.arguments)
-        return sql if name in SHIFTS else f"CAST({sql} AS {sql_type(called.type)})"
+    def translate(called: TranslatedCall) -> Node:
+        if called.window is None:
+            raise unsupported(f"{called.call.function.name} needs an OVER clause")
+        ranked = aggregated(name, called, *called.arguments)
+        return ranked if name in SHIFTS else called.cast(ranked)
 
-    return form
-
-
-def single(called: Called) -> str:
-    """SINGLE_VALUE: more than one row ends the job."""
-    return f"if(count(*) > 1, {fail('more than one row')}, first({called[0]}))"
+    return native(translate)
 
 
-def listed(called: Called) -> str:
-    """LISTAGG: all known texts, with a comma between them unless said otherwise."""
-    separator = called[1] if len(called.arguments) > 1 else "','"
-    texts = aggregated("collect_list", called, called[0])
-    return f"nullif(array_join({texts}, {separator}), '')"
+def single(called: TranslatedCall) -> Node:
+    """SINGLE_VALUE: more than one row fails the job."""
+    rows = inline("{count} > 1", count=Aggregate("count", ()))
+    return call("if", rows, fail("more than one row"), Aggregate("first", (called[0],)))
 
 
-FORMS: dict[str, Form] = {
-    "COUNT": count,
-    "SUM": total,
-    "AVG": average,
+def listed(called: TranslatedCall) -> Node:
+    """LISTAGG: all known strings, with a separator between them, a comma by default."""
+    separator = called[1] if len(called.arguments) > 1 else node_of(",")
+    strings = aggregated("collect_list", called, called[0])
+    return inline("nullif(array_join({0}, {1}), '')", **{"0": strings, "1": separator})
+
+
+_UNLISTED = "Spark has no exact function of this meaning, and Python computes no aggregates"
+_BITMAPS = "Spark has no bitmaps of Flink's format"
+
+RULES: dict[str, TranslationRule] = {
+    "COUNT": native(count),
+    "SUM": rewritten(total),
+    "AVG": rewritten(average),
     "MIN": extreme("min"),
     "MAX": extreme("max"),
     "STDDEV_POP": spread("stddev_pop"),
@@ -118,10 +120,26 @@ FORMS: dict[str, Form] = {
     "VAR_POP": spread("var_pop"),
     "VAR_SAMP": spread("var_samp"),
     "VARIANCE": spread("var_samp"),
-    "SINGLE_VALUE": single,
-    "LISTAGG": listed,
+    "SINGLE_VALUE": rewritten(single),
+    "LISTAGG": rewritten(listed),
     "ARRAY_AGG": plain("collect_list"),
     "FIRST_VALUE": plain("first_value"),
     "LAST_VALUE": plain("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
-}
+    **{
+        name: refused(_UNLISTED)
+        for name in (
+            "$SUM0", "APPROX_COUNT_DISTINCT", "AUXILIARY_GROUP", "COLLECT", "JSON_ARRAYAGG",
+            "JSON_OBJECTAGG", "PERCENTILE",
+        )
+    },
+    **{
+        f"BITMAP_{name}": refused(_BITMAPS)
+        for name in (
+            "AND", "ANDNOT", "AND_AGG", "AND_CARDINALITY_AGG", "BUILD", "BUILD_AGG",
+            "BUILD_CARDINALITY_AGG", "CARDINALITY", "FROM_BYTES", "OR", "OR_AGG",
+            "OR_CARDINALITY_AGG", "TO_ARRAY", "TO_BYTES", "TO_STRING", "XOR", "XOR_AGG",
+            "XOR_CARDINALITY_AGG",
+        )
+    },
+}  # fmt: skip

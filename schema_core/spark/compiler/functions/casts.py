@@ -1,7 +1,7 @@
-"""Casts in Spark's words with Flink's meaning: one row a pair of kinds of types.
+"""Casts as Spark nodes with Flink's meaning: one step for each pair of kinds of types.
 
-Flink is strict where a text holds no value (the job fails, TRY_CAST gives NULL), cuts and pads
-strings without a word, wraps numbers, and makes a DECIMAL that overflows NULL.
+Flink is strict where a string holds no value (the job fails, TRY_CAST returns NULL), truncates and
+pads strings silently, wraps integers, and returns NULL for a DECIMAL that overflows.
 """
 
 from __future__ import annotations
@@ -12,26 +12,36 @@ from typing import TypeAlias
 
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.strings_of_values import printed
-from schema_core.spark.compiler.sql_builder import (
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.translation import call_udf
+from schema_core.spark.compiler.tree import (
+    NULL,
+    Cast,
+    Field,
+    Literal,
+    Node,
+    any_null,
+    any_of,
+    call,
+    fail,
+    function,
+    is_null,
+    let,
+    let_all,
+    null_or,
+    operator,
+    unsupported,
+)
+from schema_core.spark.compiler.value_types import (
     BYTES,
     CHARACTERS,
     DIGITS,
-    ELEMENT,
     FLOATS,
     INTEGERS,
     INTERVALS,
-    KEY,
     MAX_PRECISION,
-    VALUE,
-    bind,
-    bind_all,
-    computed,
-    fail,
-    null_or,
-    quote,
+    NUMBERS,
     sql_type,
-    string,
-    unsupported,
 )
 from schema_core.types import (
     MAX_LENGTH,
@@ -61,38 +71,37 @@ from schema_core.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """A cast that is to be said; a `lenient` one gives NULL for a bad text."""
+class Conversion:
+    """A cast between two types; with `try_` an invalid string becomes NULL."""
 
     source: DataType
     target: DataType
     zone: str
-    lenient: bool
-
-    def to(self, target: DataType) -> Cast:
-        """The same cast to another type."""
-        return Cast(self.source, target, self.zone, self.lenient)
+    try_: bool
 
 
 def convert(
-    text: str, source: DataType, target: DataType, zone: str = "UTC", *, lenient: bool = False
-) -> str:
-    """A value of one type as a value of another; `lenient` is TRY_CAST.
+    node: Node, source: DataType, target: DataType, zone: str = "UTC", *, try_: bool = False
+) -> Node:
+    """Return a value of one type as a value of another; `try_` is TRY_CAST.
 
     Raises:
         UnsupportedError: with code `not-executable` for a cast that is not in the tables.
 
+    >>> from schema_core.spark.compiler.printer import to_sql
+    >>> from schema_core.spark.compiler.tree import Column
     >>> from schema_core.types import parse_type
-    >>> convert("a", parse_type("BIGINT"), parse_type("CHAR(3)"))
-    "rpad(CAST(a AS STRING), 3, ' ')"
+    >>> to_sql(convert(Column("a"), parse_type("BIGINT"), parse_type("CHAR(3)")))
+    "rpad(CAST(`a` AS STRING), 3, ' ')"
     """
     source, target = _plain(source), _plain(target)
     if source.nullable() == target.nullable():
-        return text
+        return node
+    conversion = Conversion(source, target, zone, try_)
     for step in STEPS:
-        said = step(text, Cast(source, target, zone, lenient))
-        if said is not None:
-            return said
+        converted = step(node, conversion)
+        if converted is not None:
+            return converted
     raise unsupported(
         f"no cast from {source.as_summary_string()} to {target.as_summary_string()} in Spark"
     )
@@ -102,313 +111,323 @@ def _plain(type_: DataType) -> DataType:
     return type_.source_type if isinstance(type_, DistinctType) else type_
 
 
-Step: TypeAlias = Callable[[str, Cast], str | None]
+Step: TypeAlias = Callable[[Node, Conversion], "Node | None"]
 
 
-def from_null(text: str, cast: Cast) -> str | None:
-    """NULL is NULL in every type."""
-    if isinstance(cast.source, NullType):
-        return f"CAST(NULL AS {sql_type(cast.target)})"
-    return None
+def from_null(node: Node, cast: Conversion) -> Node | None:
+    """Cast NULL, which is NULL in every type."""
+    return Cast(NULL, sql_type(cast.target)) if isinstance(cast.source, NullType) else None
 
 
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def among_numbers(text: str, cast: Cast) -> str | None:
-    """Between numbers: wrapped or cut; a DECIMAL rounds half up, or is NULL where it overflows."""
+def between_numbers(node: Node, cast: Conversion) -> Node | None:
+    """Cast between numbers: integers wrap, a DECIMAL rounds half up or is NULL if it overflows."""
     source, target = cast.source, cast.target
-    numbers = (*INTEGERS, *FLOATS, DecimalType)
-    if not (isinstance(source, numbers) and isinstance(target, numbers)):
+    if not (isinstance(source, NUMBERS) and isinstance(target, NUMBERS)):
         return None
     if isinstance(source, FLOATS) and isinstance(target, DecimalType):
-        return _float_to_decimal(text, target)
+        return sql(
+            "if(isnan({v}) OR abs({v}) = CAST('Infinity' AS DOUBLE), {problem},"
+            " CAST(CAST({v} AS DOUBLE) AS {type}))",
+            v=node,
+            problem=fail("NaN and Infinity cannot be cast to DECIMAL"),
+            type=sql_type(target),
+        )
     if isinstance(source, DecimalType) and isinstance(target, FLOATS):
-        return f"CAST(CAST({text} AS DOUBLE) AS {sql_type(target)})"
-    return f"CAST({text} AS {sql_type(target)})"
+        node = Cast(node, "DOUBLE")
+    return Cast(node, sql_type(target))
 
 
-def _float_to_decimal(text: str, target: DecimalType) -> str:
-    """NaN and infinity are no decimals, and end the job."""
-
-    def body(value: str) -> str:
-        bad = f"isnan({value}) OR abs({value}) = double('Infinity')"
-        cast = f"CAST(CAST({value} AS DOUBLE) AS {sql_type(target)})"
-        return f"if({bad}, {fail('NaN and Infinity are no DECIMAL')}, {cast})"
-
-    return bind(text, body)
-
-
-def with_booleans(text: str, cast: Cast) -> str | None:
-    """Numbers are TRUE unless they are 0; TRUE is 1."""
-    numbers = (*INTEGERS, *FLOATS, DecimalType)
-    if isinstance(cast.source, BooleanType) and isinstance(cast.target, numbers):
-        return f"CAST({text} AS {sql_type(cast.target)})"
-    if isinstance(cast.target, BooleanType) and isinstance(cast.source, numbers):
-        return f"({text} <> 0)"
+def with_booleans(node: Node, cast: Conversion) -> Node | None:
+    """Cast numbers to BOOLEAN (TRUE unless 0) and back (TRUE is 1)."""
+    if isinstance(cast.source, BooleanType) and isinstance(cast.target, NUMBERS):
+        return Cast(node, sql_type(cast.target))
+    if isinstance(cast.target, BooleanType) and isinstance(cast.source, NUMBERS):
+        return operator("<>", node, 0)
     return None
 
 
-# --- texts -------------------------------------------------------------------------------------
+# --- strings -----------------------------------------------------------------------------------
 
 
-def to_text(text: str, cast: Cast) -> str | None:
-    """Anything as text, cut to the length of a VARCHAR and padded to that of a CHAR."""
+def to_string(node: Node, cast: Conversion) -> Node | None:
+    """Cast anything to a string, cut to the length of a VARCHAR and padded to that of a CHAR."""
     if not isinstance(cast.target, CHARACTERS):
         return None
-    said = printed(text, cast.source, cast.zone)
+    shown = printed(node, cast.source, cast.zone)
     if cast.source.children() and cast.target.length < MAX_LENGTH:  # counted in UTF-16 units
-        cut = computed("cut", said, str(cast.target.length))
         if isinstance(cast.target, VarCharType):
-            return cut
-        return computed("rpad", said, str(cast.target.length), "' '")
-    return fit(said, cast.source, cast.target)
+            return call_udf("cut", shown, cast.target.length)
+        return call_udf("rpad", shown, cast.target.length, " ")
+    return fit(shown, cast.source, cast.target)
 
 
-def fit(text: str, source: DataType, target: LengthType) -> str:
-    """A text cut to the length of its type and, for CHAR and BINARY, filled up to it."""
-    fixed = isinstance(target, CharType | BinaryType)
-    if fixed:
-        filler = "' '" if isinstance(target, CharType) else "X'00'"
-        return f"rpad({text}, {target.length}, {filler})"
+def fit(node: Node, source: DataType, target: LengthType) -> Node:
+    """Return a string cut to the length of its type and, for CHAR and BINARY, padded to it."""
+    if isinstance(target, CharType):
+        return call("rpad", node, target.length, " ")
+    if isinstance(target, BinaryType):
+        return call("rpad", node, target.length, Literal("00", "X"))
     known = source.length if isinstance(source, LengthType) else MAX_LENGTH
     if target.length >= known or target.length == MAX_LENGTH:
-        return text
-    return f"left({text}, {target.length})"
+        return node
+    return call("left", node, target.length)
 
 
-def _strict(text: str, cast: Cast, read: Callable[[str], str]) -> str:
-    """A text read by `read`, which gives NULL for a bad one; that ends the job unless lenient."""
-    if cast.lenient:
-        return bind(text, read)
+def _strict(node: Node, cast: Conversion, parse: Callable[[Node], Node]) -> Node:
+    """Return a string parsed by `parse`, NULL for an invalid one; that fails unless TRY_CAST."""
+    if cast.try_:
+        return let(node, parse)
     problem = f"cannot cast to {cast.target.as_summary_string()}: "
-    return bind(
-        text,
-        lambda value: (
-            f"coalesce({read(value)}, if({value} IS NULL, NULL, "
-            f"raise_error(concat({string(problem)}, {value}))))"
+    return let(
+        node,
+        lambda v: inline(
+            "coalesce({parsed}, if({v} IS NULL, NULL, raise_error(concat({problem}, {v}))))",
+            parsed=parse(v),
+            v=v,
+            problem=problem,
         ),
     )
 
 
-def from_text(text: str, cast: Cast) -> str | None:
-    """A text as a number, a truth value or a moment: strict about what it must look like."""
+def from_string(node: Node, cast: Conversion) -> Node | None:
+    """Parse a string as a number, a truth value or a datetime, strictly."""
     if not isinstance(cast.source, CHARACTERS):
         return None
-    match cast.target:
+    target = cast.target
+    match target:
         case BooleanType():
-            return _strict(text, cast, _truth_of_text)
+            return _strict(node, cast, _boolean_of_string)
         case DecimalType():
-            decimal = cast.target
-            return _strict(text, cast, lambda v: _decimal_of_text(v, decimal))
+            return _strict(node, cast, lambda v: _decimal_of_string(v, target))
         case DateType():
-            return _strict(text, cast, datetimes.date_of_text)
+            return _strict(node, cast, datetimes.date_of_string)
         case TimeType():
-            target = cast.target
-            return _strict(text, cast, lambda v: datetimes.time_of_text(v, target))
+            return _strict(node, cast, lambda v: datetimes.time_of_string(v, target))
         case TimestampType():
-            target_timestamp = cast.target
-            return _strict(text, cast, lambda v: datetimes.timestamp_of_text(v, target_timestamp))
+            return _strict(node, cast, lambda v: datetimes.timestamp_of_string(v, target))
         case LocalZonedTimestampType(precision):
             local = TimestampType(precision)
-            read = _strict(text, cast, lambda v: datetimes.timestamp_of_text(v, local))
+            read = _strict(node, cast, lambda v: datetimes.timestamp_of_string(v, local))
             return datetimes.instant(read, cast.zone)
-        case _ if isinstance(cast.target, (*INTEGERS, *FLOATS)):
-            return _strict(text, cast, lambda v: _number_of_text(v, cast.target))
+        case _ if isinstance(target, (*INTEGERS, *FLOATS)):
+            return _strict(node, cast, lambda v: _number_of_string(v, target))
         case _:
             return None
 
 
-def _truth_of_text(text: str) -> str:
-    """The words that Flink knows, in any case, without blanks around them."""
-    yes, no = "'t', 'true', 'y', 'yes', '1'", "'f', 'false', 'n', 'no', '0'"
-    word = f"lower({text})"
-    return f"CASE WHEN {word} IN ({yes}) THEN TRUE WHEN {word} IN ({no}) THEN FALSE END"
+def _boolean_of_string(node: Node) -> Node:
+    """Parse the words that Flink accepts, in any case, without blanks around them."""
+    return inline(
+        "CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN TRUE"
+        " WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN FALSE END",
+        word=call("lower", node),
+    )
 
 
-def _number_of_text(text: str, target: DataType) -> str:
-    """Spark reads more words as numbers than Java does, with which Flink reads them."""
-    if isinstance(target, INTEGERS):
-        shape = r"^\\s*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)\\s*$"
-    else:
-        shape = r"^\\s*[+-]?(NaN|Infinity|(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?[fFdD]?)\\s*$"
-    return null_or(f"NOT rlike({text}, '{shape}')", f"CAST({text} AS {sql_type(target)})")
+_INTEGER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)\s*$"
+_FLOAT = r"^\s*[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)\s*$"
 
 
-_DIGITS = r"[+-]?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?"
+def _number_of_string(node: Node, target: DataType) -> Node:
+    """Parse a number; Spark accepts more words than Java, whose parser Flink uses."""
+    return inline(
+        "if(NOT rlike({v}, {shape}), NULL, CAST({v} AS {type}))",
+        v=node,
+        shape=_INTEGER if isinstance(target, INTEGERS) else _FLOAT,
+        type=sql_type(target),
+    )
 
 
-def _decimal_of_text(text: str, target: DecimalType) -> str:
-    """A text as a decimal; a short one for a short type ends where its last character is none.
+_DECIMAL = r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$"
+_SHORT_DECIMAL = r"^([+-]?)(\d*)(\.\d*)?[^\d]?$"
+
+#: As many digits as fit into a long: Flink parses shorter strings by hand.
+SHORT = 18
+
+
+def _decimal_of_string(node: Node, target: DecimalType) -> Node:
+    """Parse a decimal; a short string may end in one character that is not a digit.
 
     So Flink reads ``1x`` as 1, and ``x`` and ``.`` as 0.
     """
-    name = sql_type(target)
-    strict = f"if(rlike({{0}}, '^{_DIGITS}$'), CAST({{0}} AS {name}), NULL)"
-    if target.precision > SHORT:
-        return bind(f"trim(BOTH FROM {text})", strict.format)
-    shape = r"^([+-]?)(\\d*)(\\.\\d*)?[^\\d]?$"
-    parts = (f"regexp_extract({{0}}, '{shape}', {group})" for group in (1, 2, 3))
-    digits = "concat({}, '0', {}, rtrim('.', {}))".format(*parts)
-    loose = f"octet_length({{0}}) <= {SHORT} AND length({{0}}) = octet_length({{0}})"
-    odd = f"{loose} AND rlike({{0}}, '^[+-]?.') AND rlike({{0}}, '{shape}')"
-    said = f"if({odd} AND NOT {{0}} IN ('+', '-'), CAST({digits} AS {name}), {strict})"
-    return bind(f"trim(BOTH FROM {text})", said.format)
 
+    def body(v: Node) -> Node:
+        type_ = sql_type(target)
+        strict = inline(
+            "if(rlike({v}, {shape}), CAST({v} AS {type}), NULL)", v=v, shape=_DECIMAL, type=type_
+        )
+        if target.precision > SHORT:
+            return strict
+        sign, integer, fraction = (
+            call("regexp_extract", v, _SHORT_DECIMAL, group) for group in (1, 2, 3)
+        )
+        digits = call("concat", sign, "0", integer, call("rtrim", ".", fraction))
+        return inline(
+            "if(octet_length({v}) <= 18 AND length({v}) = octet_length({v}) AND rlike({v}, {start})"
+            " AND rlike({v}, {shape}) AND NOT {v} IN ('+', '-'), CAST({digits} AS {type}),"
+            " {strict})",
+            v=v,
+            start="^[+-]?.",
+            shape=_SHORT_DECIMAL,
+            digits=digits,
+            type=type_,
+            strict=strict,
+        )
 
-#: As many digits as a long has for certain: Flink reads shorter texts by hand.
-SHORT = 18
+    return let(call("trim", node), body)
 
 
 # --- bytes -------------------------------------------------------------------------------------
 
 
-def to_bytes(text: str, cast: Cast) -> str | None:
-    """Texts and bytes as bytes, cut or filled up with zeroes."""
+def to_bytes(node: Node, cast: Conversion) -> Node | None:
+    """Cast strings and bytes to bytes, cut or padded with zeroes."""
     if not (isinstance(cast.target, BYTES) and isinstance(cast.source, (*BYTES, *CHARACTERS))):
         return None
     if isinstance(cast.source, BYTES):
-        return fit(text, cast.source, cast.target)
-    return fit(f"CAST({text} AS BINARY)", VarBinaryType(MAX_LENGTH), cast.target)
+        return fit(node, cast.source, cast.target)
+    return fit(Cast(node, "BINARY"), VarBinaryType(MAX_LENGTH), cast.target)
 
 
-# --- moments -----------------------------------------------------------------------------------
+# --- datetimes ---------------------------------------------------------------------------------
 
 
-def among_moments(text: str, cast: Cast) -> str | None:
-    """Between dates, times and timestamps."""
+def between_datetimes(node: Node, cast: Conversion) -> Node | None:
+    """Cast between dates, times and timestamps."""
     source, target = cast.source, cast.target
     if not isinstance(source, DateType | TimeType | AnyTimestampType):
         return None
-    match target:
-        case DateType() | TimeType() | TimestampType() | LocalZonedTimestampType():
-            return datetimes.convert(text, source, target, cast.zone)
-        case _:
-            return None
+    if isinstance(target, DateType | TimeType | TimestampType | LocalZonedTimestampType):
+        return datetimes.convert(node, source, target, cast.zone)
+    return None
 
 
-def among_intervals(text: str, cast: Cast) -> str | None:
-    """Intervals of a kind have the same number; a number is taken for months or milliseconds."""
+def between_intervals(node: Node, cast: Conversion) -> Node | None:
+    """Cast intervals of a kind, which are equal numbers; a number is months or milliseconds."""
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
-        return f"CAST({text} AS {sql_type(target)})"
+        return Cast(node, sql_type(target))
     for kind in (YearMonthIntervalType, DayTimeIntervalType):
         if isinstance(source, kind) and isinstance(target, kind):
-            return text
+            return node
         if isinstance(source, kind) and isinstance(target, (*INTEGERS, DecimalType)):
-            return f"CAST({text} AS {sql_type(target)})"
+            return Cast(node, sql_type(target))
     return None
 
 
 # --- nested ------------------------------------------------------------------------------------
 
+#: Converts a part of a nested value: its first child, or the one at an index.
+Inner: TypeAlias = Callable[[Node, int], Node]
 
-def nested(text: str, cast: Cast) -> str | None:
-    """Collections and rows, element by element."""
+
+def nested(node: Node, cast: Conversion) -> Node | None:
+    """Cast collections and rows, element by element."""
     source, target = cast.source, cast.target
 
-    def inner(value: str, index: int) -> str:
+    def inner(value: Node, index: int) -> Node:
         pair = source.children()[index], target.children()[index]
-        return convert(value, *pair, cast.zone, lenient=cast.lenient)
+        return convert(value, *pair, cast.zone, try_=cast.try_)
 
-    if _is_failing(source, target):
-        raise unsupported("Flink does not cast texts to bytes within a value")
-    if cast.lenient and any(isinstance(part, CHARACTERS) for part in source.walk()):
-        return bind(text, lambda v: _attempted(v, source, target, inner))
+    if _fails_in_flink(source, target):
+        raise unsupported("Flink does not cast strings to bytes within a value")
+    if cast.try_ and any(isinstance(part, CHARACTERS) for part in source.walk()):
+        return let(node, lambda v: _attempted(v, source, target, inner))
     match source, target:
         case ArrayType(), ArrayType():
-            return f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})"
+            return call("transform", node, function(lambda one: inner(one, 0)))
         case MultisetType(), MultisetType():
-            return f"transform_keys({text}, ({KEY}, {VALUE}) -> {inner(KEY, 0)})"
+            return call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
         case MapType(), MapType():
-            keys = f"transform_keys({text}, ({KEY}, {VALUE}) -> {inner(KEY, 0)})"
-            return f"transform_values({keys}, ({KEY}, {VALUE}) -> {inner(VALUE, 1)})"
+            keys = call("transform_keys", node, function(lambda key, _: inner(key, 0), 2))
+            return call("transform_values", keys, function(lambda _, value: inner(value, 1), 2))
         case RowType() | StructuredType(), RowType() | StructuredType():
             if len(source.fields) != len(target.fields):
                 return None
-            return bind(text, lambda v: _row(v, source, target, inner))
+            return let(node, lambda v: _row(v, source, target, inner))
         case _:
             return None
 
 
-def _is_failing(source: DataType, target: DataType) -> bool:
-    """Whether Flink has no code for a cast that it allows: of texts to bytes within a value."""
+def _fails_in_flink(source: DataType, target: DataType) -> bool:
+    """Return whether Flink allows a cast that it cannot run: strings to bytes within a value."""
     pairs = zip(source.children(), target.children(), strict=False)
     return any(isinstance(a, CHARACTERS) and isinstance(b, BYTES) for a, b in pairs)
 
 
-def _attempted(
-    text: str, source: DataType, target: DataType, inner: Callable[[str, int], str]
-) -> str:
-    """TRY_CAST of a nested value: NULL as soon as a part that is known has no value."""
+def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> Node:
+    """Return TRY_CAST of a nested value: NULL as soon as a part that is not NULL becomes NULL."""
     match source, target:
         case ArrayType(), ArrayType():
-            return bind(f"transform({text}, {ELEMENT} -> {inner(ELEMENT, 0)})", _kept(text))
+            cast = call("transform", node, function(lambda one: inner(one, 0)))
+            return let(cast, lambda found: _kept(node, found))
         case MapType(), MapType():
-            keys = f"transform(map_keys({text}), {ELEMENT} -> {inner(ELEMENT, 0)})"
-            values = f"transform(map_values({text}), {ELEMENT} -> {inner(ELEMENT, 1)})"
+            before = call("map_keys", node), call("map_values", node)
+            keys = call("transform", before[0], function(lambda one: inner(one, 0)))
+            values = call("transform", before[1], function(lambda one: inner(one, 1)))
 
-            def mapped(keys: str, values: str) -> str:
-                known = _kept(f"map_keys({text})")(keys), _kept(f"map_values({text})")(values)
-                whole = f"map_from_arrays({keys}, {values})"
-                return null_or(f"{known[0]} IS NULL OR {known[1]} IS NULL", whole)
+            def mapped(keys: Node, values: Node) -> Node:
+                lost = any_null(_kept(before[0], keys), _kept(before[1], values))
+                return null_or(lost, call("map_from_arrays", keys, values))
 
-            return bind_all([keys, values], mapped)
+            return let_all([keys, values], mapped)
         case RowType(), RowType() if len(source.fields) == len(target.fields):
-            fields = [f"{text}.{quote(one.name)}" for one in source.fields]
-            casts = [inner(one, place) for place, one in enumerate(fields)]
+            fields = [Field(node, one.name) for one in source.fields]
             lost = [
-                f"({one} IS NOT NULL AND {to} IS NULL)"
-                for one, to in zip(fields, casts, strict=True)
+                inline("{one} IS NOT NULL AND {to} IS NULL", one=one, to=inner(one, place))
+                for place, one in enumerate(fields)
             ]
-            row = null_or(" OR ".join(lost), _row(text, source, target, inner))
-            return null_or(f"{text} IS NULL", row)
+            row = null_or(any_of(lost), _row(node, source, target, inner))
+            return null_or(is_null(node), row)
         case _:
             raise unsupported(f"TRY_CAST of {source.as_summary_string()} is not run on Spark")
 
 
-def _kept(text: str) -> Callable[[str], str]:
-    """An array if no element that was known has been lost, else NULL."""
-    count = f"size(filter({{0}}, {ELEMENT} -> {ELEMENT} IS NOT NULL))"
-    return lambda found: f"if({count.format(text)} = {count.format(found)}, {found}, NULL)"
+def _kept(before: Node, after: Node) -> Node:
+    """Return an array if as many elements are known as before, else NULL."""
+    return inline(
+        "if(size(filter({before}, x -> x IS NOT NULL)) = size(filter({after}, x -> x IS NOT NULL)),"
+        " {after}, NULL)",
+        before=before,
+        after=after,
+    )
 
 
 def _row(
-    text: str,
-    source: RowType | StructuredType,
-    target: RowType | StructuredType,
-    inner: Callable[[str, int], str],
-) -> str:
-    pairs = (
-        f"{string(to.name)}, {inner(f'{text}.{quote(one.name)}', index)}"
-        for index, (one, to) in enumerate(zip(source.fields, target.fields, strict=True))
-    )
-    return null_or(f"{text} IS NULL", f"named_struct({', '.join(pairs)})")
+    node: Node, source: RowType | StructuredType, target: RowType | StructuredType, inner: Inner
+) -> Node:
+    parts: list[Node | str] = []
+    for index, (one, to) in enumerate(zip(source.fields, target.fields, strict=True)):
+        parts += [to.name, inner(Field(node, one.name), index)]
+    return null_or(is_null(node), call("named_struct", *parts))
 
 
-#: Tried in order; the first that knows the pair says the cast.
+#: Tried in order; the first that has the pair of types returns the cast.
 STEPS: tuple[Step, ...] = (
     from_null,
-    among_numbers,
+    between_numbers,
     with_booleans,
-    to_text,
-    from_text,
+    to_string,
+    from_string,
     to_bytes,
-    among_moments,
-    among_intervals,
+    between_datetimes,
+    between_intervals,
     nested,
 )
 
 
-def as_decimal(text: str, source: DataType) -> str:
-    """A whole number as the DECIMAL that Flink reckons with; other numbers as they are."""
+def as_decimal(node: Node, source: DataType) -> Node:
+    """Return an integer as the DECIMAL that Flink computes with; other numbers unchanged."""
     if digits := DIGITS.get(type(source)):
-        return f"CAST({text} AS DECIMAL({digits}, 0))"
-    return text
+        return Cast(node, f"DECIMAL({digits}, 0)")
+    return node
 
 
 def require_micros(type_: DataType) -> None:
-    """Refuse a timestamp of more digits than Spark keeps.
+    """Refuse a timestamp with more digits than Spark stores.
 
     Raises:
         UnsupportedError: with code `not-executable`.
@@ -416,6 +435,6 @@ def require_micros(type_: DataType) -> None:
     for part in type_.walk():
         if isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION:
             raise unsupported(
-                f"Spark keeps microseconds, {part.as_summary_string()} has more digits",
+                f"Spark stores microseconds, {part.as_summary_string()} has more digits",
                 hint=f"cast it to a precision of {MAX_PRECISION}",
             )

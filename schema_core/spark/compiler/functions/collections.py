@@ -1,24 +1,33 @@
-"""Arrays, maps, multisets and rows. Places count from 1; beyond the last there is NULL."""
+"""Arrays, maps, multisets and rows. Positions start at 1; beyond the last there is NULL."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.conditions import compared
-from schema_core.spark.compiler.sql_builder import (
-    ELEMENT,
-    FLOATS,
-    KEY,
-    VALUE,
-    Called,
-    Form,
-    bind,
-    bind_all,
-    fill,
+from schema_core.spark.compiler.template import inline, sql, template
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    native,
+    refused,
+    rewritten,
+)
+from schema_core.spark.compiler.tree import (
+    Field,
+    Literal,
+    Node,
+    any_null,
+    call,
+    function,
+    integer_of,
+    let,
+    let_all,
     null_or,
-    sql_type,
-    string,
     unsupported,
 )
+from schema_core.spark.compiler.value_types import FLOATS
 from schema_core.types import (
     ArrayType,
     MapType,
@@ -29,250 +38,267 @@ from schema_core.types import (
 )
 
 
-def array(called: Called) -> str:
+def array(called: TranslatedCall) -> Node:
     """ARRAY[...]: every element in the array's element type."""
     element = called.type.children()[0].nullable()
-    said = [
-        convert(text, type_, element, called.zone)
-        for text, type_ in zip(called.arguments, called.types, strict=True)
-    ]
-    return f"CAST(array({', '.join(said)}) AS {sql_type(called.type)})"
+    elements = (
+        convert(node, type_, element, called.zone)
+        for node, type_ in zip(called.arguments, called.types, strict=True)
+    )
+    return called.cast(call("array", *elements))
 
 
-def mapped(called: Called) -> str:
+def mapped(called: TranslatedCall) -> Node:
     """MAP[key, value, ...]; of equal keys the last one counts."""
     children = [child.nullable() for child in called.type.children()]
-    said = [
-        convert(text, type_, children[index % 2], called.zone)
-        for index, (text, type_) in enumerate(zip(called.arguments, called.types, strict=True))
-    ]
-    return f"CAST(map({', '.join(said)}) AS {sql_type(called.type)})"
+    entries = (
+        convert(node, type_, children[index % 2], called.zone)
+        for index, (node, type_) in enumerate(zip(called.arguments, called.types, strict=True))
+    )
+    return called.cast(call("map", *entries))
 
 
-def row(called: Called) -> str:
+def row(called: TranslatedCall) -> Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, RowType):
         raise unsupported("a row of this kind is not made on Spark")
     if any(isinstance(one, NullType) for one in called.types):
         raise unsupported("Flink makes no row of a NULL without a type", hint="cast the NULL")
-    pairs = ", ".join(
-        f"{string(one.name)}, {convert(text, was, one.data_type, called.zone)}"
-        for one, text, was in zip(type_.fields, called.arguments, called.types, strict=True)
-    )
-    return f"named_struct({pairs})"
+    parts: list[Node | str] = []
+    for one, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
+        parts += [one.name, convert(node, was, one.data_type, called.zone)]
+    return call("named_struct", *parts)
 
 
-def object_of(called: Called) -> str:
+def object_of(called: TranslatedCall) -> Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, StructuredType):
         raise unsupported("an object of this kind is not made on Spark")
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
-    pairs = ", ".join(
-        f"{string(one.name)}, {convert(text, was, one.data_type, called.zone)}"
-        for text, was, one in values
-    )
-    return f"named_struct({pairs})"
+    parts: list[Node | str] = []
+    for node, was, one in values:
+        parts += [one.name, convert(node, was, one.data_type, called.zone)]
+    return call("named_struct", *parts)
 
 
-def item(called: Called) -> str:
-    """``array[place]``, ``map[key]`` and ``row[place]``."""
-    source = called.types[0]
+def item(called: TranslatedCall) -> Node:
+    """``array[position]``, ``map[key]`` and ``row[position]``."""
+    source, position = called.types[0], integer_of(called[1])
     if isinstance(source, ArrayType):
-        if called[1].lstrip("-").isdigit() and int(called[1]) < 1:
-            raise unsupported("places in an array count from 1")
-        return bind_all(called.arguments, lambda a, i: f"get({a}, CAST({i} AS INT) - 1)")
+        if position is not None and position < 1:
+            raise unsupported("array positions start at 1")
+        return inline("get({a}, CAST({i} AS INT) - 1)", a=called[0], i=called[1])
     if isinstance(source, MapType):
         key = convert(called[1], called.types[1], source.key_type.nullable(), called.zone)
-        return bind_all(
-            [called[0], key], lambda m, k: null_or(f"{k} IS NULL", f"try_element_at({m}, {k})")
-        )
-    if isinstance(source, RowType) and called[1].isdigit():
-        name = source.fields[int(called[1]) - 1].name
-        return f"{called[0]}.`{name}`"
+        return sql("if({k} IS NULL, NULL, try_element_at({m}, {k}))", m=called[0], k=key)
+    if isinstance(source, RowType) and position is not None:
+        return Field(called[0], source.fields[position - 1].name)
     raise unsupported(f"an item of {source.as_summary_string()} is not run on Spark")
 
 
-def cardinality(called: Called) -> str:
+def cardinality(called: TranslatedCall) -> Node:
     """How many elements there are; NULL of NULL."""
     if isinstance(called.types[0], MultisetType):
-        each = f"aggregate(map_values({called[0]}), 0, (n, c) -> n + c)"
-        return f"CAST({each} AS INT)"
-    return bind(called[0], lambda v: null_or(f"{v} IS NULL", f"cardinality({v})"))
+        return inline("CAST(aggregate(map_values({m}), 0, (n, c) -> n + c) AS INT)", m=called[0])
+    return sql("if({v} IS NULL, NULL, cardinality({v}))", v=called[0])
 
 
-def element(called: Called) -> str:
-    """The only element of a collection; NULL where there is none, else the job ends."""
+def element(called: TranslatedCall) -> Node:
+    """The only element of a collection; NULL where there is none, a failure if there are more."""
     if not isinstance(called.types[0], ArrayType):
         raise unsupported(f"ELEMENT of {called.types[0].as_summary_string()} is not run on Spark")
-    return bind(
-        called[0],
-        lambda v: f"if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))",
-    )
+    return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
 
 
-def contains(called: Called) -> str:
+def contains(called: TranslatedCall) -> Node:
     """ARRAY_CONTAINS: NULL may be among the elements."""
     element = called.types[0].children()[0]
 
-    def body(array_: str, sought: str) -> str:
-        same = f"coalesce({compared('=', ELEMENT, element, sought, called.types[1])}, FALSE)"
-        either = f"if({sought} IS NULL, {ELEMENT} IS NULL, {same})"
-        return null_or(f"{array_} IS NULL", f"exists({array_}, {ELEMENT} -> {either})")
+    def body(array_: Node, sought: Node) -> Node:
+        is_equal = function(
+            lambda one: inline(
+                "if({sought} IS NULL, {one} IS NULL, coalesce({same}, FALSE))",
+                sought=sought,
+                one=one,
+                same=compared("=", one, element, sought, called.types[1]),
+            )
+        )
+        return null_or(any_null(array_), call("exists", array_, is_equal))
 
-    return bind_all(called.arguments, body)
+    return let_all(called.arguments, body)
 
 
-def extreme(name: str, operator: str) -> Form:
-    """ARRAY_MAX and ARRAY_MIN; of floats the first that none is beyond, NaN being beyond none."""
+def extreme(name: str, symbol: str) -> TranslationRule:
+    """ARRAY_MAX and ARRAY_MIN; of floats the first that no other exceeds; NaN exceeds nothing."""
+    floats = template(
+        "aggregate({v}, get({v}, 0),"
+        f" (a, b) -> if(NOT isnan(a) AND NOT isnan(b) AND b {symbol} a, b, a))"
+    )
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         if not isinstance(called.type, FLOATS):
-            return f"{name}({called[0]})"
-        beyond = f"NOT isnan({KEY}) AND NOT isnan({VALUE}) AND {VALUE} {operator} {KEY}"
-        step = f"({KEY}, {VALUE}) -> if({beyond}, {VALUE}, {KEY})"
-        known = f"filter({called[0]}, {ELEMENT} -> {ELEMENT} IS NOT NULL)"
-        return bind(known, lambda v: f"aggregate({v}, get({v}, 0), {step})")
+            return call(name, called[0])
+        return floats({"v": inline("filter({a}, x -> x IS NOT NULL)", a=called[0])})
 
-    return form
+    return rewritten(translate)
 
 
-def exact(template: str, floats: str) -> Form:
-    """A function that compares elements, with another text for floats, where NaN equals nothing."""
+def exact(text: str, floats: Callable[[list[Node]], Node]) -> TranslationRule:
+    """A function that compares elements, with another rule for floats, where NaN equals nothing."""
+    parsed = template(text)
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         element = called.types[0].children()[0]
         if isinstance(element, FLOATS):
-            return bind_all(called.arguments, floats.format)
+            return let_all(called.arguments, lambda *names: floats([*names]))
         if any(isinstance(part, FLOATS) for part in element.walk()):
-            raise unsupported("nested floating numbers are not compared on Spark")
-        return fill(template, called)
+            raise unsupported("nested floats are not compared on Spark")
+        return parsed({str(index): node for index, node in enumerate(called.arguments)})
 
-    return form
-
-
-def _is_in(value: str, array_: str) -> str:
-    """Whether a value is among others: NULL is, where there is one, and NaN never."""
-    equal = f"exists({array_}, {KEY} -> {KEY} = {value}) AND NOT isnan({value})"
-    return f"if({value} IS NULL, exists({array_}, {KEY} -> {KEY} IS NULL), {equal})"
+    return rewritten(translate)
 
 
-def _distinct(array_: str) -> str:
-    """An array of floats without what is there before."""
-    longer = f"concat({VALUE}, array({ELEMENT}))"
-    step = f"({VALUE}, {ELEMENT}) -> if({_is_in(ELEMENT, VALUE)}, {VALUE}, {longer})"
-    return f"aggregate({array_}, slice({array_}, 1, 0), {step})"
+def _is_in(value: Node, array_: Node) -> Node:
+    """Return whether a value is among others: NULL equals NULL, and NaN nothing."""
+    return inline(
+        "if({v} IS NULL, exists({a}, x -> x IS NULL),"
+        " exists({a}, x -> x = {v}) AND NOT isnan({v}))",
+        v=value,
+        a=array_,
+    )
 
 
-def sorted_array(called: Called) -> str:
-    """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending unless it is said."""
-    words = [*called.arguments[1:], "TRUE"][:1]
-    ascending = words[0]
-    if ascending not in {"TRUE", "FALSE"}:
+def _distinct(array_: Node) -> Node:
+    """Return an array of floats without the elements that occur before."""
+
+    def step(found: Node, one: Node) -> Node:
+        longer = call("concat", found, call("array", one))
+        return call("if", _is_in(one, found), found, longer)
+
+    return let(
+        array_,
+        lambda a: call("aggregate", a, call("slice", a, 1, 0), function(step, 2)),
+    )
+
+
+def _where_in(arguments: list[Node], *, negated: bool) -> Node:
+    """Return the distinct elements of the first array that are, or are not, in the second."""
+    test = "NOT {found}" if negated else "{found}"
+    kept = function(lambda one: inline(test, found=_is_in(one, arguments[1])))
+    return _distinct(call("filter", arguments[0], kept))
+
+
+def sorted_array(called: TranslatedCall) -> Node:
+    """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given."""
+    ascending = called[1] if len(called.arguments) > 1 else Literal(True)
+    if not isinstance(ascending, Literal) or not isinstance(ascending.value, bool):
         raise unsupported("ARRAY_SORT takes a constant order on Spark")
     nulls = called[2] if len(called.arguments) > 2 else ascending
-    known = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NOT NULL)"
-    unknown = f"filter({{0}}, {ELEMENT} -> {ELEMENT} IS NULL)"
+    return let(
+        called[0],
+        lambda a: inline(
+            "if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))",
+            nulls=nulls,
+            empty=inline("filter({a}, x -> x IS NULL)", a=a),
+            rest=inline("sort_array(filter({a}, x -> x IS NOT NULL), {o})", a=a, o=ascending),
+        ),
+    )
 
-    def body(array_: str) -> str:
-        rest = f"sort_array({known.format(array_)}, {ascending})"
-        empty = unknown.format(array_)
-        return f"if({nulls}, concat({empty}, {rest}), concat({rest}, {empty}))"
 
-    return bind(called[0], body)
+def part(called: TranslatedCall) -> Node:
+    """ARRAY_SLICE(array, first, last): positions from 1, or from the end where negative."""
 
-
-def part(called: Called) -> str:
-    """ARRAY_SLICE(array, first, last): places from 1, or from the end where negative."""
-
-    def body(array_: str, first: str, last: str) -> str:
-        size = f"size({array_})"
-        start = f"if({first} < 0, greatest({size} + {first} + 1, 1), greatest({first}, 1))"
-        stop = f"if({last} < 0, {size} + {last} + 1, least({last}, {size}))"
-        unknown = " OR ".join(f"{one} IS NULL" for one in (array_, first, last))
-        chosen = f"slice({array_}, {start}, greatest({stop} - {start} + 1, 0))"
+    def body(a: Node, first: Node, last: Node) -> Node:
+        start = inline(
+            "if({n} < 0, greatest(size({a}) + {n} + 1, 1), greatest({n}, 1))", n=first, a=a
+        )
+        stop = inline("if({n} < 0, size({a}) + {n} + 1, least({n}, size({a})))", n=last, a=a)
         return null_or(
-            unknown, f"if({start} > {size} OR {stop} < {start}, slice({array_}, 1, 0), {chosen})"
+            any_null(a, first, last),
+            inline(
+                "if({start} > size({a}) OR {stop} < {start}, slice({a}, 1, 0),"
+                " slice({a}, {start}, greatest({stop} - {start} + 1, 0)))",
+                a=a,
+                start=start,
+                stop=stop,
+            ),
         )
 
-    last = called[2] if len(called.arguments) > 2 else f"size({called[0]})"
-    return bind_all([called[0], called[1], last], body)
+    last = called[2] if len(called.arguments) > 2 else call("size", called[0])
+    return let_all([called[0], called[1], last], body)
 
 
-def joined(called: Called) -> str:
-    """ARRAY_JOIN(array, separator [, text for NULL])."""
-    return f"array_join({', '.join(called.arguments)})"
-
-
-def united(called: Called) -> str:
-    """MAP_UNION: of equal keys the last one counts."""
-    return f"map_concat({', '.join(called.arguments)})"
-
-
-def chained(called: Called) -> str:
+def chained(called: TranslatedCall) -> Node:
     """ARRAY_CONCAT, every array in the type of the result."""
-    said = [
-        convert(text, type_, called.type.nullable(), called.zone)
-        for text, type_ in zip(called.arguments, called.types, strict=True)
-    ]
-    return f"concat({', '.join(said)})"
+    arrays = (
+        convert(node, type_, called.type.nullable(), called.zone)
+        for node, type_ in zip(called.arguments, called.types, strict=True)
+    )
+    return call("concat", *arrays)
 
 
-def grown(template: str) -> Form:
-    """ARRAY_APPEND and ARRAY_PREPEND: NULL is an element like others."""
+def grown(*, first: bool) -> TranslationRule:
+    """ARRAY_APPEND, or ARRAY_PREPEND if the element becomes the first; NULL is an element."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         array_ = convert(called[0], called.types[0], called.type.nullable(), called.zone)
         element = convert(
             called[1], called.types[1], called.type.children()[0].nullable(), called.zone
         )
-        return template.format(array_, f"array({element})")
+        added = call("array", element)
+        return call("concat", added, array_) if first else call("concat", array_, added)
 
-    return form
+    return rewritten(translate)
 
 
-FORMS: dict[str, Form] = {
-    "ARRAY": array,
-    "MAP": mapped,
-    "ROW": row,
-    "OBJECT_OF": object_of,
-    "[]": item,
-    "CARDINALITY": cardinality,
-    "ELEMENT": element,
-    "ARRAY_CONTAINS": contains,
-    "ARRAY_DISTINCT": exact("array_distinct({0})", _distinct("{0}")),
-    "ARRAY_REVERSE": "reverse({0})",
+def _position_of_float(arguments: list[Node]) -> Node:
+    return inline(
+        "if(isnan({v}), if({a} IS NULL, NULL, 0L), array_position({a}, {v}))",
+        a=arguments[0],
+        v=arguments[1],
+    )
+
+
+def _without_float(arguments: list[Node]) -> Node:
+    return inline(
+        "filter({a}, x -> NOT x <=> {v} OR coalesce(isnan({v}), FALSE))",
+        a=arguments[0],
+        v=arguments[1],
+    )
+
+
+RULES: dict[str, TranslationRule] = {
+    "ARRAY": rewritten(array),
+    "MAP": rewritten(mapped),
+    "ROW": rewritten(row),
+    "OBJECT_OF": rewritten(object_of),
+    "[]": rewritten(item),
+    "CARDINALITY": rewritten(cardinality),
+    "ELEMENT": rewritten(element),
+    "ARRAY_CONTAINS": rewritten(contains),
+    "ARRAY_DISTINCT": exact("array_distinct({0})", lambda given: _distinct(given[0])),
+    "ARRAY_REVERSE": native("reverse({0})"),
     "ARRAY_MAX": extreme("array_max", ">"),
     "ARRAY_MIN": extreme("array_min", "<"),
-    "ARRAY_SORT": sorted_array,
-    "ARRAY_SLICE": part,
-    "ARRAY_JOIN": joined,
-    "ARRAY_CONCAT": chained,
-    "ARRAY_APPEND": grown("concat({0}, {1})"),
-    "ARRAY_PREPEND": grown("concat({1}, {0})"),
-    "ARRAY_POSITION": exact(
-        "if({1} IS NULL, NULL, array_position({0}, {1}))",
-        "if(isnan({1}), if({0} IS NULL, NULL, 0L), array_position({0}, {1}))",
-    ),
-    "ARRAY_REMOVE": exact(
-        f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}))",
-        f"filter({{0}}, {ELEMENT} -> NOT ({ELEMENT} <=> {{1}}) OR coalesce(isnan({{1}}), FALSE))",
-    ),
-    "ARRAY_UNION": exact(
-        "array_union({0}, {1})",
-        bind("concat({0}, {1})", _distinct),
-    ),
-    "ARRAY_EXCEPT": exact(
-        "array_except({0}, {1})",
-        bind(f"filter({{0}}, {ELEMENT} -> NOT {_is_in(ELEMENT, '{1}')})", _distinct),
-    ),
+    "ARRAY_SORT": rewritten(sorted_array),
+    "ARRAY_SLICE": rewritten(part),
+    "ARRAY_JOIN": native("array_join({*})"),
+    "ARRAY_CONCAT": rewritten(chained),
+    "ARRAY_APPEND": grown(first=False),
+    "ARRAY_PREPEND": grown(first=True),
+    "ARRAY_POSITION": exact("if({1} IS NULL, NULL, array_position({0}, {1}))", _position_of_float),
+    "ARRAY_REMOVE": exact("filter({0}, x -> NOT x <=> {1})", _without_float),
+    "ARRAY_UNION": exact("array_union({0}, {1})", lambda given: _distinct(call("concat", *given))),
+    "ARRAY_EXCEPT": exact("array_except({0}, {1})", lambda given: _where_in(given, negated=True)),
     "ARRAY_INTERSECT": exact(
-        "array_intersect({0}, {1})",
-        bind(f"filter({{0}}, {ELEMENT} -> {_is_in(ELEMENT, '{1}')})", _distinct),
+        "array_intersect({0}, {1})", lambda given: _where_in(given, negated=False)
     ),
-    "MAP_UNION": united,
-    "MAP_ENTRIES": "CAST(map_entries({0}) AS {type})",
-    "MAP_KEYS": "map_keys({0})",
-    "MAP_VALUES": "map_values({0})",
-    "MAP_FROM_ARRAYS": "map_from_arrays({0}, {1})",
+    "MAP_UNION": native("map_concat({*})"),
+    "MAP_ENTRIES": rewritten("CAST(map_entries({0}) AS {type})"),
+    "MAP_KEYS": native("map_keys({0})"),
+    "MAP_VALUES": native("map_values({0})"),
+    "MAP_FROM_ARRAYS": native("map_from_arrays({0}, {1})"),
+    "MULTISET": refused("Spark has no constructor of multisets"),
+    "OBJECT_UPDATE": refused("Spark has no structured objects"),
 }

@@ -1,28 +1,45 @@
-"""Comparisons, logic and choices. NaN equals nothing, as in Java; else logic has three values."""
+"""Comparisons, logic and choices: NaN equals nothing, as in Java; logic has three values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
-from schema_core.expressions.typed import FunctionCall, Select
+from schema_core.expressions.typed import Select
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import (
-    CHARACTERS,
-    ELEMENT,
-    FLOATS,
-    INTEGERS,
-    VALUE,
-    Called,
-    Form,
-    bind,
-    bind_all,
+from schema_core.spark.compiler.printer import same
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    native,
+    refused,
+    rewritten,
+)
+from schema_core.spark.compiler.tree import (
+    FALSE,
+    NULL,
+    TRUE,
+    Call,
+    Case,
+    Cast,
+    Field,
+    Node,
+    Operator,
+    all_of,
+    any_null,
+    any_of,
+    call,
+    let,
+    let_all,
     null_or,
-    quote,
-    sql_type,
+    operator,
     unsupported,
 )
+from schema_core.spark.compiler.tree import (
+    negated as not_,
+)
+from schema_core.spark.compiler.value_types import CHARACTERS, FLOATS, NUMBERS, sql_type
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
@@ -39,10 +56,9 @@ from schema_core.types import (
     VariantType,
 )
 
-NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
 TEMPORAL = (DateType, TimeType, AnyTimestampType)
 
-#: Operator -> its text where an argument may be NaN, which Spark holds for the greatest number.
+#: Operator -> the comparison of operands that may be NaN, which Spark orders above all numbers.
 _NAN = {
     "=": "if(isnan({a}) AND isnan({b}), FALSE, {a} = {b})",
     "<>": "if(isnan({a}) AND isnan({b}), TRUE, {a} <> {b})",
@@ -54,64 +70,62 @@ _NAN = {
 
 
 def compared(
-    operator: str, a: str, left: DataType, b: str, right: DataType, zone: str = "UTC"
-) -> str:
-    """A comparison of two values; beside an instant a timestamp is read by the zone's clock."""
+    symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
+) -> Node:
+    """Return a comparison; a timestamp compared with an instant is read by the zone's clock."""
     if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
-        return f"({datetimes.instant(a, zone)} {operator} {b})"
+        return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
-        return f"({a} {operator} {datetimes.instant(b, zone)})"
-    _require_comparable(operator, left, right)
+        return operator(symbol, a, datetimes.instant(b, zone))
+    _require_comparable(symbol, left, right)
     if isinstance(left, MapType | MultisetType) and type(left) is type(right):
-        return bind_all([a, b], lambda x, y: _maps(operator, x, y))
+        return let_all([a, b], lambda x, y: _maps(symbol, x, y))
     for type_ in (left, right):
         if any(isinstance(part, MapType | MultisetType | VariantType) for part in type_.walk()):
             raise unsupported(f"Spark cannot compare {type_.as_summary_string()}")
-    if a == b:
-        return f"({a} {operator} {b})"
+    if same(a, b):
+        return operator(symbol, a, b)
     if isinstance(left, CHARACTERS) != isinstance(right, CHARACTERS) and BooleanType in (
         type(left),
         type(right),
     ):
-        return null_or(f"{a} IS NULL OR {b} IS NULL", "FALSE" if operator == "=" else "TRUE")
+        return null_or(any_null(a, b), FALSE if symbol == "=" else TRUE)
     if isinstance(left, RowType) and isinstance(right, RowType):
-        return bind_all([a, b], lambda x, y: _rows(operator, x, left, y, right))
+        return let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right))
     if isinstance(left, DecimalType) and isinstance(right, DecimalType):
-        return _decimals(operator, a, left, b, right)
+        return _decimals(symbol, a, left, b, right)
     if not (isinstance(left, FLOATS) or isinstance(right, FLOATS)):
-        return f"({a} {operator} {b})"
+        return operator(symbol, a, b)
     exact = isinstance(right, DecimalType)
     name = sql_type(left) if isinstance(left, FLOATS) and not exact else "DOUBLE"
-    floats = [
-        text if sql_type(type_) == name else f"CAST({text} AS {name})"
-        for text, type_ in ((a, left), (b, right))
-    ]
-    return bind_all(floats, lambda x, y: _NAN[operator].format(a=x, b=y))
+    x, y = (
+        node if sql_type(type_) == name else Cast(node, name)
+        for node, type_ in ((a, left), (b, right))
+    )
+    return sql(_NAN[symbol], a=x, b=y)
 
 
-def _require_comparable(operator: str, left: DataType, right: DataType) -> None:
-    """Refuse what Flink types, but does not run.
+def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
+    """Refuse comparisons that Flink types, but does not run.
 
     Raises:
         UnsupportedError: with code `not-executable`.
     """
-    if operator in {"=", "<>"}:
+    if symbol in {"=", "<>"}:
         pairs = ((left, right), (right, left))
         if any(isinstance(a, CHARACTERS) and isinstance(b, NUMBERS) for a, b in pairs):
-            raise unsupported("Flink does not compare a text with a number", hint="add a CAST")
+            raise unsupported("Flink does not compare a string with a number", hint="add a CAST")
     if _are_mixed(left, right):
         raise unsupported(
             f"Spark does not compare {left.as_summary_string()} with {right.as_summary_string()}",
             hint="add a CAST",
         )
-    if operator not in {"=", "<>"} and isinstance(
-        left, ArrayType | MapType | MultisetType | RowType
-    ):
+    if symbol not in {"=", "<>"} and isinstance(left, ArrayType | MapType | MultisetType | RowType):
         raise unsupported(f"Flink does not order values of type {left.as_summary_string()}")
 
 
 def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
-    """Whether Spark has no common type for two operands: a number and a date, for example.
+    """Return whether Spark has no common type for two operands: a number and a date, for example.
 
     It reads a string as whatever it is compared with, but not the strings of an array.
     """
@@ -127,218 +141,221 @@ def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool
     )
 
 
-def _maps(operator: str, a: str, b: str) -> str:
-    """Maps are equal when they have the same keys with the same values."""
-    if a == b:
-        same = "TRUE"
-    else:
-        other = f"{ELEMENT}.`key` = {VALUE}.`key` AND {ELEMENT}.`value` <=> {VALUE}.`value`"
-        found = f"exists(map_entries({b}), {VALUE} -> {other})"
-        same = f"(size({a}) = size({b}) AND forall(map_entries({a}), {ELEMENT} -> {found}))"
-    unknown = f"{a} IS NULL OR {b} IS NULL"
-    return null_or(unknown, same if operator == "=" else f"(NOT {same})")
-
-
-def _rows(operator: str, a: str, left: RowType, b: str, right: RowType) -> str:
-    """Rows are equal when their fields are."""
-    if operator not in {"=", "<>"}:
-        raise unsupported("Flink does not order rows")
-    equal = [
-        compared(
-            "=",
-            f"{a}.{quote(one.name)}",
-            one.data_type,
-            f"{b}.{quote(other.name)}",
-            other.data_type,
+def _maps(symbol: str, a: Node, b: Node) -> Node:
+    """Compare maps: they are equal when they have the same keys with the same values."""
+    equal = (
+        TRUE
+        if same(a, b)
+        else inline(
+            "size({a}) = size({b}) AND forall(map_entries({a}), x -> exists(map_entries({b}),"
+            " y -> x.`key` = y.`key` AND x.`value` <=> y.`value`))",
+            a=a,
+            b=b,
         )
-        for one, other in zip(left.fields, right.fields, strict=True)
-    ]
-    return f"({' AND '.join(equal)})" if operator == "=" else f"(NOT ({' AND '.join(equal)}))"
+    )
+    return null_or(any_null(a, b), equal if symbol == "=" else not_(equal))
 
 
-def _decimals(operator: str, a: str, left: DecimalType, b: str, right: DecimalType) -> str:
-    """Two decimals; where Spark has no type for all their digits, part by part."""
+def _rows(symbol: str, a: Node, left: RowType, b: Node, right: RowType) -> Node:
+    """Compare rows: they are equal when their fields are."""
+    if symbol not in {"=", "<>"}:
+        raise unsupported("Flink does not order rows")
+    equal = all_of(
+        [
+            compared("=", Field(a, one.name), one.data_type, Field(b, other.name), other.data_type)
+            for one, other in zip(left.fields, right.fields, strict=True)
+        ]
+    )
+    return equal if symbol == "=" else not_(equal)
+
+
+def _decimals(symbol: str, a: Node, left: DecimalType, b: Node, right: DecimalType) -> Node:
+    """Compare two decimals; where Spark has no type for all their digits, part by part."""
     scale = max(left.scale, right.scale)
-    whole = max(left.precision - left.scale, right.precision - right.scale)
-    if whole + scale <= 38:
-        return f"({a} {operator} {b})"
-    parts = "struct(CAST(floor({0}) AS DECIMAL(38, 0)), CAST(pmod({0}, 1BD) AS DECIMAL(38, 37)))"
-    said = [bind(text, lambda v: null_or(f"{v} IS NULL", parts.format(v))) for text in (a, b)]
-    return f"({said[0]} {operator} {said[1]})"
+    digits = max(left.precision - left.scale, right.precision - right.scale)
+    if digits + scale <= 38:
+        return operator(symbol, a, b)
+    parts = (
+        "if({v} IS NULL, NULL, struct(CAST(floor({v}) AS DECIMAL(38, 0)),"
+        " CAST(pmod({v}, 1BD) AS DECIMAL(38, 37))))"
+    )
+    return operator(symbol, sql(parts, v=a), sql(parts, v=b))
 
 
-def comparison(operator: str) -> Form:
+def comparison(symbol: str) -> TranslationRule:
     """A comparison of two arguments."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         left, right = called.types
-        return compared(operator, called[0], left, called[1], right, called.zone)
+        return compared(symbol, called[0], left, called[1], right, called.zone)
 
-    return form
-
-
-def chained(operator: str) -> Form:
-    """AND and OR; a chain of one of them stands in one pair of parentheses."""
-
-    def form(called: Called) -> str:
-        first = called.apply.arguments[0]
-        same = isinstance(first, FunctionCall) and first.function.name == operator
-        left = called[0][1:-1] if same else called[0]
-        return f"({f' {operator} '.join((left, *called.arguments[1:]))})"
-
-    return form
+    return rewritten(translate)
 
 
-def distinct(called: Called) -> str:
+def chained(symbol: str) -> TranslationRule:
+    """AND and OR."""
+    return native(lambda called: Operator(symbol, called.arguments))
+
+
+def distinct(called: TranslatedCall) -> Node:
     """IS DISTINCT FROM: NULL is a value like others."""
     left, right = called.types
     kinds = (DecimalType, MapType, MultisetType)
     if not (isinstance(left, kinds) and isinstance(right, kinds)):
-        return f"(NOT ({called[0]} <=> {called[1]}))"
+        return not_(operator("<=>", called[0], called[1]))
 
-    def body(a: str, b: str) -> str:
-        equal = compared("=", a, left, b, right)
-        return f"if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) <> ({b} IS NULL), NOT {equal})"
+    def body(a: Node, b: Node) -> Node:
+        return inline(
+            "if({a} IS NULL OR {b} IS NULL, ({a} IS NULL) <> ({b} IS NULL), NOT {equal})",
+            a=a,
+            b=b,
+            equal=compared("=", a, left, b, right),
+        )
 
-    return bind_all(called.arguments, body)
+    return let_all(called.arguments, body)
 
 
-def between(*, negated: bool) -> Form:
-    """Between two bounds, which may come in either order if the call says SYMMETRIC."""
+def between(*, negated: bool) -> TranslationRule:
+    """Between two bounds, which may come in either order if the call is SYMMETRIC."""
 
-    def form(called: Called) -> str:
-        written = called.apply.written
+    def translate(called: TranslatedCall) -> Node:
+        written = called.call.written
         symmetric = written is not None and written.symbol == "SYMMETRIC"
-        value, low, high = called.arguments[:3]
-        test = partial(compared, zone=called.zone)
-        v, l, h = called.types[:3]  # noqa: E741 - the types of the three above
+        value, low, high = called.types[:3]
 
-        def body(x: str, a: str, b: str) -> str:
-            inside = f"({test('>=', x, v, a, l)} AND {test('<=', x, v, b, h)})"
+        def inside(x: Node, a: Node, first: DataType, b: Node, last: DataType) -> Node:
+            return all_of(
+                [
+                    compared(">=", x, value, a, first, called.zone),
+                    compared("<=", x, value, b, last, called.zone),
+                ]
+            )
+
+        def body(x: Node, a: Node, b: Node) -> Node:
+            found = inside(x, a, low, b, high)
             if symmetric:
-                other = f"({test('>=', x, v, b, h)} AND {test('<=', x, v, a, l)})"
-                inside = f"({inside} OR {other})"
-            return f"(NOT {inside})" if negated else inside
+                found = any_of([found, inside(x, b, high, a, low)])
+            return not_(found) if negated else found
 
-        return bind_all([value, low, high], body)
+        return let_all(called.arguments[:3], body)
 
-    return form
+    return rewritten(translate)
 
 
-def membership(*, negated: bool) -> Form:
-    """Whether a value is one of a list."""
+def membership(*, negated: bool) -> TranslationRule:
+    """Whether a value is one of a list, or of the rows of a query."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         first, *others = zip(called.arguments, called.types, strict=True)
-        if len(others) == 1 and isinstance(called.apply.arguments[1], Select):
-            return _queried(called, called.apply.arguments[1], negated=negated)
+        query = called.call.arguments[1]
+        if len(others) == 1 and isinstance(query, Select):
+            return _in_query(called, query, negated=negated)
 
-        def body(value: str) -> str:
-            equal = [_same(value, first[1], text, type_, called.zone) for text, type_ in others]
-            return f"({' OR '.join(equal)})"
+        def body(value: Node) -> Node:
+            return any_of(
+                [_same(value, first[1], node, type_, called.zone) for node, type_ in others]
+            )
 
-        found = bind(first[0], body)
-        return f"(NOT {found})" if negated else found
+        found = let(first[0], body)
+        return not_(found) if negated else found
 
-    return form
+    return rewritten(translate)
 
 
-def _queried(called: Called, query: Select, *, negated: bool) -> str:
-    """Membership in the result of a query; a row is compared with its columns one by one."""
+def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
+    """Return membership in the rows of a query; a row is compared column by column."""
     value, type_ = called[0], called.types[0]
     if isinstance(type_, RowType) and len(query.rows.columns) > 1:
-        fields = (f"{value}.{quote(one.name)}" for one in type_.fields)
-        value = f"({', '.join(fields)})"
-    return f"({value} {'NOT ' if negated else ''}IN {called[1]})"
+        value = Call("", tuple(Field(value, one.name) for one in type_.fields))
+    return operator("NOT IN" if negated else "IN", value, called[1])
 
 
-def _same(value: str, left: DataType, text: str, right: DataType, zone: str) -> str:
-    """Equal as a list has it: of floating numbers, whether they look alike."""
+def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
+    """Return equality as in a list: floats are equal if they print alike."""
     if isinstance(left, FLOATS) and type(left) is type(right):
-        return f"(CAST({value} AS STRING) = CAST({text} AS STRING))"
-    return compared("=", value, left, text, right, zone)
+        return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
+    return compared("=", value, left, node, right, zone)
 
 
-def branches(called: Called, texts: Sequence[str], types: Sequence[DataType]) -> list[str]:
-    """Values of several types as values of the result's type."""
+def branches(
+    called: TranslatedCall, nodes: Sequence[Node], types: Sequence[DataType]
+) -> list[Node]:
+    """Return values of several types as values of the result's type."""
     return [
-        convert(text, type_, called.type.nullable(), called.zone)
-        for text, type_ in zip(texts, types, strict=True)
+        convert(node, type_, called.type.nullable(), called.zone)
+        for node, type_ in zip(nodes, types, strict=True)
     ]
 
 
-def case(called: Called) -> str:
-    """CASE: conditions and values in turn, and at last the value for all else."""
+def case(called: TranslatedCall) -> Node:
+    """CASE: conditions and values in turn, and last the value of ELSE."""
     values = branches(called, called.arguments[1::2], called.types[1::2])
     otherwise = branches(called, called.arguments[-1:], called.types[-1:])[0]
-    conditions = called.arguments[:-1:2]
-    pairs = zip(conditions, values, strict=False)
-    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
-    return f"(CASE {whens} ELSE {otherwise} END)"
+    return Case(tuple(zip(called.arguments[:-1:2], values, strict=False)), otherwise)
 
 
-def choice(called: Called) -> str:
+def choice(called: TranslatedCall) -> Node:
     """IF(condition, value, value)."""
-    yes, no = branches(called, called.arguments[1:], called.types[1:])
-    return f"if({called[0]}, {yes}, {no})"
+    return call("if", called[0], *branches(called, called.arguments[1:], called.types[1:]))
 
 
-def first_known(called: Called) -> str:
+def first_known(called: TranslatedCall) -> Node:
     """COALESCE and IFNULL."""
-    return f"coalesce({', '.join(branches(called, called.arguments, called.types))})"
+    return call("coalesce", *branches(called, called.arguments, called.types))
 
 
-def unless_equal(called: Called) -> str:
+def unless_equal(called: TranslatedCall) -> Node:
     """NULLIF: NULL where both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
     equal = compared("=", called[0], called.types[0], called[1], called.types[1])
-    return f"if({equal}, CAST(NULL AS {sql_type(called.type)}), {value})"
+    return call("if", equal, called.cast(NULL), value)
 
 
-def extreme(name: str) -> Form:
+def extreme(name: str) -> TranslationRule:
     """GREATEST and LEAST: NULL as soon as one argument is."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         values = branches(called, called.arguments, called.types)
         if len(values) == 1:
             return values[0]
+        return let_all(values, lambda *names: null_or(any_null(*names), call(name, *names)))
 
-        def body(*names: str) -> str:
-            unknown = " OR ".join(f"{one} IS NULL" for one in names)
-            return null_or(unknown, f"{name}({', '.join(names)})")
-
-        return bind_all(values, body)
-
-    return form
+    return rewritten(translate)
 
 
-FORMS: dict[str, Form] = {
-    **{operator: comparison(operator) for operator in _NAN},
-    "IS DISTINCT FROM": distinct,
-    "IS NOT DISTINCT FROM": "({0} <=> {1})",
+RULES: dict[str, TranslationRule] = {
+    **{symbol: comparison(symbol) for symbol in _NAN},
+    "IS DISTINCT FROM": rewritten(distinct),
+    "IS NOT DISTINCT FROM": native("{0} <=> {1}"),
     "AND": chained("AND"),
     "OR": chained("OR"),
-    "NOT": "(NOT {0})",
-    "IS NULL": "({0} IS NULL)",
-    "IS NOT NULL": "({0} IS NOT NULL)",
-    "IS TRUE": "({0} IS TRUE)",
-    "IS NOT TRUE": "({0} IS NOT TRUE)",
-    "IS FALSE": "({0} IS FALSE)",
-    "IS NOT FALSE": "({0} IS NOT FALSE)",
-    "IS UNKNOWN": "({0} IS NULL)",
-    "IS NOT UNKNOWN": "({0} IS NOT NULL)",
+    "NOT": native("NOT {0}"),
+    "IS NULL": native("{0} IS NULL"),
+    "IS NOT NULL": native("{0} IS NOT NULL"),
+    "IS TRUE": native("{0} IS TRUE"),
+    "IS NOT TRUE": native("{0} IS NOT TRUE"),
+    "IS FALSE": native("{0} IS FALSE"),
+    "IS NOT FALSE": native("{0} IS NOT FALSE"),
+    "IS UNKNOWN": native("{0} IS NULL"),
+    "IS NOT UNKNOWN": native("{0} IS NOT NULL"),
     "BETWEEN": between(negated=False),
     "NOT BETWEEN": between(negated=True),
     "IN": membership(negated=False),
     "NOT IN": membership(negated=True),
     "= SOME": membership(negated=False),
     "<> ALL": membership(negated=True),
-    "EXISTS": "(EXISTS {0})",
-    "CASE": case,
-    "IF": choice,
-    "COALESCE": first_known,
-    "IFNULL": first_known,
-    "NULLIF": unless_equal,
+    "EXISTS": native(lambda called: operator("EXISTS", called[0])),
+    "CASE": native(case),
+    "IF": native(choice),
+    "COALESCE": native(first_known),
+    "IFNULL": native(first_known),
+    "NULLIF": rewritten(unless_equal),
     "GREATEST": extreme("greatest"),
     "LEAST": extreme("least"),
+    **{
+        f"{symbol} {quantifier}": refused("Spark has no quantified comparisons")
+        for symbol in _NAN
+        for quantifier in ("ALL", "SOME")
+        if f"{symbol} {quantifier}" not in {"= SOME", "<> ALL"}
+    },
 }

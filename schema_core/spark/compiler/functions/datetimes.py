@@ -1,19 +1,16 @@
-"""Dates, times, timestamps and intervals in Spark's words, reckoned as Flink reckons.
+"""Dates, times, timestamps and intervals as Spark nodes, computed as Flink computes them.
 
 Flink counts days, milliseconds of a day, and milliseconds since 1970, and divides towards zero
-where it splits a timestamp; so before 1970 the day of a timestamp is that of its end. The session
-zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ show the same clock.
+where it splits a timestamp; so before 1970 the day of a timestamp is the day of its end. The
+session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ show the same clock.
 """
 
 from __future__ import annotations
 
-from schema_core.spark.compiler.sql_builder import (
-    MAX_PRECISION,
-    bind,
-    sql_type,
-    string,
-)
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.tree import Cast, Literal, Node, call, let
 from schema_core.spark.compiler.udfs.zones import standard_offset
+from schema_core.spark.compiler.value_types import MAX_PRECISION, sql_type
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -24,246 +21,279 @@ from schema_core.types import (
     YearMonthIntervalType,
 )
 
+#: Milliseconds of a day.
 DAY = 86_400_000
-EPOCH = "DATE'1970-01-01'"
 
 
-# --- counting ----------------------------------------------------------------------------------
+# --- counts ------------------------------------------------------------------------------------
 
 
-def micros(text: str) -> str:
-    """Microseconds since 1970 of a timestamp of either kind, by the clock that it shows."""
-    return f"unix_micros(CAST({text} AS TIMESTAMP))"
+def micros(node: Node) -> Node:
+    """Return the microseconds since 1970 of a timestamp of either kind, by the clock it shows."""
+    return sql("unix_micros(CAST({0} AS TIMESTAMP))", **{"0": node})
 
 
-def millis(text: str) -> str:
-    """Milliseconds since 1970, rounded down."""
-    return f"unix_millis(CAST({text} AS TIMESTAMP))"
+def millis(node: Node) -> Node:
+    """Return the milliseconds since 1970, rounded down."""
+    return sql("unix_millis(CAST({0} AS TIMESTAMP))", **{"0": node})
 
 
-def days(text: str) -> str:
-    """Days since 1970 of a date."""
-    return f"unix_date({text})"
+def days(node: Node) -> Node:
+    """Return the days since 1970 of a date."""
+    return call("unix_date", node)
 
 
-def of_micros(count: str, type_: DataType) -> str:
-    """The timestamp of so many microseconds since 1970."""
-    if isinstance(type_, LocalZonedTimestampType):
-        return f"timestamp_micros({count})"
-    return f"CAST(timestamp_micros({count}) AS TIMESTAMP_NTZ)"
+def of_micros(count: Node, type_: DataType) -> Node:
+    """Return the timestamp at a number of microseconds since 1970."""
+    timestamp = call("timestamp_micros", count)
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
 
 
-def of_millis(count: str, type_: DataType) -> str:
-    """The timestamp of so many milliseconds since 1970."""
-    if isinstance(type_, LocalZonedTimestampType):
-        return f"timestamp_millis({count})"
-    return f"CAST(timestamp_millis({count}) AS TIMESTAMP_NTZ)"
+def of_millis(count: Node, type_: DataType) -> Node:
+    """Return the timestamp at a number of milliseconds since 1970."""
+    timestamp = call("timestamp_millis", count)
+    is_instant = isinstance(type_, LocalZonedTimestampType)
+    return timestamp if is_instant else Cast(timestamp, "TIMESTAMP_NTZ")
 
 
-def of_days(count: str) -> str:
-    """The date of so many days since 1970."""
-    return f"date_from_unix_date(CAST({count} AS INT))"
+def of_days(count: Node) -> Node:
+    """Return the date at a number of days since 1970."""
+    return call("date_from_unix_date", Cast(count, "INT"))
 
 
-def time_millis(text: str) -> str:
-    """Milliseconds since midnight of a time."""
-    return f"time_to_millis({text})"
+def time_millis(node: Node) -> Node:
+    """Return the milliseconds since midnight of a time."""
+    return call("time_to_millis", node)
 
 
-def time_of_millis(count: str, type_: DataType) -> str:
-    """The time of so many milliseconds since midnight, which may be any number."""
-    return f"CAST(time_from_millis(pmod({count}, {DAY})) AS {sql_type(type_)})"
+def time_of_millis(count: Node, type_: DataType) -> Node:
+    """Return the time at a number of milliseconds since midnight, modulo a day."""
+    return Cast(sql("time_from_millis(pmod({0}, 86400000))", **{"0": count}), sql_type(type_))
 
 
 # --- zones -------------------------------------------------------------------------------------
 
 
-def local(text: str, zone: str) -> str:
-    """What the clock of a zone shows at an instant, as a TIMESTAMP_NTZ."""
-    shifted = text if zone == "UTC" else f"from_utc_timestamp({text}, {string(zone)})"
-    return f"CAST({shifted} AS TIMESTAMP_NTZ)"
+def local(node: Node, zone: str) -> Node:
+    """Return what the clock of a zone shows at an instant, as a TIMESTAMP_NTZ."""
+    shifted = node if zone == "UTC" else call("from_utc_timestamp", node, zone)
+    return Cast(shifted, "TIMESTAMP_NTZ")
 
 
-def instant(text: str, zone: str) -> str:
-    """The instant at which the clock of a zone shows a TIMESTAMP_NTZ; the earlier one of two."""
-    shown = f"CAST({text} AS TIMESTAMP)"
-    return shown if zone == "UTC" else f"to_utc_timestamp({shown}, {string(zone)})"
+def instant(node: Node, zone: str) -> Node:
+    """Return the instant at which the clock of a zone shows a TIMESTAMP_NTZ; the first of two."""
+    shown = Cast(node, "TIMESTAMP")
+    return shown if zone == "UTC" else call("to_utc_timestamp", shown, zone)
 
 
-def clock(text: str, type_: DataType, zone: str) -> str:
-    """Any moment as the TIMESTAMP_NTZ that its reader sees on the clock."""
+def clock(node: Node, type_: DataType, zone: str) -> Node:
+    """Return any datetime as the TIMESTAMP_NTZ that the clock of the zone shows."""
     match type_:
         case LocalZonedTimestampType():
-            return local(text, zone)
+            return local(node, zone)
         case DateType():
-            return f"CAST({text} AS TIMESTAMP_NTZ)"
+            return Cast(node, "TIMESTAMP_NTZ")
         case _:
-            return text
+            return node
 
 
-def util_local(text: str, zone: str) -> str:
-    """What a clock shows at an instant as java.util has it: before 1900 it knows no local times."""
+def util_local(node: Node, zone: str) -> Node:
+    """Return what a clock shows at an instant as java.util has it: no local times before 1900."""
     if zone == "UTC":
-        return local(text, zone)
-    offset = standard_offset(zone) * 1_000_000
-    early = f"timestamp_micros(unix_micros({{0}}) + {offset}L)"
-    late = f"from_utc_timestamp({{0}}, {string(zone)})"
-    shown = bind(text, f"if({{0}} < TIMESTAMP'1900-01-01 00:00:00', {early}, {late})".format)
-    return f"CAST({shown} AS TIMESTAMP_NTZ)"
+        return local(node, zone)
+    offset = Literal(str(standard_offset(zone) * 1_000_000), "L")
+    shown = sql(
+        "if({0} < TIMESTAMP'1900-01-01 00:00:00', timestamp_micros(unix_micros({0}) + {offset}),"
+        " from_utc_timestamp({0}, {zone}))",
+        **{"0": node, "offset": offset, "zone": Literal(zone)},
+    )
+    return Cast(shown, "TIMESTAMP_NTZ")
 
 
-def util_clock(text: str, type_: DataType, zone: str) -> str:
-    """`clock`, but of an instant as java.util has it."""
+def util_clock(node: Node, type_: DataType, zone: str) -> Node:
+    """Return `clock`, but of an instant as java.util has it."""
     if isinstance(type_, LocalZonedTimestampType):
-        return util_local(text, zone)
-    return clock(text, type_, zone)
+        return util_local(node, zone)
+    return clock(node, type_, zone)
 
 
-def nano_part(text: str) -> str:
-    """The nanoseconds of the last second."""
-    return f"CAST(pmod({micros(text)}, 1000000) * 1000 AS INT)"
+def nano_part(node: Node) -> Node:
+    """Return the nanoseconds of the last second."""
+    return sql("CAST(pmod({0}, 1000000) * 1000 AS INT)", **{"0": micros(node)})
 
 
 # --- casts -------------------------------------------------------------------------------------
 
 
-def truncated(text: str, source: int, target: int, type_: DataType) -> str:
-    """A timestamp with fewer digits of a second: cut, not rounded."""
+def truncated(node: Node, source: int, target: int, type_: DataType) -> Node:
+    """Return a timestamp with fewer fractional digits: truncated, not rounded."""
     if target >= min(source, MAX_PRECISION):
-        return text
+        return node
     unit = 10 ** (MAX_PRECISION - target)
-    return bind(text, lambda v: of_micros(f"({micros(v)} - pmod({micros(v)}, {unit}))", type_))
+    return of_micros(sql("{n} - pmod({n}, {unit})", n=micros(node), unit=unit), type_)
 
 
-def narrowed(text: str, source: int, target: int, type_: DataType) -> str:
-    """A cast between timestamps: milliseconds are cut towards 1970, smaller digits are cut off."""
+def narrowed(node: Node, source: int, target: int, type_: DataType) -> Node:
+    """Return a timestamp cast to fewer digits: milliseconds are truncated towards 1970."""
     if target >= min(source, MAX_PRECISION):
-        return text
+        return node
     if target >= 3:
-        return truncated(text, source, target, type_)
+        return truncated(node, source, target, type_)
     unit = 10 ** (3 - target)
-    return bind(text, lambda v: of_millis(f"({millis(v)} - {millis(v)} % {unit})", type_))
+    return of_millis(sql("{n} - {n} % {unit}", n=millis(node), unit=unit), type_)
 
 
-def convert(text: str, source: DataType, target: DataType, zone: str) -> str:
-    """Between two types of moments."""
+def convert(node: Node, source: DataType, target: DataType, zone: str) -> Node:
+    """Return a datetime as another type of datetimes."""
     match source, target:
         case DateType(), TimestampType():
-            return f"CAST({text} AS TIMESTAMP_NTZ)"
+            return Cast(node, "TIMESTAMP_NTZ")
         case DateType(), LocalZonedTimestampType():
-            return instant(f"CAST({text} AS TIMESTAMP_NTZ)", zone)
+            return instant(Cast(node, "TIMESTAMP_NTZ"), zone)
         case LocalZonedTimestampType(), DateType():
-            return f"CAST({local(text, zone)} AS DATE)"
+            return Cast(local(node, zone), "DATE")
         case AnyTimestampType(), DateType():
-            return of_days(f"{millis(clock(text, source, zone))} DIV {DAY}")
+            return of_days(sql("{n} DIV 86400000", n=millis(clock(node, source, zone))))
         case AnyTimestampType(), TimeType():
-            return time_of_millis(f"{millis(clock(text, source, zone))} % {DAY}", target)
+            time = sql("{n} % 86400000", n=millis(clock(node, source, zone)))
+            return time_of_millis(time, target)
         case AnyTimestampType(), AnyTimestampType() if type(source) is type(target):
-            return narrowed(text, source.precision, target.precision, target)
+            return narrowed(node, source.precision, target.precision, target)
         case LocalZonedTimestampType(), TimestampType():
-            return narrowed(local(text, zone), source.precision, target.precision, target)
+            return narrowed(local(node, zone), source.precision, target.precision, target)
         case TimestampType(), LocalZonedTimestampType():
-            return narrowed(instant(text, zone), source.precision, target.precision, target)
+            return narrowed(instant(node, zone), source.precision, target.precision, target)
         case TimeType(), TimestampType():
-            return of_millis(time_millis(text), target)
+            return of_millis(time_millis(node), target)
         case TimeType(), LocalZonedTimestampType():
-            return instant(of_millis(time_millis(text), TimestampType(3)), zone)
+            return instant(of_millis(time_millis(node), TimestampType(3)), zone)
         case _:
-            return f"CAST({text} AS {sql_type(target)})"
+            return Cast(node, sql_type(target))
 
 
-# --- texts -------------------------------------------------------------------------------------
+# --- strings -----------------------------------------------------------------------------------
 
-_DATE = r"^\\s*0*(\\d{1,4})(?:-0*(\\d{1,2})(?:-0*(\\d{1,2}))?)?(?:\\s.*)?$"
-_TIME = r"^\\s*0*(\\d{1,2})(?::0*(\\d{1,2})(?::0*(\\d{1,2})(?:\\.(\\d*))?)?)?\\s*$"
-_STAMP = r"^(\\d{4})-(\\d{1,2})-(\\d{1,2})(?: (\\d{1,2}):(\\d{1,2}):(\\d{1,2})(?:\\.(\\d{1,9}))?)?$"
-
-
-def _part(text: str, shape: str, group: int, default: str = "0") -> str:
-    """A group of a shape as a number; the default where it is not there."""
-    found = f"regexp_extract({text}, '{shape}', {group})"
-    return f"coalesce(CAST({found} AS INT), {default})"
+_DATE = r"^\s*0*(\d{1,4})(?:-0*(\d{1,2})(?:-0*(\d{1,2}))?)?(?:\s.*)?$"
+_TIME = r"^\s*0*(\d{1,2})(?::0*(\d{1,2})(?::0*(\d{1,2})(?:\.(\d*))?)?)?\s*$"
+_STAMP = r"^(\d{4})-(\d{1,2})-(\d{1,2})(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?)?$"
 
 
-def _micro_part(text: str, shape: str, group: int) -> str:
-    """The digits behind a point as microseconds."""
-    return f"CAST(rpad(regexp_extract({text}, '{shape}', {group}), 6, '0') AS INT)"
+def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
+    """Return a group of a pattern as an integer; the default where it is missing."""
+    found = call("regexp_extract", node, shape, group)
+    return call("coalesce", Cast(found, "INT"), default)
 
 
-def date_of_text(text: str) -> str:
-    """A text as a date: a year, maybe with month and day; NULL for anything else."""
-    parts = ", ".join(_part(text, _DATE, group, "1") for group in (1, 2, 3))
-    return f"if(rlike({text}, '{_DATE}'), make_date({parts}), NULL)"
+def date_of_string(node: Node) -> Node:
+    """Parse a date: a year, maybe with month and day; NULL for anything else."""
+    parts = (_part(node, _DATE, group, 1) for group in (1, 2, 3))
+    return inline(
+        "if(rlike({s}, {shape}), {date}, NULL)",
+        s=node,
+        shape=_DATE,
+        date=call("make_date", *parts),
+    )
 
 
-def time_of_text(text: str, target: TimeType) -> str:
-    """A text as a time: hours, maybe with minutes, seconds and a fraction, of which 3 digits."""
-    hours, minutes, seconds = (_part(text, _TIME, group) for group in (1, 2, 3))
-    good = f"rlike({text}, '{_TIME}') AND {hours} < 24 AND {minutes} < 60 AND {seconds} < 60"
-    count = (
-        f"(({hours} * 60 + {minutes}) * 60 + {seconds}) * 1000L"
-        f" + CAST(rpad(regexp_extract({text}, '{_TIME}', 4), 3, '0') AS INT)"
+def time_of_string(node: Node, target: TimeType) -> Node:
+    """Parse a time: hours, maybe with minutes, seconds and a fraction, of which 3 digits count."""
+    hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
+    parts = {"h": hours, "m": minutes, "s": seconds}
+    valid = inline(
+        "rlike({text}, {shape}) AND {h} < 24 AND {m} < 60 AND {s} < 60",
+        text=node,
+        shape=_TIME,
+        **parts,
+    )
+    count = inline(
+        "(({h} * 60 + {m}) * 60 + {s}) * 1000L + CAST(rpad({fraction}, 3, '0') AS INT)",
+        fraction=call("regexp_extract", node, _TIME, 4),
+        **parts,
     )
     unit = 10 ** max(0, 3 - target.precision)
-    cut = f"({count}) DIV {unit} * {unit}" if unit > 1 else count
-    return f"if({good}, CAST(time_from_millis({cut}) AS {sql_type(target)}), NULL)"
+    if unit > 1:
+        count = inline("{count} DIV {unit} * {unit}", count=count, unit=unit)
+    time = Cast(call("time_from_millis", count), sql_type(target))
+    return sql("if({valid}, {time}, NULL)", valid=valid, time=time)
 
 
-def timestamp_of_text(text: str, target: TimestampType) -> str:
-    """A text as a timestamp: a date of four digits of year, maybe with a time to the second.
+def timestamp_of_string(node: Node, target: TimestampType) -> Node:
+    """Parse a timestamp: a date with a year of four digits, maybe with a time to the second.
 
-    A day that its month does not have is the month's last; 24:00:00 is the next midnight.
+    A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
     """
-    year, month, day = (_part(text, _STAMP, group) for group in (1, 2, 3))
-    hours, minutes, seconds = (_part(text, _STAMP, group) for group in (4, 5, 6))
-    micro = _micro_part(text, _STAMP, 7)
-    first = f"make_date({year}, {month}, 1)"
-    midnight = f"{hours} = 24 AND {minutes} = 0 AND {seconds} = 0 AND {micro} = 0"
-    good = (
-        f"rlike({text}, '{_STAMP}') AND {day} BETWEEN 1 AND 31 AND {minutes} < 60"
-        f" AND {seconds} < 60 AND ({hours} < 24 OR {midnight})"
+    year, month, day = (_part(node, _STAMP, group) for group in (1, 2, 3))
+    hours, minutes, seconds = (_part(node, _STAMP, group) for group in (4, 5, 6))
+    micro = sql("CAST(rpad({f}, 6, '0') AS INT)", f=call("regexp_extract", node, _STAMP, 7))
+    parts = {"h": hours, "m": minutes, "s": seconds, "micro": micro, "day": day}
+    first = call("make_date", year, month, 1)
+    valid = inline(
+        "rlike({text}, {shape}) AND {day} BETWEEN 1 AND 31 AND {m} < 60 AND {s} < 60"
+        " AND ({h} < 24 OR {h} = 24 AND {m} = 0 AND {s} = 0 AND {micro} = 0)",
+        text=node,
+        shape=_STAMP,
+        **parts,
     )
-    date = f"date_add({first}, least({day}, day(last_day({first}))) - 1)"
-    count = (
-        f"((unix_date({date}) * 24L + {hours}) * 60 + {minutes}) * 60000000L"
-        f" + {seconds} * 1000000L + {micro}"
+    date = inline(
+        "date_add({first}, least({day}, day(last_day({first}))) - 1)", first=first, day=day
+    )
+    count = inline(
+        "((unix_date({date}) * 24L + {h}) * 60 + {m}) * 60000000L + {s} * 1000000L + {micro}",
+        date=date,
+        **parts,
     )
     value = of_micros(count, target)
-    return f"if({good}, {truncated(value, MAX_PRECISION, target.precision, target)}, NULL)"
+    if target.precision < MAX_PRECISION:
+        unit = 10 ** (MAX_PRECISION - target.precision)
+        value = of_micros(sql("{n} - pmod({n}, {unit})", n=count, unit=unit), target)
+    return sql("if({valid}, {value}, NULL)", valid=valid, value=value)
 
 
-def printed(text: str, source: DataType, zone: str) -> str:
-    """A time or timestamp as text, with exactly the digits of its precision."""
+def printed(node: Node, source: DataType, zone: str) -> Node:
+    """Format a time or timestamp with exactly the digits of its precision."""
     if isinstance(source, TimeType):
-        shape, shown, precision = "HH:mm:ss", text, source.precision
-        whole = f"left(CAST({shown} AS STRING), 8)"
-        digits = f"substring(CAST({shown} AS STRING), 10)"
-    else:
-        shape = "yyyy-MM-dd HH:mm:ss"
-        shown = clock(text, source, zone)
-        precision = source.precision if isinstance(source, AnyTimestampType) else 0
-        whole, digits = f"date_format({shown}, '{shape}')", f"date_format({shown}, 'SSSSSS')"
-    if precision == 0:
-        return whole
-    if isinstance(source, TimeType):  # zeroes at the end are not shown, but one digit is
-        return bind(
-            f"rtrim('0', {digits})", f"concat({whole}, '.', if({{0}} = '', '0', {{0}}))".format
+        text = Cast(node, "STRING")
+        if source.precision == 0:
+            return call("left", text, 8)
+        # Java omits trailing zeroes of a time's fraction, but prints one digit.
+        return sql(
+            "concat(left({t}, 8), '.', {digits})",
+            t=text,
+            digits=sql("if({d} = '', '0', {d})", d=sql("rtrim('0', substring({t}, 10))", t=text)),
         )
-    return f"concat({whole}, '.', rpad({digits}, {precision}, '0'))"
+    shown = clock(node, source, zone)
+    precision = source.precision if isinstance(source, AnyTimestampType) else 0
+    if precision == 0:
+        return call("date_format", shown, "yyyy-MM-dd HH:mm:ss")
+    shape = f"yyyy-MM-dd HH:mm:ss.{'S' * min(precision, MAX_PRECISION)}"
+    if precision <= MAX_PRECISION:
+        return call("date_format", shown, shape)
+    zeroes = "0" * (precision - MAX_PRECISION)
+    return call("concat", call("date_format", shown, shape), zeroes)
 
 
-def printed_interval(text: str, source: DataType) -> str:
-    """An interval as text: ``+1-02``, or ``+1 02:03:04.005``."""
+def printed_interval(node: Node, source: DataType) -> Node:
+    """Format an interval: ``+1-02``, or ``+1 02:03:04.005``."""
+    if isinstance(source, YearMonthIntervalType):
+        return let(
+            node,
+            lambda n: sql(
+                "concat({sign}, {size} DIV 12, '-', lpad(CAST({size} % 12 AS STRING), 2, '0'))",
+                sign=_sign(n),
+                size=sql("abs(CAST({n} AS BIGINT))", n=n),
+            ),
+        )
+    return let(
+        node,
+        lambda n: sql(
+            "concat({sign}, {size} DIV 86400000, ' ',"
+            " date_format(timestamp_millis({size} % 86400000), 'HH:mm:ss.SSS'))",
+            sign=_sign(n),
+            size=call("abs", n),
+        ),
+    )
 
-    def months(count: str) -> str:
-        size = f"abs(CAST({count} AS BIGINT))"
-        sign = f"if({count} < 0, '-', '+')"
-        return f"concat({sign}, {size} DIV 12, '-', lpad(CAST({size} % 12 AS STRING), 2, '0'))"
 
-    def milliseconds(count: str) -> str:
-        size = f"abs({count})"
-        sign = f"if({count} < 0, '-', '+')"
-        rest = f"date_format(timestamp_millis({size} % {DAY}), 'HH:mm:ss.SSS')"
-        return f"concat({sign}, {size} DIV {DAY}, ' ', {rest})"
-
-    return bind(text, months if isinstance(source, YearMonthIntervalType) else milliseconds)
+def _sign(count: Node) -> Node:
+    return sql("if({n} < 0, '-', '+')", n=count)

@@ -1,70 +1,106 @@
-"""Hashes, and texts and bytes in other letters."""
+"""Hashes, and strings and bytes in other encodings."""
 
 from __future__ import annotations
 
-from schema_core.spark.compiler.sql_builder import CHARACTERS, Called, Form, computed, unsupported
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    native,
+    refused,
+    rewritten,
+    udf,
+)
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Literal,
+    Node,
+    call,
+    integer_of,
+    string_of,
+    unsupported,
+)
 from schema_core.spark.compiler.udfs.texts import CHARSETS
+from schema_core.spark.compiler.value_types import CHARACTERS
 
 
-def hexadecimal(called: Called) -> str:
-    """HEX of a whole number or of a text."""
-    if isinstance(called.types[0], CHARACTERS):
-        return f"hex({called[0]})"
-    return f"hex(CAST({called[0]} AS BIGINT))"
+def hexadecimal(called: TranslatedCall) -> Node:
+    """HEX of an integer or of a string."""
+    is_string = isinstance(called.types[0], CHARACTERS)
+    return call("hex", called[0] if is_string else Cast(called[0], "BIGINT"))
 
 
-def hashed(called: Called) -> str:
-    """SHA2 of so many bits."""
-    if called[1] not in {"224", "256", "384", "512"}:
+def hashed(called: TranslatedCall) -> Node:
+    """SHA2 of a constant number of bits."""
+    bits = integer_of(called[1])
+    if bits not in {224, 256, 384, 512}:
         raise unsupported("SHA2 takes 224, 256, 384 or 512 bits")
-    return f"sha2({called[0]}, {called[1]})"
+    return call("sha2", called[0], bits)
 
 
-def decoded(called: Called) -> str:
+def decoded(called: TranslatedCall) -> Node:
     """DECODE(bytes, charset)."""
-    if called[1].strip("'").upper() in {"UTF-8", "UTF8"}:
-        return f"make_valid_utf8(CAST({called[0]} AS STRING))"
-    return computed("decode", _charset(called)[0], called[1])
+    if _is_utf8(called[1]):
+        return call("make_valid_utf8", Cast(called[0], "STRING"))
+    _require_charset(called[1])
+    return call_udf("decode", called[0], called[1])
 
 
-def encoded(called: Called) -> str:
-    """ENCODE(text, charset)."""
-    if called[1].strip("'").upper() in {"UTF-8", "UTF8"}:
-        return f"CAST({called[0]} AS BINARY)"
-    return computed("encode", *_charset(called))
+def encoded(called: TranslatedCall) -> Node:
+    """ENCODE(string, charset)."""
+    if _is_utf8(called[1]):
+        return Cast(called[0], "BINARY")
+    _require_charset(called[1])
+    return call_udf("encode", called[0], called[1])
 
 
-def _charset(called: Called) -> tuple[str, ...]:
-    """The arguments, if the charset is none that is known not to be known."""
-    name = called[1]
-    if name.startswith("'") and name.strip("'").lower() not in CHARSETS:
-        raise unsupported(f"the charset {name} is not known here", "use UTF-8")
-    return called.arguments
+def _is_utf8(charset: Node) -> bool:
+    return (string_of(charset) or "").upper() in {"UTF-8", "UTF8"}
 
 
-def parsed_url(called: Called) -> str:
+def _require_charset(charset: Node) -> None:
+    """Refuse a constant charset that Python does not have."""
+    name = string_of(charset)
+    if name is not None and name.lower() not in CHARSETS:
+        raise unsupported(f"the charset {name!r} is not supported here", "use UTF-8")
+
+
+def parsed_url(called: TranslatedCall) -> Node:
     """PARSE_URL(url, part [, key])."""
     name = "parse_url" if len(called.arguments) == 2 else "parse_url_key"
-    return computed(name, *called.arguments)
+    return call_udf(name, *called.arguments)
 
 
-FORMS: dict[str, Form] = {
-    "MD5": "md5({0})",
-    "SHA1": "sha1({0})",
-    "SHA224": "sha2({0}, 224)",
-    "SHA256": "sha2({0}, 256)",
-    "SHA384": "sha2({0}, 384)",
-    "SHA512": "sha2({0}, 512)",
-    "SHA2": hashed,
-    "TO_BASE64": "replace(base64({0}), '\\r\\n', '')",
-    "FROM_BASE64": lambda called: computed("from_base64", called[0]),
-    "HEX": hexadecimal,
-    "UNHEX": lambda called: computed("unhex", called[0]),
-    "ENCODE": encoded,
-    "DECODE": decoded,
-    "PARSE_URL": parsed_url,
-    "INET_ATON": lambda called: computed("inet_aton", called[0]),
-    "INET_NTOA": lambda called: computed("inet_ntoa", f"CAST({called[0]} AS BIGINT)"),
-    "URL_ENCODE": "url_encode({0})",
-    "URL_DECODE": "make_valid_utf8(try_url_decode({0}))",
+def computed(name: str) -> TranslationRule:
+    """A function of one argument that Python computes."""
+    return udf(lambda called: call_udf(name, called[0]))
+
+
+def _base64(called: TranslatedCall) -> Node:
+    return call("replace", call("base64", called[0]), Literal("\r\n"), "")
+
+
+RULES: dict[str, TranslationRule] = {
+    "MD5": native("md5({0})"),
+    "SHA1": native("sha1({0})"),
+    "SHA224": native("sha2({0}, 224)"),
+    "SHA256": native("sha2({0}, 256)"),
+    "SHA384": native("sha2({0}, 384)"),
+    "SHA512": native("sha2({0}, 512)"),
+    "SHA2": native(hashed),
+    "TO_BASE64": rewritten(_base64),
+    "FROM_BASE64": computed("from_base64"),
+    "HEX": native(hexadecimal),
+    "UNHEX": computed("unhex"),
+    "ENCODE": udf(encoded),
+    "DECODE": udf(decoded),
+    "PARSE_URL": udf(parsed_url),
+    "INET_ATON": computed("inet_aton"),
+    "INET_NTOA": udf(lambda called: call_udf("inet_ntoa", Cast(called[0], "BIGINT"))),
+    "URL_ENCODE": native("url_encode({0})"),
+    "URL_DECODE": rewritten("make_valid_utf8(try_url_decode({0}))"),
+    **{
+        name: refused("Flink types it, but has no such function at run time")
+        for name in ("TRANSLATE", "TRANSLATE USING")
+    },
 }

@@ -1,7 +1,7 @@
-"""JSON: texts of it made of values, tested, and taken apart by paths.
+"""JSON: strings of it made of values, tested, and queried by paths.
 
-What looks into JSON is computed in Python: Spark's own functions write numbers anew and take the
-first of two equal keys, where Flink keeps the digits and takes the last.
+Python reads JSON: Spark's own functions write numbers anew and take the first of two equal keys,
+where Flink keeps the digits and takes the last.
 """
 
 from __future__ import annotations
@@ -11,25 +11,37 @@ from json import dumps
 
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import (
-    BYTES,
-    CHARACTERS,
-    ELEMENT,
-    FLOATS,
-    INTEGERS,
-    Called,
-    Form,
-    bind,
-    computed,
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    native,
+    refused,
+    rewritten,
+    udf,
+)
+from schema_core.spark.compiler.tree import (
+    NULL,
+    Cast,
+    Field,
+    Node,
+    call,
+    function,
+    is_null,
+    let,
+    node_of,
     null_or,
-    quote,
-    sql_type,
-    string,
+    string_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.tree import (
+    negated as not_,
+)
+from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, compile_path
-from schema_core.sql.syntax import Literal
+from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
+from schema_core.sql import syntax
 from schema_core.types import (
     MAX_LENGTH,
     ArrayType,
@@ -49,195 +61,218 @@ from schema_core.types import (
 )
 
 MODE = re.compile(r"\s*(?:strict|lax)\s+", re.IGNORECASE)
-TEXT = VarCharType(MAX_LENGTH)
+STRING = VarCharType(MAX_LENGTH)
 
-#: Functions that give JSON, which goes into other JSON as it is.
+#: Functions that return JSON, which is inserted into other JSON unquoted.
 MAKERS = frozenset({"JSON_OBJECT", "JSON_ARRAY"})
 
 
-def written(text: str, type_: DataType) -> str:
-    """A value as JSON, or NULL.
+def written(node: Node, type_: DataType) -> Node:
+    """Return a value as JSON, or NULL.
 
     Raises:
-        UnsupportedError: with code `not-executable` for types without a form here.
+        UnsupportedError: with code `not-executable` for types that have no JSON here.
     """
     match type_:
         case BooleanType():
-            return f"CAST({text} AS STRING)"
+            return Cast(node, "STRING")
         case VariantType():
-            return f"to_json({text})"
+            return call("to_json", node)
         case DecimalType():
-            return convert(text, type_, TEXT)
+            return convert(node, type_, STRING)
         case TimestampType():
-            return bind(text, _timestamp)
+            return let(node, _timestamp)
         case LocalZonedTimestampType():
-            shown = bind(f"CAST({text} AS TIMESTAMP_NTZ)", _timestamp)
-            return f"regexp_replace({shown}, '\"$', 'Z\"')"
+            shown = let(Cast(node, "TIMESTAMP_NTZ"), _timestamp)
+            return call("regexp_replace", shown, '"$', 'Z"')
         case ArrayType():
-            return bind(text, lambda v: _listed(v, type_.element_type))
+            element = type_.element_type
+            return _joined(
+                "[", call("transform", node, function(lambda one: _or_null(one, element))), "]"
+            )
         case RowType():
-            return bind(text, lambda v: _object_of_row(v, type_))
+            return let(node, lambda v: _object_of_row(v, type_))
         case MapType() if isinstance(type_.key_type, CHARACTERS):
-            return bind(text, lambda v: _object_of_map(v, type_.value_type))
+            return _object_of_map(node, type_.value_type)
         case MultisetType() if isinstance(type_.element_type, CHARACTERS):
-            return bind(text, lambda v: _object_of_map(v, IntType()))
+            return _object_of_map(node, IntType())
         case _ if isinstance(type_, INTEGERS):
-            return f"CAST({text} AS STRING)"
+            return Cast(node, "STRING")
         case _ if isinstance(type_, FLOATS):
-            return bind(text, _float)
+            return _float(node)
         case _ if isinstance(type_, (*CHARACTERS, *BYTES)):
-            return bind(text, quoted)
+            return let(node, quoted)
         case _:
             raise unsupported(f"{type_.as_summary_string()} has no JSON on Spark")
 
 
-_POWER = "'^(-?)(\\\\d+)\\\\.(\\\\d+)E(\\\\d+)$'"
+_POWER = r"^(-?)(\d+)\.(\d+)E(\d+)$"
 
 
-def _float(text: str) -> str:
-    """A float as Java's BigDecimal prints it; what is no number is a text.
+def _float(node: Node) -> Node:
+    """Return a float as Java's BigDecimal prints it; NaN and the infinities are strings.
 
-    Zero has no sign. An exponent has one, and is left out where the digits reach the point.
+    Zero has no sign. An exponent has one, and is omitted where the digits reach the point.
     """
 
-    def body(shown: str) -> str:
-        sign, whole, fraction, power = (
-            f"regexp_extract({shown}, {_POWER}, {group})" for group in (1, 2, 3, 4)
+    def body(shown: Node) -> Node:
+        sign, integer, fraction, power = (
+            call("regexp_extract", shown, _POWER, group) for group in (1, 2, 3, 4)
         )
-        digits, reach = f"concat({whole}, {fraction})", f"CAST({power} AS INT) + 1"
-        tail = f"if(length({digits}) > {reach}, concat('.', substring({digits}, {reach} + 1)), '')"
-        plain = f"concat({sign}, left({digits}, {reach}), {tail})"
-        signed = f"regexp_replace({shown}, 'E(\\\\d)', 'E+$1')"
-        fits = f"rlike({shown}, {_POWER}) AND {reach} <= length({digits})"
-        odd = f"{shown} IN ('NaN', 'Infinity', '-Infinity')"
-        text_ = f"concat('\"', {shown}, '\"')"
-        return f"CASE WHEN {odd} THEN {text_} WHEN {fits} THEN {plain} ELSE {signed} END"
+        digits = call("concat", integer, fraction)
+        reach = inline("CAST({power} AS INT) + 1", power=power)
+        plain = inline(
+            "concat({sign}, left({digits}, {reach}), if(length({digits}) > {reach},"
+            " concat('.', substring({digits}, {reach} + 1)), ''))",
+            sign=sign,
+            digits=digits,
+            reach=reach,
+        )
+        return inline(
+            "CASE WHEN {shown} IN ('NaN', 'Infinity', '-Infinity')"
+            " THEN concat({mark}, {shown}, {mark})"
+            " WHEN rlike({shown}, {shape}) AND {reach} <= length({digits}) THEN {plain}"
+            " ELSE regexp_replace({shown}, {exponent}, 'E+$1') END",
+            shown=shown,
+            mark='"',
+            shape=_POWER,
+            reach=reach,
+            digits=digits,
+            plain=plain,
+            exponent=r"E(\d)",
+        )
 
-    return bind(f"CAST({text} + CAST(0 AS DOUBLE) AS STRING)", body)
-
-
-def quoted(text: str) -> str:
-    """A text in JSON's quotes: an array of it without the brackets."""
-    return null_or(f"{text} IS NULL", f"regexp_replace(to_json(array({text})), '^.|.$', '')")
-
-
-def _timestamp(text: str) -> str:
-    """As ISO 8601 has it, without zeroes behind the last digit of a second."""
-    whole = f"date_format({text}, 'yyyy-MM-dd\\'T\\'HH:mm:ss')"
-    digits = f"rtrim('0', date_format({text}, 'SSSSSS'))"
-    fraction = f"if({digits} = '', '', concat('.', {digits}))"
-    return f"concat('\"', {whole}, {fraction}, '\"')"
-
-
-def _or_null(text: str, type_: DataType) -> str:
-    return f"coalesce({written(text, type_)}, 'null')"
+    return let(inline("CAST({v} + CAST(0 AS DOUBLE) AS STRING)", v=node), body)
 
 
-def _listed(text: str, element: DataType) -> str:
-    parts = f"transform({text}, {ELEMENT} -> {_or_null(ELEMENT, element)})"
-    return f"concat('[', array_join({parts}, ','), ']')"
+def quoted(node: Node) -> Node:
+    """Return a string in JSON's quotes: an array of it without the brackets."""
+    return null_or(is_null(node), _without_brackets(node))
 
 
-def _object_of_row(text: str, type_: RowType) -> str:
-    pairs = {one.name: _or_null(f"{text}.{quote(one.name)}", one.data_type) for one in type_.fields}
-    return null_or(f"{text} IS NULL", _object(pairs, absent=False))
+def _without_brackets(node: Node) -> Node:
+    return call("regexp_replace", call("to_json", call("array", node)), "^.|.$", "")
 
 
-def _object_of_map(text: str, value: DataType) -> str:
-    name = f"regexp_replace(to_json(array({ELEMENT}.`key`)), '^.|.$', '')"
-    entry = f"concat({name}, ':', {_or_null(f'{ELEMENT}.`value`', value)})"
-    entries = f"transform(array_sort(map_entries({text})), {ELEMENT} -> {entry})"
-    return f"concat('{{', array_join({entries}, ','), '}}')"
+def _timestamp(node: Node) -> Node:
+    """Return a timestamp in ISO 8601, without trailing zeroes of its fraction."""
+    return inline(
+        "concat({mark}, date_format({v}, {shape}), if({digits} = '', '', concat('.', {digits})),"
+        " {mark})",
+        mark='"',
+        v=node,
+        shape="yyyy-MM-dd'T'HH:mm:ss",
+        digits=inline("rtrim('0', date_format({v}, 'SSSSSS'))", v=node),
+    )
 
 
-def _object(pairs: dict[str, str], *, absent: bool) -> str:
-    """An object of constant keys, which are sorted, and texts of JSON."""
+def _or_null(node: Node, type_: DataType) -> Node:
+    return call("coalesce", written(node, type_), "null")
+
+
+def _joined(opening: str, strings: Node, closing: str) -> Node:
+    return call("concat", opening, call("array_join", strings, ","), closing)
+
+
+def _object_of_row(node: Node, type_: RowType) -> Node:
+    pairs = {one.name: _or_null(Field(node, one.name), one.data_type) for one in type_.fields}
+    return null_or(is_null(node), _object(pairs, absent=False))
+
+
+def _object_of_map(node: Node, value: DataType) -> Node:
+    def entry(one: Node) -> Node:
+        name = _without_brackets(Field(one, "key"))
+        return call("concat", name, ":", _or_null(Field(one, "value"), value))
+
+    entries = call("array_sort", call("map_entries", node))
+    return _joined("{", call("transform", entries, function(entry)), "}")
+
+
+def _object(pairs: dict[str, Node], *, absent: bool) -> Node:
+    """Return an object of constant keys, which are sorted, and strings of JSON."""
     parts = []
     for key in sorted(pairs):
-        name = string(f"{_key(key)}:")
-        part = f"concat({name}, {pairs[key]})"
-        parts.append(part if absent else f"coalesce({part}, {string(f'{_key(key)}:null')})")
-    return f"concat('{{', array_join(array({', '.join(parts)}), ','), '}}')" if parts else "'{}'"
+        name = dumps(key, ensure_ascii=False)
+        part = call("concat", f"{name}:", pairs[key])
+        parts.append(part if absent else call("coalesce", part, f"{name}:null"))
+    return _joined("{", call("array", *parts), "}") if parts else node_of("{}")
 
 
-def _key(text: str) -> str:
-    return dumps(text, ensure_ascii=False)
-
-
-def _value(called: Called, index: int) -> str:
-    tree: Typed = called.apply.arguments[index]
+def _value(called: TranslatedCall, index: int) -> Node:
+    tree: Typed = called.call.arguments[index]
     if isinstance(tree, FunctionCall) and tree.function.name in MAKERS:
         return called[index]
     return written(called[index], called.types[index])
 
 
-def object_(called: Called) -> str:
+def object_(called: TranslatedCall) -> Node:
     """JSON_OBJECT(what to do with NULL, key, value, ...)."""
     pairs = {
-        _constant(called[index]): _value(called, index + 1)
+        _key(called[index]): _value(called, index + 1)
         for index in range(1, len(called.arguments), 2)
     }
-    return _object(pairs, absent=called[0].startswith("ABSENT"))
+    return _object(pairs, absent=called.keyword(0).startswith("ABSENT"))
 
 
-def _constant(text: str) -> str:
-    if not (text.startswith("'") and text.endswith("'")):
+def _key(node: Node) -> str:
+    key = string_of(node)
+    if key is None:
         raise unsupported("the keys of JSON_OBJECT are constants")
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return key
 
 
-def array(called: Called) -> str:
+def array(called: TranslatedCall) -> Node:
     """JSON_ARRAY(what to do with NULL, value, ...)."""
     values = [_value(called, index) for index in range(1, len(called.arguments))]
-    if not called[0].startswith("ABSENT"):
-        values = [f"coalesce({value}, 'null')" for value in values]
-    return f"concat('[', array_join(array({', '.join(values)}), ','), ']')" if values else "'[]'"
+    if not called.keyword(0).startswith("ABSENT"):
+        values = [call("coalesce", value, "null") for value in values]
+    return _joined("[", call("array", *values), "]") if values else node_of("[]")
 
 
-# --- texts taken apart ---------------------------------------------------------------------------
+# --- queries -------------------------------------------------------------------------------------
 
 
-def is_json(kind: str, *, negated: bool) -> Form:
+def is_json(kind: str, *, negated: bool) -> TranslationRule:
     """IS JSON, of a kind."""
 
-    def form(called: Called) -> str:
-        found = computed("is_json", called[0], string(kind))
-        return f"(NOT {found})" if negated else found
+    def translate(called: TranslatedCall) -> Node:
+        found = call_udf("is_json", called[0], kind)
+        return not_(found) if negated else found
 
-    return form
+    return udf(translate)
 
 
-def _path(called: Called) -> str:
-    """The path, which is read at once if it is a constant.
+def _path(called: TranslatedCall) -> Node:
+    """Return the path, which is parsed now if it is constant.
 
     Raises:
-        UnsupportedError: with code `not-executable` for what paths may hold, but not here.
+        UnsupportedError: with code `not-executable` for syntax of paths that is not supported.
     """
-    tree = called.apply.arguments[1]
-    if isinstance(tree, Constant) and isinstance(tree.literal, Literal):
+    tree = called.call.arguments[1]
+    if isinstance(tree, Constant) and isinstance(tree.literal, syntax.Literal):
         path = MODE.sub("", tree.literal.text)
         try:
             compile_path(path)
         except NoSuchPathError:
             pass
-        except ComputedError as failure:
-            raise unsupported(str(failure), "take the value out by names and places") from None
+        except UdfError as failure:
+            raise unsupported(str(failure), "take the value out by names and positions") from None
     return called[1]
 
 
-def _clause(called: Called, ending: str) -> tuple[str, str]:
-    """What ``NULL ON EMPTY`` or its kin says, and the default that it names."""
-    for place, tree in enumerate(called.apply.arguments):
+def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
+    """Return the behavior of ``NULL ON EMPTY`` or its variants, and the default that it names."""
+    for index, tree in enumerate(called.call.arguments):
         if isinstance(tree, Keyword) and tree.symbol.word.endswith(ending):
-            return string(tree.symbol.word.removesuffix(ending).strip()), _NOTHING
+            return node_of(tree.symbol.word.removesuffix(ending).strip()), _NULL_STRING
         if isinstance(tree, FunctionCall) and tree.function.name == f"DEFAULT {ending}":
-            return "'DEFAULT'", convert(called[place], tree.type, TEXT, called.zone)
-    return "'NULL'", _NOTHING
+            return node_of("DEFAULT"), convert(called[index], tree.type, STRING, called.zone)
+    return node_of("NULL"), _NULL_STRING
 
 
-_NOTHING = "CAST(NULL AS STRING)"
+_NULL_STRING = Cast(NULL, "STRING")
 
-#: Types that JSON_VALUE returns, by the words for them in `computed`.
+#: Types that JSON_VALUE returns -> the name by which the UDF knows each.
 RETURNED: dict[type[DataType], str] = {
     VarCharType: "STRING",
     CharType: "STRING",
@@ -247,54 +282,55 @@ RETURNED: dict[type[DataType], str] = {
 }
 
 
-def value(called: Called) -> str:
-    """JSON_VALUE(text, path, what it returns, what else)."""
+def value(called: TranslatedCall) -> Node:
+    """JSON_VALUE(string, path, type of the result, behaviors)."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
-        raise unsupported(f"JSON_VALUE returns no {called.type.as_summary_string()} on Spark")
+        raise unsupported(f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark")
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
-    found = computed("json_value", called[0], _path(called), string(returned), *clauses)
-    return found if returned == "STRING" else f"CAST({found} AS {sql_type(called.type)})"
+    found = call_udf("json_value", called[0], _path(called), returned, *clauses)
+    return found if returned == "STRING" else called.cast(found)
 
 
-def query(called: Called) -> str:
-    """JSON_QUERY(text, path, what it returns, what else)."""
+def query(called: TranslatedCall) -> Node:
+    """JSON_QUERY(string, path, type of the result, behaviors)."""
     name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
-    words = " ".join(one.symbol.word for one in called.apply.arguments if isinstance(one, Keyword))
+    words = " ".join(one.symbol.word for one in called.call.arguments if isinstance(one, Keyword))
     wrapper = re.search(r"WITH (UNCONDITIONAL|CONDITIONAL)|WITHOUT", words)
-    kind = string((wrapper and wrapper[1]) or "WITHOUT")
+    kind = (wrapper and wrapper[1]) or "WITHOUT"
     behaviors = _clause(called, "ON EMPTY")[0], _clause(called, "ON ERROR")[0]
-    return computed(name, called[0], _path(called), kind, *behaviors)
+    return call_udf(name, called[0], _path(called), kind, *behaviors)
 
 
-def exists(called: Called) -> str:
-    """JSON_EXISTS(text, path): whether something is there that is not null."""
-    behavior = _clause(called, "ON ERROR")[0] if len(called.arguments) > 2 else "'FALSE'"
-    return computed("json_exists", called[0], _path(called), behavior)
+def exists(called: TranslatedCall) -> Node:
+    """JSON_EXISTS(string, path): whether the path has a value other than null."""
+    given = len(called.arguments) > 2
+    behavior = _clause(called, "ON ERROR")[0] if given else node_of("FALSE")
+    return call_udf("json_exists", called[0], _path(called), behavior)
 
 
-def parsed(name: str) -> Form:
-    """PARSE_JSON(text): a VARIANT."""
+def parsed(name: str) -> TranslationRule:
+    """PARSE_JSON(string): a VARIANT."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 1:
-            raise unsupported("equal keys are not kept on Spark", "leave the second argument out")
-        return f"{name}({called[0]})"
+            raise unsupported("equal keys are not kept on Spark", "omit the second argument")
+        return call(name, called[0])
 
-    return form
+    return native(translate)
 
 
-FORMS: dict[str, Form] = {
-    "JSON_OBJECT": object_,
-    "JSON_ARRAY": array,
-    "JSON_STRING": lambda called: _value(called, 0),
-    "JSON_EXISTS": exists,
-    "JSON_VALUE": value,
-    "JSON_QUERY": query,
-    "DEFAULT ON EMPTY": "{0}",
-    "DEFAULT ON ERROR": "{0}",
-    "JSON_QUOTE": lambda called: computed("json_quote", called[0]),
-    "JSON_UNQUOTE": lambda called: computed("json_unquote", called[0]),
+RULES: dict[str, TranslationRule] = {
+    "JSON_OBJECT": rewritten(object_),
+    "JSON_ARRAY": rewritten(array),
+    "JSON_STRING": rewritten(lambda called: _value(called, 0)),
+    "JSON_EXISTS": udf(exists),
+    "JSON_VALUE": udf(value),
+    "JSON_QUERY": udf(query),
+    "DEFAULT ON EMPTY": native("{0}"),
+    "DEFAULT ON ERROR": native("{0}"),
+    "JSON_QUOTE": udf(lambda called: call_udf("json_quote", called[0])),
+    "JSON_UNQUOTE": udf(lambda called: call_udf("json_unquote", called[0])),
     "PARSE_JSON": parsed("parse_json"),
     "TRY_PARSE_JSON": parsed("try_parse_json"),
     **{
@@ -302,4 +338,5 @@ FORMS: dict[str, Form] = {
         for kind in ("VALUE", "OBJECT", "ARRAY", "SCALAR")
         for negated in (False, True)
     },
+    "JSON": refused("it is an argument of other functions"),
 }

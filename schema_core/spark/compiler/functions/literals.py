@@ -1,12 +1,15 @@
-"""Constants in Spark's words, by kind."""
+"""Constants as Spark nodes, by kind."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
-from schema_core.spark.compiler.sql_builder import sql_type, string, unsupported
-from schema_core.sql.syntax import Interval, Literal, LiteralKind
+from schema_core.spark.compiler.tree import NULL, Cast, Literal, Node, unsupported
+from schema_core.spark.compiler.value_types import sql_type
+from schema_core.sql import syntax
+from schema_core.sql.syntax import Interval, LiteralKind
 from schema_core.types import (
     AnyTimestampType,
     DataType,
@@ -27,21 +30,24 @@ MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
-def constant(literal: Literal | Interval, type_: DataType) -> str:
-    """A literal of a type.
+def constant(literal: syntax.Literal | Interval, type_: DataType) -> Node:
+    """Return the node of a literal of a type.
 
+    >>> from schema_core.spark.compiler.printer import to_sql
     >>> from schema_core.types import parse_type
-    >>> constant(Literal(LiteralKind.EXACT, "1.50"), parse_type("DECIMAL(3, 2) NOT NULL"))
+    >>> exact = syntax.Literal(LiteralKind.EXACT, "1.50")
+    >>> to_sql(constant(exact, parse_type("DECIMAL(3, 2) NOT NULL")))
     'CAST(1.50 AS DECIMAL(3, 2))'
     """
     if isinstance(literal, Interval):
         count = interval(literal, type_)
-        return str(count) if isinstance(type_, YearMonthIntervalType) else f"{count}L"
+        is_months = isinstance(type_, YearMonthIntervalType)
+        return Literal(count) if is_months else Literal(str(count), "L")
     return KINDS[literal.kind](literal.text, type_)
 
 
 def interval(literal: Interval, type_: DataType) -> int:
-    """An interval as its number of months or milliseconds.
+    """Return an interval as its number of months or milliseconds.
 
     >>> from schema_core.types import parse_type
     >>> interval(Interval("1 02:03", "DAY", "MINUTE"), parse_type("INTERVAL DAY TO MINUTE"))
@@ -63,37 +69,44 @@ def interval(literal: Interval, type_: DataType) -> int:
 
 
 def _scaled(number: str, unit: int) -> int:
-    """A number of a unit in milliseconds; a fraction is that of a second, cut to three digits."""
-    whole, _, fraction = number.partition(".")
-    return int(whole or "0") * unit + int((fraction + "000")[:3])
+    """Return a number of a unit in milliseconds; a fraction is that of a second, in 3 digits."""
+    integer, _, fraction = number.partition(".")
+    return int(integer or "0") * unit + int((fraction + "000")[:3])
 
 
-def _timestamp(text: str, type_: DataType) -> str:
+def _exact(text: str, type_: DataType) -> Node:
+    if isinstance(type_, IntType):
+        return Literal(int(Decimal(text)))
+    return Cast(Literal(text, "NUMBER"), sql_type(type_))
+
+
+def _time(text: str, type_: DataType) -> Node:
+    precise = Literal(text, "TIME")
+    return Cast(precise, sql_type(type_)) if isinstance(type_, TimeType) else precise
+
+
+def _timestamp(text: str, type_: DataType) -> Node:
     precision = type_.precision if isinstance(type_, AnyTimestampType) else 0
     if precision > 6 and len(text.partition(".")[2].rstrip("0")) > 6:
-        raise unsupported(f"TIMESTAMP {text!r} has more digits than Spark keeps")
+        raise unsupported(f"TIMESTAMP {text!r} has more fractional digits than Spark stores")
     return _padded("TIMESTAMP_NTZ", text)
 
 
-def _padded(keyword: str, text: str) -> str:
+def _padded(keyword: str, text: str) -> Node:
     year, _, rest = text.strip().partition("-")
-    return f"{keyword}{string(f'{year:0>4}-{rest}')}"
+    return Literal(f"{year:0>4}-{rest}", keyword)
 
 
-#: Kind -> the literal from its text and type.
-KINDS: dict[LiteralKind, Callable[[str, DataType], str]] = {
-    LiteralKind.NULL: lambda _, type_: f"CAST(NULL AS {sql_type(type_)})",
-    LiteralKind.UNKNOWN: lambda _, type_: "CAST(NULL AS BOOLEAN)",
-    LiteralKind.BOOLEAN: lambda text, _: text.upper(),
-    LiteralKind.EXACT: lambda text, type_: (
-        text if isinstance(type_, IntType) else f"CAST({text} AS {sql_type(type_)})"
-    ),
-    LiteralKind.APPROXIMATE: lambda text, type_: f"CAST({string(text)} AS {sql_type(type_)})",
-    LiteralKind.STRING: lambda text, _: string(text),
-    LiteralKind.BINARY: lambda text, _: f"X'{text}'",
+#: Kind -> the node of a literal's text and type.
+KINDS: dict[LiteralKind, Callable[[str, DataType], Node]] = {
+    LiteralKind.NULL: lambda _, type_: Cast(NULL, sql_type(type_)),
+    LiteralKind.UNKNOWN: lambda _, type_: Cast(NULL, "BOOLEAN"),
+    LiteralKind.BOOLEAN: lambda text, _: Literal(text.upper() == "TRUE"),
+    LiteralKind.EXACT: _exact,
+    LiteralKind.APPROXIMATE: lambda text, type_: Cast(Literal(text), sql_type(type_)),
+    LiteralKind.STRING: lambda text, _: Literal(text),
+    LiteralKind.BINARY: lambda text, _: Literal(text, "X"),
     LiteralKind.DATE: lambda text, _: _padded("DATE", text),
-    LiteralKind.TIME: lambda text, type_: (
-        f"CAST(TIME{string(text)} AS {sql_type(type_)})" if isinstance(type_, TimeType) else text
-    ),
+    LiteralKind.TIME: _time,
     LiteralKind.TIMESTAMP: _timestamp,
 }

@@ -1,30 +1,40 @@
-"""Arithmetic and mathematics: whole numbers wrap, decimals keep their digits, NaN is no number.
+"""Arithmetic and mathematics: integers wrap, decimals keep their digits, NaN equals nothing.
 
-Java's arithmetic, with which Flink reckons, divides a DOUBLE by zero and takes logarithms of what
-has none; where Spark gives NULL instead, the forms say the result.
+Java's arithmetic, which Flink uses, divides a DOUBLE by zero and takes logarithms of numbers that
+have none; where Spark returns NULL instead, the rules compute the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import as_decimal, convert
-from schema_core.spark.compiler.sql_builder import (
+from schema_core.spark.compiler.template import inline, sql, template
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    native,
+    refused,
+    rewritten,
+)
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Literal,
+    Node,
+    call,
+    fail,
+    integer_of,
+    let_all,
+    operator,
+    unsupported,
+)
+from schema_core.spark.compiler.value_types import (
     DIGITS,
     FLOATS,
     INTEGERS,
     INTERVALS,
-    Called,
-    Form,
-    bind,
-    bind_all,
-    computed,
-    fail,
-    say,
+    NUMBERS,
     sql_type,
-    string,
-    unsupported,
 )
 from schema_core.types import (
     AnyTimestampType,
@@ -38,18 +48,16 @@ from schema_core.types import (
     YearMonthIntervalType,
 )
 
-NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
-
 
 def _digits(type_: DataType) -> tuple[int, int]:
-    """Precision and scale of a number as a DECIMAL."""
+    """Return precision and scale of a number as a DECIMAL."""
     if isinstance(type_, DecimalType):
         return type_.precision, type_.scale
     return DIGITS[type(type_)], 0
 
 
-def _operands(called: Called, result: DataType) -> tuple[str, str]:
-    """Both arguments in the type in which Flink reckons: that of the result."""
+def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
+    """Return both arguments in the type in which Flink computes: that of the result."""
     left, right = called.types
     if isinstance(result, DecimalType):
         return as_decimal(called[0], left), as_decimal(called[1], right)
@@ -59,76 +67,62 @@ def _operands(called: Called, result: DataType) -> tuple[str, str]:
     )
 
 
-def _is_exact(operator: str, left: DataType, right: DataType) -> bool:
-    """Whether Spark has a type for all digits of the result of two decimals."""
+def _is_exact(symbol: str, left: DataType, right: DataType) -> bool:
+    """Return whether Spark has a type for all digits of the result of two decimals."""
     (p1, s1), (p2, s2) = _digits(left), _digits(right)
-    if operator == "*":
+    if symbol == "*":
         return p1 + p2 + 1 <= 38
-    if operator == "/":
+    if symbol == "/":
         return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
     return max(p1 - s1, p2 - s2) + max(s1, s2) + 1 <= 38
 
 
-def _decimal(operator: str, called: Called) -> str:
-    """An operation on decimals; one whose digits Spark would cut is computed in Python."""
+_BY_ZERO = "if({b} = 0 AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
+
+
+def _decimal(symbol: str, called: TranslatedCall) -> Node:
+    """Return an operation on decimals; Python computes one whose digits Spark would cut."""
     result = called.type
     assert isinstance(result, DecimalType)  # noqa: S101 - the only caller asks first
     first, second = _operands(called, result)
-    if not _is_exact(operator, *called.types):
-        digits = str(result.precision), str(result.scale)
-        said = computed("decimal_arithmetic", string(operator), first, second, *digits)
-        return f"CAST({said} AS {sql_type(result)})"
-    if operator == "/":
-        second = bind_all(
-            [first, second],
-            lambda a, b: f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})",
+    if not _is_exact(symbol, *called.types):
+        digits = result.precision, result.scale
+        return called.cast(call_udf("decimal_arithmetic", symbol, first, second, *digits))
+    if symbol == "/":
+        return sql(
+            f"CAST({{a}} / {_BY_ZERO} AS {{type}})", a=first, b=second, type=sql_type(result)
         )
-    return f"CAST(({first} {operator} {second}) AS {sql_type(result)})"
+    return called.cast(operator(symbol, first, second))
 
 
-def _float_quotient(a: str, b: str) -> str:
-    """Division by zero gives an infinity or NaN, by the signs of both."""
-    return f"if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
+#: Division by zero returns an infinity or NaN, by the signs of both.
+_FLOAT_QUOTIENT = "if({b} = 0, {a} * pow({b}, -1), {a} / {b})"
 
 
-def _whole_quotient(operator: str, called: Called) -> str:
-    """DIV or %, of whole numbers: by zero it ends the job, unless the dividend is NULL."""
-    first, second = _operands(called, called.type)
-
-    def body(a: str, b: str) -> str:
-        divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
-        return f"CAST({a} {operator} {divisor} AS {sql_type(called.type)})"
-
-    return bind_all([first, second], body)
+def _integral_quotient(symbol: str, a: Node, b: Node, result: DataType) -> Node:
+    """Return DIV or % of integers: a divisor of 0 fails the job, unless the dividend is NULL."""
+    return sql(f"CAST({{a}} {symbol} {_BY_ZERO} AS {{type}})", a=a, b=b, type=sql_type(result))
 
 
-def arithmetic(operator: str) -> Form:
-    """Plus, minus and times, of numbers, moments and intervals."""
+def arithmetic(symbol: str) -> TranslationRule:
+    """Plus, minus and times, of numbers, datetimes and intervals."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
-            return moment_arithmetic(operator, called)
+            return datetime_arithmetic(symbol, called)
         if isinstance(called.type, DecimalType):
-            return _decimal(operator, called)
-        if any(isinstance(type_, INTERVALS) for type_ in called.types):
-            return _intervals(operator, called)
-        first, second = _operands(called, called.type)
-        return f"({first} {operator} {second})"
+            return _decimal(symbol, called)
+        if any(isinstance(type_, INTERVALS) for type_ in called.types):  # integers that wrap
+            return operator(symbol, *map(called.cast, called.arguments))
+        return operator(symbol, *_operands(called, called.type))
 
-    return form
-
-
-def _intervals(operator: str, called: Called) -> str:
-    """Intervals added, or an interval so many times, as whole numbers that wrap."""
-    name = sql_type(called.type)
-    counts = [f"CAST({text} AS {name})" for text in called.arguments]
-    return f"({counts[0]} {operator} {counts[1]})"
+    return rewritten(translate)
 
 
-def negative(called: Called) -> str:
-    """The number below zero as far as this one is above; a zero changes its sign."""
+def negative(called: TranslatedCall) -> Node:
+    """Negation, which changes the sign of zero."""
     if isinstance(called.type, FLOATS):
-        return f"({called[0]} * CAST('-1' AS {sql_type(called.type)}))"
+        return inline("{v} * CAST('-1' AS {type})", v=called[0], type=sql_type(called.type))
     return _minus(called[0], called.type)
 
 
@@ -136,290 +130,271 @@ def negative(called: Called) -> str:
 KEPT = 34
 
 
-def _minus(text: str, type_: DataType) -> str:
-    """A number with the other sign, of a decimal with all its digits."""
+def _minus(node: Node, type_: DataType) -> Node:
+    """Return a number with the other sign, a decimal with all its digits."""
     if not isinstance(type_, DecimalType) or type_.precision <= KEPT:
-        return f"(- {text})"
-    digits = str(type_.precision), str(type_.scale)
-    said = computed("decimal_arithmetic", "'-'", "CAST(0 AS DECIMAL(1, 0))", text, *digits)
-    return f"CAST({said} AS {sql_type(type_)})"
+        return operator("-", node)
+    zero = Cast(Literal(0), "DECIMAL(1, 0)")
+    digits = type_.precision, type_.scale
+    return Cast(call_udf("decimal_arithmetic", "-", zero, node, *digits), sql_type(type_))
 
 
-def absolute(called: Called) -> str:
-    """The distance from zero; Flink types that of an interval, but does not compute it."""
+def absolute(called: TranslatedCall) -> Node:
+    """ABS; Flink types that of an interval, but does not compute it."""
     if isinstance(called.type, INTERVALS):
-        raise unsupported("Flink computes no ABS of an interval")
+        raise unsupported("Flink does not compute ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
-        return f"if({called[0]} < 0, {_minus(called[0], called.type)}, {called[0]})"
-    return f"abs({called[0]})"
+        minus = _minus(called[0], called.type)
+        return inline("if({v} < 0, {minus}, {v})", v=called[0], minus=minus)
+    return call("abs", called[0])
 
 
-def divide(called: Called) -> str:
-    """Division: of whole numbers towards zero."""
+def divide(called: TranslatedCall) -> Node:
+    """Division: of integers towards zero."""
     if isinstance(called.type, DecimalType):
         return _decimal("/", called)
     if isinstance(called.type, FLOATS):
-        name = sql_type(called.type)
-        quotient = bind_all(_operands(called, called.type), _float_quotient)
-        return f"CAST({quotient} AS {name})"
+        first, second = _operands(called, called.type)
+        return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))
     if isinstance(called.types[0], INTERVALS):
         raise unsupported("Flink does not divide intervals either")
-    return _whole_quotient("DIV", called)
+    return _integral_quotient("DIV", *_operands(called, called.type), called.type)
 
 
-def remainder(called: Called) -> str:
+def remainder(called: TranslatedCall) -> Node:
     """The remainder has the sign of the dividend, which is taken in its own type."""
     left, right = called.types
     if isinstance(left, DecimalType) and isinstance(called.type, INTEGERS):
-        whole = convert(called[0], left, BigIntType(nullable=True))
-        return bind_all([whole, called[1]], lambda a, b: _remainder(a, b, called.type))
+        integral = convert(called[0], left, BigIntType(nullable=True))
+        return _integral_quotient("%", integral, called[1], called.type)
     if isinstance(called.type, DecimalType) or isinstance(left, DecimalType):
         first, second = as_decimal(called[0], left), as_decimal(called[1], right)
-        return bind_all(
-            [first, second],
-            lambda a, b: (
-                f"CAST({a} % if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
-                f" AS {sql_type(called.type)})"
-            ),
-        )
-    wide = BigIntType() if isinstance(left, BigIntType) or isinstance(right, BigIntType) else None
-    if wide is None:
-        return _whole_quotient("%", called)
-    return bind_all(
-        [called[0], called[1]],
-        lambda a, b: _remainder(f"CAST({a} AS BIGINT)", b, called.type),
-    )
+        return _integral_quotient("%", first, second, called.type)
+    if isinstance(left, BigIntType) or isinstance(right, BigIntType):
+        return _integral_quotient("%", Cast(called[0], "BIGINT"), called[1], called.type)
+    return _integral_quotient("%", *_operands(called, called.type), called.type)
 
 
-def _remainder(a: str, b: str, result: DataType) -> str:
-    """A remainder of whole numbers."""
-    divisor = f"if({b} = 0 AND {a} IS NOT NULL, {fail('division by zero')}, {b})"
-    return f"CAST({a} % {divisor} AS {sql_type(result)})"
+# --- datetimes ---------------------------------------------------------------------------------
 
 
-# --- moments -----------------------------------------------------------------------------------
-
-
-def moment_arithmetic(operator: str, called: Called) -> str:
-    """A moment and an interval, in either order; or the interval between two moments."""
+def datetime_arithmetic(symbol: str, called: TranslatedCall) -> Node:
+    """A datetime and an interval, in either order; or the interval between two datetimes."""
     left, right = called.types
     if isinstance(left, INTERVALS):
-        return shifted(called[1], right, f"{operator}{called[0]}", left, called)
+        return shifted(called[1], right, _signed(symbol, called[0]), left)
     if isinstance(right, INTERVALS):
-        return shifted(called[0], left, f"{operator}{called[1]}", right, called)
+        return shifted(called[0], left, _signed(symbol, called[1]), right)
     return between(called[0], left, called[1], right, called.type, called.zone)
 
 
-def shifted(text: str, type_: DataType, count: str, unit: DataType, called: Called) -> str:
-    """A moment moved by an interval: a DATE by whole days, a TIME within its day."""
-    count = f"({count})"
+def _signed(symbol: str, count: Node) -> Node:
+    return operator("-", count) if symbol == "-" else count
+
+
+def shifted(node: Node, type_: DataType, count: Node, unit: DataType) -> Node:
+    """Return a datetime plus an interval: a DATE by days, a TIME within its day."""
     if isinstance(unit, YearMonthIntervalType):
         if isinstance(type_, TimeType):
-            return text
+            return node
         if isinstance(type_, DateType):
-            return f"add_months({text}, {count})"
-        return f"({text} + make_ym_interval(0, {count}))"
+            return call("add_months", node, count)
+        return operator("+", node, call("make_ym_interval", 0, count))
     if isinstance(type_, DateType):
-        return f"date_add({text}, CAST({count} DIV {datetimes.DAY} AS INT))"
+        return inline("date_add({d}, CAST({n} DIV 86400000 AS INT))", d=node, n=count)
     if isinstance(type_, TimeType):
-        return datetimes.time_of_millis(f"{datetimes.time_millis(text)} + {count}", type_)
-    return datetimes.of_micros(f"({datetimes.micros(text)} + {count} * 1000L)", type_)
+        return datetimes.time_of_millis(operator("+", datetimes.time_millis(node), count), type_)
+    moved = inline("{t} + {n} * 1000L", t=datetimes.micros(node), n=count)
+    return datetimes.of_micros(moved, type_)
 
 
 def between(
-    first: str, left: DataType, second: str, right: DataType, result: DataType, zone: str
-) -> str:
-    """The interval from the second moment to the first."""
+    first: Node, left: DataType, second: Node, right: DataType, result: DataType, zone: str
+) -> Node:
+    """Return the interval from the second datetime to the first."""
     if isinstance(result, DayTimeIntervalType):
-        counts = [_millis(first, left, zone), _millis(second, right, zone)]
-        return f"({counts[0]} - {counts[1]})"
-    clocks = [datetimes.clock(first, left, zone), datetimes.clock(second, right, zone)]
-    return f"CAST({months_between(*clocks)} AS INT)"
+        return operator("-", _millis(first, left), _millis(second, right))
+    clocks = datetimes.clock(first, left, zone), datetimes.clock(second, right, zone)
+    return Cast(months_between(*clocks), "INT")
 
 
-def months_between(first: str, second: str) -> str:
-    """Whole months from the second timestamp to the first.
+def months_between(first: Node, second: Node) -> Node:
+    """Return the full months from the second timestamp to the first.
 
-    The dates are compared first, which gives the sign; where they meet, the times decide.
+    The dates are compared first, which determines the sign; on equal days of the month the times
+    decide.
     """
 
-    def body(a: str, b: str) -> str:
-        dates = [f"CAST({one} AS DATE)" for one in (a, b)]
-        forth, back = _months(*dates), _months(*reversed(dates))
-        count = f"if({dates[0]} >= {dates[1]}, {forth}, - {back})"
-        times = [f"pmod({datetimes.millis(one)}, {datetimes.DAY})" for one in (a, b)]
-        return bind(
-            count,
-            lambda n: (
-                f"if(add_months({dates[1]}, {n}) = {dates[0]} AND {times[0]} < {times[1]},"
-                f" {n} - 1, {n})"
+    def body(a: Node, b: Node) -> Node:
+        dates = Cast(a, "DATE"), Cast(b, "DATE")
+        count = inline(
+            "if({a} >= {b}, {forth}, -{back})",
+            a=dates[0],
+            b=dates[1],
+            forth=_months(*dates),
+            back=_months(*reversed(dates)),
+        )
+        times = [inline("pmod({t}, 86400000)", t=datetimes.millis(one)) for one in (a, b)]
+
+        return let_all(
+            [count],
+            lambda n: inline(
+                "if(add_months({b}, {n}) = {a} AND {first} < {second}, {n} - 1, {n})",
+                a=dates[0],
+                b=dates[1],
+                n=n,
+                first=times[0],
+                second=times[1],
             ),
         )
 
-    return bind_all([first, second], body)
+    return let_all([first, second], body)
 
 
-def _months(later: str, earlier: str) -> str:
-    """Whole months between two dates, the last day of a short month counting as all after it."""
-    count = f"((year({later}) - year({earlier})) * 12 + month({later}) - month({earlier}))"
-    return f"({count} - if(add_months({earlier}, {count}) > {later}, 1, 0))"
+def _months(later: Node, earlier: Node) -> Node:
+    """Return the full months between two dates; the last day of a short month completes it."""
+    count = inline("(year({a}) - year({b})) * 12 + month({a}) - month({b})", a=later, b=earlier)
+    return inline("{n} - if(add_months({b}, {n}) > {a}, 1, 0)", n=count, a=later, b=earlier)
 
 
-def _millis(text: str, type_: DataType, zone: str) -> str:
+def _millis(node: Node, type_: DataType) -> Node:
     match type_:
         case DateType():
-            return f"(unix_date({text}) * {datetimes.DAY}L)"
+            return inline("unix_date({d}) * 86400000L", d=node)
         case TimeType():
-            return datetimes.time_millis(text)
+            return datetimes.time_millis(node)
         case _:
-            return datetimes.millis(text)
+            return datetimes.millis(node)
 
 
 # --- mathematics -------------------------------------------------------------------------------
 
 
-def mathematics(template: str) -> Form:
+def _doubles(called: TranslatedCall) -> list[Node]:
+    return [
+        convert(node, type_, DoubleType(nullable=True)) if isinstance(type_, NUMBERS) else node
+        for node, type_ in zip(called.arguments, called.types, strict=True)
+    ]
+
+
+def mathematics(text: str) -> TranslationRule:
     """A function of DOUBLEs: every argument becomes one."""
+    parsed = template(text)
 
-    def form(called: Called) -> str:
-        doubles = [
-            convert(text, type_, DoubleType(nullable=True)) if isinstance(type_, NUMBERS) else text
-            for text, type_ in zip(called.arguments, called.types, strict=True)
-        ]
-        return bind_all(doubles, template.format)
+    def translate(called: TranslatedCall) -> Node:
+        return parsed({str(index): node for index, node in enumerate(_doubles(called))})
 
-    return form
+    return (rewritten if parsed.repeated else native)(translate)
 
 
 _LOG = (
-    "if({0} > 0, ln({0}), if({0} = 0, double('-Infinity'), if({0} IS NULL, NULL, double('NaN'))))"
+    "if({0} > 0, ln({0}), if({0} = 0, CAST('-Infinity' AS DOUBLE), if({0} IS NULL, NULL,"
+    " CAST('NaN' AS DOUBLE))))"
 )
 
 
-def logarithm(called: Called) -> str:
+def logarithm(called: TranslatedCall) -> Node:
     """LOG(x), or LOG(base, x): a quotient of two natural logarithms."""
-    doubles = [
-        convert(text, type_, DoubleType(nullable=True))
-        for text, type_ in zip(called.arguments, called.types, strict=True)
-    ]
-    logs = [bind(one, _LOG.replace("{0}", "{0}").format) for one in doubles]
-    if len(logs) == 1:
-        return logs[0]
-    return bind_all([logs[1], logs[0]], _float_quotient)
+    logs = [sql(_LOG, **{"0": one}) for one in _doubles(called)]
+    return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
 
 
-def by_fraction(whole: str, fractional: str) -> Callable[[Called], str]:
-    """One form for whole numbers, one for those with a fraction."""
-
-    def form(called: Called) -> str:
-        if isinstance(called.types[0], INTEGERS):
-            return whole.format(*called.arguments)
-        return f"CAST({fractional.format(*called.arguments)} AS {sql_type(called.type)})"
-
-    return form
+def _constant_digits(name: str, called: TranslatedCall) -> int:
+    """Return the number of digits of ROUND and TRUNCATE, 0 unless given."""
+    digits = integer_of(called[1]) if len(called.arguments) > 1 else 0
+    if digits is None:
+        raise unsupported(f"{name} takes a constant number of digits on Spark")
+    return digits
 
 
-def rounded(called: Called) -> str:
-    """ROUND half away from zero, of the digits that the number shows."""
-    digits = called[1] if len(called.arguments) > 1 else "0"
-    if not digits.lstrip("-").isdigit():
-        raise unsupported("ROUND takes a constant number of digits on Spark")
-    type_ = called.types[0]
-    if isinstance(type_, FLOATS):
-        return bind(
-            called[0],
-            lambda v: (
-                f"if(isnan({v}) OR abs({v}) = double('Infinity'), "
-                f"{fail('NaN and Infinity cannot be rounded')}, "
-                f"CAST(round({v}, {digits}) AS {sql_type(called.type)}))"
-            ),
-        )
-    return f"CAST(round({called[0]}, {digits}) AS {sql_type(called.type)})"
-
-
-def sign(called: Called) -> str:
-    """-1, 0 or 1 in the argument's own type."""
-    return bind(
-        called[0],
-        lambda v: (
-            f"CAST(sign(CAST({v} AS DOUBLE)) AS {sql_type(called.type)})"
-            if not isinstance(called.type, DecimalType)
-            else f"CAST(sign({v}) AS {sql_type(called.type)})"
-        ),
+def rounded(called: TranslatedCall) -> Node:
+    """ROUND half away from zero, of the digits that the number prints."""
+    digits = _constant_digits("ROUND", called)
+    if not isinstance(called.types[0], FLOATS):
+        return called.cast(call("round", called[0], digits))
+    return sql(
+        "if(isnan({v}) OR abs({v}) = CAST('Infinity' AS DOUBLE), {problem},"
+        " CAST(round({v}, {digits}) AS {type}))",
+        v=called[0],
+        problem=fail("NaN and Infinity cannot be rounded"),
+        digits=digits,
+        type=sql_type(called.type),
     )
 
 
-def truncated(called: Called) -> str:
-    """TRUNCATE towards zero, of the digits that a number shows."""
-    digits = called[1] if len(called.arguments) > 1 else "0"
-    name = sql_type(called.type)
-    if not digits.lstrip("-").isdigit():
-        raise unsupported("TRUNCATE takes a constant number of digits on Spark")
-    places = int(digits)
+def sign(called: TranslatedCall) -> Node:
+    """-1, 0 or 1 in the argument's own type."""
+    value = called[0] if isinstance(called.type, DecimalType) else Cast(called[0], "DOUBLE")
+    return called.cast(call("sign", value))
+
+
+def truncated(called: TranslatedCall) -> Node:
+    """TRUNCATE towards zero, of the digits that a number prints."""
+    places = _constant_digits("TRUNCATE", called)
     type_ = called.types[0]
     if isinstance(type_, INTEGERS):
         if places >= 0:
             return called[0]
-        unit = 10 ** min(-places, 18)
-        return f"CAST({called[0]} DIV {unit}L * {unit}L AS {name})"
+        unit = Literal(str(10 ** min(-places, 18)), "L")
+        return called.cast(inline("{v} DIV {unit} * {unit}", v=called[0], unit=unit))
     if isinstance(type_, DecimalType) and type_.precision + 1 > 38:
-        return f"CAST({computed('decimal_truncated', called[0], digits)} AS {name})"
-    if isinstance(type_, DecimalType):
-        return bind(
-            called[0],
-            lambda v: f"CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {places})) AS {name})",
-        )
-    shown = DecimalType(38, 18)
-    decimal = convert(called[0], type_, shown)
-    return bind(
-        decimal,
-        lambda v: f"CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {places})) AS {name})",
+        return called.cast(call_udf("decimal_truncated", called[0], places))
+    value = called[0]
+    if not isinstance(type_, DecimalType):
+        value = convert(value, type_, DecimalType(38, 18))
+    return sql(
+        "CAST(if({v} < 0, ceil({v}, {places}), floor({v}, {digits})) AS {type})",
+        v=value,
+        places=places,
+        digits=places,
+        type=sql_type(called.type),
     )
 
 
-def interval_of(called: Called) -> str:
-    """``INTERVAL n DAY`` of a number that is no literal."""
+def interval_of(called: TranslatedCall) -> Node:
+    """``INTERVAL n DAY`` of a number that is not a literal."""
     return convert(called[0], called.types[0], called.type, called.zone)
 
 
-def between_moments(called: Called) -> str:
+def between_datetimes(called: TranslatedCall) -> Node:
     """``(a - b) DAY``: the interval from b to a."""
     first, second = called.arguments[:2]
     left, right = called.types[:2]
     return between(first, left, second, right, called.type, called.zone)
 
 
-def cotangent(called: Called) -> str:
-    """COT: one by the tangent, an infinity where that is 0."""
-    return bind(say(mathematics("tan({0})"), called), lambda v: _float_quotient("1.0D", v))
+def cotangent(called: TranslatedCall) -> Node:
+    """COT: the reciprocal of the tangent, an infinity where that is 0."""
+    tangent = call("tan", *_doubles(called))
+    return sql(_FLOAT_QUOTIENT, a=Literal("1.0", "D"), b=tangent)
 
 
-FORMS: dict[str, Form] = {
+RULES: dict[str, TranslationRule] = {
     "+": arithmetic("+"),
     "-": arithmetic("-"),
-    "-x": negative,
-    "+x": "{0}",
+    "-x": rewritten(negative),
+    "+x": native("{0}"),
     "*": arithmetic("*"),
-    "/": divide,
-    "%": remainder,
-    "MOD": remainder,
-    "ABS": absolute,
-    "SIGN": sign,
-    "ROUND": rounded,
-    "TRUNCATE": truncated,
-    "INTERVAL": interval_of,
-    "(-)": between_moments,
+    "/": rewritten(divide),
+    "%": rewritten(remainder),
+    "MOD": rewritten(remainder),
+    "ABS": rewritten(absolute),
+    "SIGN": rewritten(sign),
+    "ROUND": rewritten(rounded),
+    "TRUNCATE": rewritten(truncated),
+    "INTERVAL": rewritten(interval_of),
+    "(-)": rewritten(between_datetimes),
     "EXP": mathematics("exp({0})"),
     "LN": mathematics(_LOG),
     "LOG10": mathematics(_LOG.replace("ln(", "log10(")),
     "LOG2": mathematics(_LOG.replace("ln(", "log2(")),
-    "LOG": logarithm,
+    "LOG": rewritten(logarithm),
     "SQRT": mathematics("sqrt({0})"),
     "POWER": mathematics("pow({0}, {1})"),
     "SIN": mathematics("sin({0})"),
     "COS": mathematics("cos({0})"),
     "TAN": mathematics("tan({0})"),
-    "COT": cotangent,
+    "COT": rewritten(cotangent),
     "ASIN": mathematics("asin({0})"),
     "ACOS": mathematics("acos({0})"),
     "ATAN": mathematics("atan({0})"),
@@ -429,7 +404,12 @@ FORMS: dict[str, Form] = {
     "TANH": mathematics("tanh({0})"),
     "DEGREES": mathematics("degrees({0})"),
     "RADIANS": mathematics("radians({0})"),
-    "PI": "pi()",
-    "E": "e()",
-    "BIN": "bin(CAST({0} AS BIGINT))",
+    "PI": native("pi()"),
+    "E": native("e()"),
+    "BIN": native("bin(CAST({0} AS BIGINT))"),
+    **{
+        name: refused("the numbers would differ between runs")
+        for name in ("RAND", "RAND_INTEGER", "UUID")
+    },
+    **{name: refused("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
 }

@@ -1,7 +1,7 @@
-"""Regular expressions, which are Java's on both sides, and texts taken apart.
+"""Regular expressions, which are Java's on both sides, and strings split by them.
 
-A pattern that cannot be read gives NULL in Flink and ends a job in Spark; so whether Java can read
-it is asked first, of a constant at once.
+An invalid pattern returns NULL in Flink and fails a job in Spark; so whether Java can compile it is
+checked first, while compiling if the pattern is constant.
 """
 
 from __future__ import annotations
@@ -10,201 +10,234 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from schema_core.spark.compiler.sql_builder import (
-    ELEMENT,
-    KEY,
-    VALUE,
-    Called,
-    Form,
-    bind,
-    bind_all,
-    computed,
-    is_literal,
-    literal_text,
+from schema_core.spark.compiler.functions.strings import escaped_replacement, literal_pattern
+from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.translation import (
+    Translate,
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    rewritten,
+    udf,
+)
+from schema_core.spark.compiler.tree import (
+    FALSE,
+    NULL,
+    Cast,
+    Literal,
+    Node,
+    any_null,
+    call,
+    function,
+    integer_of,
+    is_null,
+    let,
+    let_all,
+    node_of,
     null_or,
-    sql_type,
-    string,
+    string_of,
     unsupported,
+)
+from schema_core.spark.compiler.tree import (
+    negated as not_,
 )
 from schema_core.spark.compiler.udfs.java_patterns import group_count, may_miss
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """A text and a pattern that Java can read, in Spark's words.
+class PatternCall:
+    """A string and a valid pattern; `known` is the pattern itself if it is constant.
 
-    `groups` is how many groups it has, and `known` the pattern itself if it is a constant.
+    `groups` is the number of its groups, and `others` are the remaining arguments.
     """
 
-    text: str
-    pattern: str
-    groups: str
+    text: Node
+    pattern: Node
+    groups: Node
     known: str | None
-    others: tuple[str, ...] = ()
+    others: tuple[Node, ...] = ()
 
-    def or_if_empty(self, empty: str, said: str) -> str:
-        """What is said, or something else for the empty pattern."""
+    def or_if_empty(self, empty: Node, result: Node) -> Node:
+        """Return the result, or another for the empty pattern."""
         if self.known is not None:
-            return said if self.known else empty
-        return f"if({self.pattern} = '', {empty}, {said})"
+            return result if self.known else empty
+        return inline("if({p} = '', {empty}, {r})", p=self.pattern, empty=empty, r=result)
+
+    @property
+    def text_is_null(self) -> Node:
+        return is_null(self.text)
 
 
-def where_readable(
-    form: Callable[[Pattern], str], otherwise: str = "NULL"
-) -> Callable[[Called], str]:
-    """A form of a text and a pattern, with the result for a pattern that Java cannot read.
+def where_valid(build: Callable[[PatternCall], Node], otherwise: Literal = NULL) -> Translate:
+    """Return the translation of a call with a pattern; `otherwise` is its result if invalid."""
 
-    Whether it can is found out beforehand, for Spark ends the job at such a pattern.
-    """
-
-    def said(called: Called) -> str:
-        type_ = sql_type(called.type)
+    def translate(called: TranslatedCall) -> Node:
+        invalid = called.cast(otherwise)
         text, pattern, *others = called.arguments
-        if is_literal(pattern):
-            known = literal_text(pattern)
+        known = string_of(pattern)
+        if known is not None:
             count = group_count(known)
             if count < 0:
-                return null_or(f"{text} IS NULL", f"CAST({otherwise} AS {type_})")
-            return bind(text, lambda v: form(Pattern(v, pattern, str(count), known, tuple(others))))
+                return null_or(is_null(text), invalid)
+            groups = node_of(count)
+            return let(text, lambda v: build(PatternCall(v, pattern, groups, known, (*others,))))
 
-        def body(text: str, pattern: str, groups: str, *others: str) -> str:
-            fitting = form(Pattern(text, pattern, groups, None, others))
-            unknown = f"{text} IS NULL OR {pattern} IS NULL"
-            return null_or(unknown, f"if({groups} < 0, CAST({otherwise} AS {type_}), {fitting})")
+        def body(text: Node, pattern: Node, groups: Node, *others: Node) -> Node:
+            result = build(PatternCall(text, pattern, groups, None, others))
+            checked = inline("if({n} < 0, {no}, {yes})", n=groups, no=invalid, yes=result)
+            return null_or(any_null(text, pattern), checked)
 
-        return bind_all([text, pattern, computed("group_count", pattern), *others], body)
+        return let_all([text, pattern, call_udf("group_count", pattern), *others], body)
 
-    return said
+    return translate
 
 
-def matches(given: Pattern) -> str:
-    """REGEXP: whether a part of the text fits; nothing fits the empty pattern."""
+def matches(given: PatternCall) -> Node:
+    """REGEXP: whether a part of the string matches; nothing matches the empty pattern."""
     return given.or_if_empty(
-        null_or(f"{given.text} IS NULL", "FALSE"), f"rlike({given.text}, {given.pattern})"
+        null_or(given.text_is_null, FALSE), call("rlike", given.text, given.pattern)
     )
 
 
-def extracted(called: Called) -> str:
-    """REGEXP_EXTRACT(text, pattern [, group]): NULL where nothing fits, or no such group is."""
+def extracted(called: TranslatedCall) -> Node:
+    """REGEXP_EXTRACT(text, pattern [, group]): NULL without a match, or without that group."""
     text, pattern, *groups = called.arguments
-    group = groups[0] if groups else "0"
-    if is_literal(pattern) and group.isdigit() and not may_miss(literal_text(pattern), int(group)):
+    group = groups[0] if groups else node_of(0)
+    known, number = string_of(pattern), integer_of(group)
+    if known is not None and number is not None and number >= 0 and not may_miss(known, number):
         return _EXTRACTED(called)
-    return computed("group_text", text, pattern, f"CAST({group} AS INT)")
+    return call_udf("group_text", text, pattern, Cast(group, "INT"))
 
 
-def _extracted(given: Pattern) -> str:
-    """A group that is there wherever the pattern fits."""
-    group = given.others[0] if given.others else "0"
-    if int(group) > int(given.groups):
-        return "CAST(NULL AS STRING)"
-    found = f"regexp_extract({given.text}, {given.pattern}, {group})"
-    return f"if(rlike({given.text}, {given.pattern}), {found}, NULL)"
-
-
-_EXTRACTED = where_readable(_extracted)
-
-
-def every(given: Pattern) -> str:
-    """REGEXP_EXTRACT_ALL(text, pattern [, group]): of all places that fit, the first group."""
-    group = given.others[0] if given.others else "1"
-
-    def body(group: str) -> str:
-        found = f"regexp_extract_all({given.text}, {given.pattern}, {group})"
-        return f"if({group} BETWEEN 0 AND {given.groups}, {found}, NULL)"
-
-    return bind(group, body)
-
-
-def replaced(given: Pattern) -> str:
-    """REGEXP_REPLACE; the replacement is what it is, without references to groups."""
-    new = given.others[0]
-    quoted = f"replace(replace({new}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-    return f"regexp_replace({given.text}, {given.pattern}, {quoted})"
-
-
-def first(given: Pattern) -> str:
-    """REGEXP_SUBSTR: the first part that fits, or NULL."""
-    return given.or_if_empty(
-        null_or(f"{given.text} IS NULL", "''"), f"regexp_substr({given.text}, {given.pattern})"
+def _extracted(given: PatternCall) -> Node:
+    """Return a group that exists wherever the pattern matches."""
+    group = integer_of(given.others[0]) if given.others else 0
+    if (group or 0) > (integer_of(given.groups) or 0):
+        return Cast(NULL, "STRING")
+    return inline(
+        "if(rlike({s}, {p}), regexp_extract({s}, {p}, {group}), NULL)",
+        s=given.text,
+        p=given.pattern,
+        group=group,
     )
 
 
-def place(given: Pattern) -> str:
-    """REGEXP_INSTR: where the first part that fits begins, in UTF-16 units from 1; or 0."""
-    before = f"left({given.text}, {{0}} - 1)"
-    wide = f"CAST(length(encode({before}, 'UTF-16BE')) DIV 2 AS INT) + 1"
-    found = f"regexp_instr({given.text}, {given.pattern})"
-    return given.or_if_empty(
-        null_or(f"{given.text} IS NULL", "1"),
-        bind(found, f"if({{0}} > 0, {wide}, {{0}})".format),
+_EXTRACTED = where_valid(_extracted)
+
+
+def every(given: PatternCall) -> Node:
+    """REGEXP_EXTRACT_ALL(text, pattern [, group]): the first group of every match."""
+    return sql(
+        "if({group} BETWEEN 0 AND {groups}, regexp_extract_all({s}, {p}, {group}), NULL)",
+        group=given.others[0] if given.others else 1,
+        groups=given.groups,
+        s=given.text,
+        p=given.pattern,
     )
 
 
-def split(called: Called) -> str:
-    """SPLIT at a plain text; into UTF-16 units at an empty one."""
-
-    def body(text: str, mark: str, letters: str) -> str:
-        parts = f"split({text}, concat('\\\\Q', {mark}, '\\\\E'), -1)"
-        unknown = f"{text} IS NULL OR {mark} IS NULL"
-        chosen = f"if({text} = '', slice(array(''), 1, 0), if({mark} = '', {letters}, {parts}))"
-        return null_or(unknown, chosen)
-
-    if is_literal(called[1]) and called[1] != "''":
-        return bind(called[0], lambda v: body(v, called[1], "array('')"))
-    return bind_all([called[0], called[1], computed("letters", called[0])], body)
+def replaced(given: PatternCall) -> Node:
+    """REGEXP_REPLACE; the replacement is literal, without references to groups."""
+    new = escaped_replacement(given.others[0])
+    return call("regexp_replace", given.text, given.pattern, new)
 
 
-def to_map(called: Called) -> str:
+def counted(given: PatternCall) -> Node:
+    """REGEXP_COUNT: how often the pattern matches."""
+    return call("regexp_count", given.text, given.pattern)
+
+
+def first(given: PatternCall) -> Node:
+    """REGEXP_SUBSTR: the first part that matches, or NULL."""
+    return given.or_if_empty(
+        null_or(given.text_is_null, node_of("")), call("regexp_substr", given.text, given.pattern)
+    )
+
+
+def position(given: PatternCall) -> Node:
+    """REGEXP_INSTR: where the first match begins, in UTF-16 units from 1; or 0."""
+    found = sql(
+        "if({n} > 0, CAST(length(encode(left({s}, {n} - 1), 'UTF-16BE')) DIV 2 AS INT) + 1, {n})",
+        n=call("regexp_instr", given.text, given.pattern),
+        s=given.text,
+    )
+    return given.or_if_empty(null_or(given.text_is_null, node_of(1)), found)
+
+
+def split(called: TranslatedCall) -> Node:
+    """SPLIT at a literal string; into UTF-16 units at an empty one."""
+
+    def body(text: Node, mark: Node, letters: Node) -> Node:
+        return inline(
+            "if({s} IS NULL OR {m} IS NULL, NULL, if({s} = '', slice(array(''), 1, 0),"
+            " if({m} = '', {letters}, split({s}, {pattern}, -1))))",
+            s=text,
+            m=mark,
+            letters=letters,
+            pattern=literal_pattern(mark),
+        )
+
+    if string_of(called[1]):
+        return let(called[0], lambda v: body(v, called[1], call("array", "")))
+    return let_all([called[0], called[1], call_udf("letters", called[0])], body)
+
+
+def to_map(called: TranslatedCall) -> Node:
     """STR_TO_MAP(text [, between pairs, between key and value]), by patterns.
 
-    Empty parts at the end are none.
+    Trailing empty parts are dropped.
     """
-    pairs = called[1] if len(called.arguments) > 1 else "','"
-    sides = called[2] if len(called.arguments) > 2 else "'='"
-    ends = f"transform({{0}}, ({ELEMENT}, {KEY}) -> if({ELEMENT} = '', 0, {KEY} + 1))"
-    kept = f"slice({{0}}, 1, array_max({ends}))"
-    sided = f"split({ELEMENT}, {sides}, 2)"
-    entry = f"struct({sided}[0] AS `key`, get({sided}, 1) AS `value`)"
-
-    def body(text: str) -> str:
-        parts = bind(f"split({text}, {pairs}, -1)", kept.format)
-        none = f"map_filter(map('', ''), ({KEY}, {VALUE}) -> FALSE)"
-        made = f"map_from_entries(transform({parts}, {ELEMENT} -> {entry}))"
-        return f"if({text} = '', {none}, {made})"
-
-    return bind(called[0], body)
+    pairs = called[1] if len(called.arguments) > 1 else node_of(",")
+    sides = called[2] if len(called.arguments) > 2 else node_of("=")
+    return sql(
+        "if({s} = '', map_filter(map('', ''), (k, v) -> FALSE), map_from_entries({entries}))",
+        s=called[0],
+        entries=sql(
+            "transform(slice({parts}, 1, array_max(transform({parts},"
+            " (x, i) -> if(x = '', 0, i + 1)))), {entry})",
+            parts=call("split", called[0], pairs, -1),
+            entry=_entry(sides),
+        ),
+    )
 
 
-def similar(*, negated: bool) -> Form:
-    """SIMILAR TO a constant pattern without ESCAPE: the whole text must fit."""
+def _entry(sides: Node) -> Node:
+    return function(
+        lambda one: inline(
+            "named_struct('key', {sided}[0], 'value', get({sided}, 1))",
+            sided=call("split", one, sides, 2),
+        )
+    )
 
-    def form(called: Called) -> str:
+
+def similar(*, negated: bool) -> TranslationRule:
+    """SIMILAR TO a constant pattern without ESCAPE: the entire string must match."""
+
+    def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 2:
             raise unsupported("SIMILAR TO with ESCAPE is not run on Spark")
-        if not is_literal(called[1]):
+        content = string_of(called[1])
+        if content is None:
             raise unsupported("SIMILAR TO takes a constant pattern on Spark")
-        content = literal_text(called[1])
         if re.search(r"[\\^$.]|\[\[:|\(\?", content):
-            raise unsupported(f"the pattern {called[1]} is not run on Spark")
+            raise unsupported(f"the pattern {content!r} is not run on Spark")
         pattern = content.replace("_", ".").replace("%", "(?s:.*)")
-        whole = string(rf"\A(?:{pattern})\z")
-        said = f"rlike({called[0]}, {whole})"
-        return f"(NOT {said})" if negated else said
+        found = call("rlike", called[0], rf"\A(?:{pattern})\z")
+        return not_(found) if negated else found
 
-    return form
+    return rewritten(translate)
 
 
-FORMS: dict[str, Form] = {
-    "REGEXP": where_readable(matches, "FALSE"),
-    "REGEXP_EXTRACT": extracted,
-    "REGEXP_EXTRACT_ALL": where_readable(every),
-    "REGEXP_REPLACE": where_readable(replaced),
-    "REGEXP_COUNT": where_readable(lambda given: f"regexp_count({given.text}, {given.pattern})"),
-    "REGEXP_SUBSTR": where_readable(first),
-    "REGEXP_INSTR": where_readable(place),
-    "SPLIT": split,
-    "STR_TO_MAP": to_map,
+RULES: dict[str, TranslationRule] = {
+    "REGEXP": udf(where_valid(matches, FALSE)),
+    "REGEXP_EXTRACT": udf(extracted),
+    "REGEXP_EXTRACT_ALL": udf(where_valid(every)),
+    "REGEXP_REPLACE": udf(where_valid(replaced)),
+    "REGEXP_COUNT": udf(where_valid(counted)),
+    "REGEXP_SUBSTR": udf(where_valid(first)),
+    "REGEXP_INSTR": udf(where_valid(position)),
+    "SPLIT": udf(split),
+    "STR_TO_MAP": rewritten(to_map),
     "SIMILAR TO": similar(negated=False),
     "NOT SIMILAR TO": similar(negated=True),
 }

@@ -1,241 +1,241 @@
-"""Texts: characters are code points on both sides; what differs is said step by step."""
+"""Strings: characters are code points on both sides; other differences are rewritten."""
 
 from __future__ import annotations
 
 from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.sql_builder import (
-    BYTES,
-    CHARACTERS,
-    ELEMENT,
-    FLOATS,
-    INTEGERS,
-    Called,
-    Form,
-    bind,
-    bind_all,
-    computed,
-    fail,
-    is_literal,
-    literal_text,
-    null_or,
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.translation import (
+    TranslatedCall,
+    TranslationRule,
+    call_udf,
+    native,
+    rewritten,
+    udf,
+)
+from schema_core.spark.compiler.tree import (
+    NULL,
+    Cast,
+    Keyword,
+    Literal,
+    Node,
+    call,
+    function,
+    integer_of,
+    let_all,
+    node_of,
+    operator,
+    string_of,
     unsupported,
 )
 from schema_core.spark.compiler.udfs.texts import is_format
-from schema_core.types import BooleanType, CharType, DecimalType, VarCharType
+from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
+from schema_core.types import MAX_LENGTH, BooleanType, CharType, DecimalType, VarCharType
 
-SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
-
-def texts(called: Called) -> list[str]:
-    """The arguments, those that are no texts printed."""
+def strings(called: TranslatedCall) -> list[Node]:
+    """Return the arguments, those that are not strings or bytes as strings."""
     return [
-        text
+        node
         if isinstance(type_, (*CHARACTERS, *BYTES))
-        else convert(text, type_, VarCharType(2_147_483_647), called.zone)
-        for text, type_ in zip(called.arguments, called.types, strict=True)
+        else convert(node, type_, VarCharType(MAX_LENGTH), called.zone)
+        for node, type_ in zip(called.arguments, called.types, strict=True)
     ]
 
 
-def substring(called: Called) -> str:
-    """From a place counted from 1, or from the end if negative; NULL for a negative length."""
+def substring(called: TranslatedCall) -> Node:
+    """From a position that starts at 1, or from the end if negative; NULL for a negative length."""
     if len(called.arguments) == 2:
-        return bind_all(called.arguments, lambda s, p: f"substring({s}, {_start(s, p)})")
+        return let_all(called.arguments, lambda s, p: call("substring", s, _start(s, p)))
 
-    def body(text: str, place: str, length: str) -> str:
-        return null_or(f"{length} < 0", f"substring({text}, {_start(text, place)}, {length})")
+    def body(text: Node, position: Node, length: Node) -> Node:
+        part = call("substring", text, _start(text, position), length)
+        return inline("if({length} < 0, NULL, {part})", length=length, part=part)
 
-    return bind_all(called.arguments, body)
-
-
-def _start(text: str, place: str) -> str:
-    """Before the first character there is nothing to count from: then nothing is taken."""
-    if place.lstrip("-").isdigit() and int(place) >= 0:
-        return place
-    return f"if({place} < -char_length({text}), char_length({text}) + 1, {place})"
+    return let_all(called.arguments, body)
 
 
-def left(called: Called) -> str:
-    """The first characters; none for a negative number."""
-    return f"left({called[0]}, {called[1]})"
+def _start(text: Node, position: Node) -> Node:
+    """Return a position, or the one after the end if it lies before the first character."""
+    known = integer_of(position)
+    if known is not None and known >= 0:
+        return position
+    return inline("if({p} < -char_length({s}), char_length({s}) + 1, {p})", p=position, s=text)
 
 
-def right(called: Called) -> str:
-    """The last characters; none for a negative number."""
-    return f"right({called[0]}, {called[1]})"
+def trim(called: TranslatedCall) -> Node:
+    """TRIM, of both sides unless a keyword names one: blanks, or any of some characters."""
+    side = next((one.word for one in called.arguments if isinstance(one, Keyword)), "BOTH")
+    rest = [one for one in called.arguments if not isinstance(one, Keyword)]
+    return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
 
 
-def trim(called: Called) -> str:
-    """TRIM, from both sides unless a word says which: blanks, or any of some characters."""
-    words = [argument for argument in called.arguments if argument in SIDES]
-    side = words[0] if words else "BOTH"
-    rest = [argument for argument in called.arguments if argument not in words]
-    return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else "' '")
+def one_sided(side: str) -> TranslationRule:
+    """LTRIM, RTRIM and BTRIM: the string, then maybe the characters."""
+    blank = node_of(" ")
+    return rewritten(lambda called: _trimmed(side, called[0], (*called.arguments, blank)[1]))
 
 
-def one_sided(side: str) -> Form:
-    """LTRIM, RTRIM and BTRIM: the text, then maybe the characters."""
-    return lambda called: _trimmed(side, called[0], (*called.arguments, "' '")[1])
+#: Side -> the function that trims some characters there.
+_TRIMS = {"BOTH": "btrim({s}, {c})", "LEADING": "ltrim({c}, {s})", "TRAILING": "rtrim({c}, {s})"}
 
 
-def _trimmed(side: str, text: str, characters: str) -> str:
-    """A text without some characters at its ends; without any there is nothing to be done."""
-    if characters == "' '":
-        return f"trim({side} ' ' FROM {text})"
-    problem = fail("there are no characters to trim")
+def _trimmed(side: str, text: Node, characters: Node) -> Node:
+    """Return a string without some characters at its ends; an empty set of them is an error."""
+    if string_of(characters) == " ":
+        return inline(_TRIMS[side], s=text, c=characters)
+    return let_all(
+        [text, characters],
+        lambda s, c: inline(
+            "if({c} = '' AND {s} IS NOT NULL, raise_error({problem}), {trimmed})",
+            s=s,
+            c=c,
+            problem="there are no characters to trim",
+            trimmed=inline(_TRIMS[side], s=s, c=c),
+        ),
+    )
 
-    def body(text: str, characters: str) -> str:
-        trimmed = f"trim({side} {characters} FROM {text})"
-        return f"if({characters} = '' AND {text} IS NOT NULL, {problem}, {trimmed})"
 
-    return bind_all([text, characters], body)
-
-
-def padded(name: str) -> Form:
+def padded(name: str) -> TranslationRule:
     """LPAD and RPAD, of UTF-16 units."""
-    return lambda called: computed(name, called[0], f"CAST({called[1]} AS INT)", called[2])
+    return udf(lambda called: call_udf(name, called[0], Cast(called[1], "INT"), called[2]))
 
 
-def overlay(called: Called) -> str:
-    """OVERLAY(text PLACING new FROM place [FOR length]), in UTF-16 units."""
-    text, new, place, *lengths = called.arguments
-    length = lengths[0] if lengths else f"CAST(length(encode({new}, 'UTF-16BE')) DIV 2 AS INT)"
-    return computed("overlay", text, new, f"CAST({place} AS INT)", f"CAST({length} AS INT)")
+def overlay(called: TranslatedCall) -> Node:
+    """OVERLAY(text PLACING new FROM position [FOR length]), in UTF-16 units."""
+    text, new, position, *lengths = called.arguments
+    length = lengths[0] if lengths else inline(_UTF16_LENGTH, s=new)
+    return call_udf("overlay", text, new, Cast(position, "INT"), Cast(length, "INT"))
 
 
-#: Escapes where nobody asked for an escape: stands in no text that people write.
-_NO_ESCAPE = "'\\u0001'"
+_UTF16_LENGTH = "CAST(length(encode({s}, 'UTF-16BE')) DIV 2 AS INT)"
+
+#: The escape character of a LIKE without ESCAPE: a control character.
+_NO_ESCAPE = Literal("\x01")
 
 
-def like(*, negated: bool) -> Form:
-    """LIKE; only the character behind ESCAPE is special, besides ``%`` and ``_``."""
+def like(*, negated: bool) -> TranslationRule:
+    """LIKE; only the character after ESCAPE is special, besides ``%`` and ``_``."""
 
-    def form(called: Called) -> str:
+    def translate(called: TranslatedCall) -> Node:
         escape = called[2] if len(called.arguments) > 2 else _NO_ESCAPE
-        if not is_literal(escape):
+        if string_of(escape) is None:
             raise unsupported("LIKE takes a constant ESCAPE character on Spark")
-        return f"({called[0]} {'NOT ' if negated else ''}LIKE {called[1]} ESCAPE {escape})"
+        return operator("NOT LIKE" if negated else "LIKE", called[0], called[1], escape)
 
-    return form
+    return rewritten(translate)
 
 
-def concat(called: Called) -> str:
+def concat(called: TranslatedCall) -> Node:
     """CONCAT and ``||``: NULL as soon as one argument is."""
-    return f"concat({', '.join(texts(called))})"
+    return call("concat", *strings(called))
 
 
-def concat_with(called: Called) -> str:
-    """CONCAT_WS: arguments that are NULL are passed over."""
-    return f"concat_ws({', '.join(texts(called))})"
+def concat_with(called: TranslatedCall) -> Node:
+    """CONCAT_WS: arguments that are NULL are skipped."""
+    return call("concat_ws", *strings(called))
 
 
-def replace(called: Called) -> str:
-    """REPLACE; an empty text to search for is found between all characters."""
-
-    def body(text: str, old: str, new: str) -> str:
-        unknown = f"{text} IS NULL OR {new} IS NULL"
-        spread = f"concat({new}, regexp_replace({text}, '(?s)(.)', concat('$1', {_quoted(new)})))"
-        return f"if({old} = '', {null_or(unknown, spread)}, replace({text}, {old}, {new}))"
-
-    return bind_all(called.arguments, body)
-
-
-def _quoted(text: str) -> str:
-    """A replacement in which a dollar sign and a backslash are themselves."""
-    return f"replace(replace({text}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-
-
-def repeat(called: Called) -> str:
-    """REPEAT: nothing for a number below 1."""
-    return f"repeat({called[0]}, {called[1]})"
+def replace(called: TranslatedCall) -> Node:
+    """REPLACE; an empty string to search for is found between all characters."""
+    return let_all(
+        called.arguments,
+        lambda text, old, new: inline(
+            "if({old} = '', if({text} IS NULL OR {new} IS NULL, NULL, concat({new},"
+            " regexp_replace({text}, '(?s)(.)', concat('$1', {quoted})))),"
+            " replace({text}, {old}, {new}))",
+            text=text,
+            old=old,
+            new=new,
+            quoted=escaped_replacement(new),
+        ),
+    )
 
 
-def split_index(called: Called) -> str:
-    """The part of a text between separators, or white space, from 0; NULL beyond the last."""
-    separator = called[1] if isinstance(called.types[1], CHARACTERS) else f"chr({called[1]})"
-
-    def body(text: str, index: str, mark: str) -> str:
-        pattern = f"if({mark} = '', '\\\\p{{javaWhitespace}}', concat('\\\\Q', {mark}, '\\\\E'))"
-        parts = f"split({text}, {pattern}, -1)"
-        return null_or(f"{index} < 0 OR {text} = ''", f"get({parts}, {index})")
-
-    return bind_all([called[0], called[2], separator], body)
+def escaped_replacement(new: Node) -> Node:
+    """Return the replacement of a regular expression in which dollars and backslashes are plain."""
+    escaped = call("replace", new, "\\", "\\\\")
+    return call("replace", escaped, "$", "\\$")
 
 
-def initcap(called: Called) -> str:
+def split_index(called: TranslatedCall) -> Node:
+    """Part of a string between separators, or white space, from 0; NULL beyond the last."""
+    is_string = isinstance(called.types[1], CHARACTERS)
+    separator = called[1] if is_string else call("chr", called[1])
+    return let_all(
+        [called[0], called[2], separator],
+        lambda text, index, mark: inline(
+            "if({index} < 0 OR {text} = '', NULL, get(split({text}, if({mark} = '', {white},"
+            " {literal}), -1), {index}))",
+            text=text,
+            index=index,
+            mark=mark,
+            white=r"\p{javaWhitespace}",
+            literal=literal_pattern(mark),
+        ),
+    )
+
+
+def literal_pattern(mark: Node) -> Node:
+    """Return the regular expression that matches exactly a string."""
+    return call("concat", "\\Q", mark, "\\E")
+
+
+_LOWER, _UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def initcap(called: TranslatedCall) -> Node:
     """Letters A to Z change, at the start of each run of letters and digits."""
-    words = f"regexp_extract_all({called[0]}, '([A-Za-z0-9]+|[^A-Za-z0-9]+)', 1)"
-    first = _ascii_case(f"left({ELEMENT}, 1)", upper=True)
-    rest = _ascii_case(f"substring({ELEMENT}, 2)", upper=False)
-    return f"array_join(transform({words}, {ELEMENT} -> concat({first}, {rest})), '')"
+
+    def word(one: Node) -> Node:
+        first = call("translate", call("left", one, 1), _LOWER, _UPPER)
+        rest = call("translate", call("substring", one, 2), _UPPER, _LOWER)
+        return call("concat", first, rest)
+
+    words = call("regexp_extract_all", called[0], "([A-Za-z0-9]+|[^A-Za-z0-9]+)", 1)
+    return call("array_join", call("transform", words, function(word)), "")
 
 
-def _ascii_case(text: str, *, upper: bool) -> str:
-    low, high = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    pair = (low, high) if upper else (high, low)
-    return f"translate({text}, '{pair[0]}', '{pair[1]}')"
-
-
-def position(called: Called) -> str:
-    """POSITION(part IN text), counted from 1; 0 where it is not."""
-    return f"locate({called[0]}, {called[1]})"
-
-
-def in_text(called: Called) -> str:
+def in_string(called: TranslatedCall) -> Node:
     """INSTR(text, part [, start [, occurrence]])."""
     if len(called.arguments) == 2:
-        return f"instr({called[0]}, {called[1]})"
-    text, part, start, count = (*called.arguments, "1")[:4]
-    return computed("instr", text, part, f"CAST({start} AS INT)", f"CAST({count} AS INT)")
+        return call("instr", called[0], called[1])
+    text, part, start, count = (*called.arguments, node_of(1))[:4]
+    return call_udf("instr", text, part, Cast(start, "INT"), Cast(count, "INT"))
 
 
-def locate(called: Called) -> str:
+def locate(called: TranslatedCall) -> Node:
     """LOCATE(part, text [, start])."""
     if len(called.arguments) == 2:
-        return f"locate({called[0]}, {called[1]})"
-    return computed("locate", called[0], called[1], f"CAST({called[2]} AS INT)")
+        return call("locate", called[0], called[1])
+    return call_udf("locate", called[0], called[1], Cast(called[2], "INT"))
 
 
-def cased(name: str) -> Form:
+def cased(name: str) -> TranslationRule:
     """UPPER and LOWER; of a constant the result has the length of its type."""
 
-    def form(called: Called) -> str:
-        said = f"{name}({called[0]})"
-        if isinstance(called.type, CharType) and isinstance(called.apply.arguments[0], Constant):
-            return f"rpad({said}, {called.type.length}, ' ')"
-        return said
+    def translate(called: TranslatedCall) -> Node:
+        changed = call(name, called[0])
+        if isinstance(called.type, CharType) and isinstance(called.call.arguments[0], Constant):
+            return call("rpad", changed, called.type.length, " ")
+        return changed
 
-    return form
-
-
-def starts(name: str) -> Form:
-    """STARTSWITH and ENDSWITH, of texts or bytes."""
-    return lambda called: f"{name}({called[0]}, {called[1]})"
+    return native(translate)
 
 
-def ascii_code(called: Called) -> str:
-    """The first byte of a text, as a signed number; 0 for an empty text."""
-
-    def body(text: str) -> str:
-        first = f"CAST(conv(left(hex({text}), 2), 16, 10) AS INT)"
-        return f"if({text} = '', 0, CAST({first} AS TINYINT))"
-
-    return bind(called[0], lambda v: f"CAST({body(v)} AS INT)")
+def matches(shape: str) -> TranslationRule:
+    """Whether a string matches a pattern; NULL does not."""
+    return rewritten(lambda called: call("coalesce", call("rlike", called[0], shape), False))
 
 
-def matches(shape: str) -> Form:
-    """Whether a text looks like this; NULL looks like nothing."""
-    return lambda called: f"coalesce(rlike({called[0]}, '{shape}'), FALSE)"
-
-
-def elt(called: Called) -> str:
+def elt(called: TranslatedCall) -> Node:
     """ELT(number, first, second, ...): NULL where there is none."""
-    others = ", ".join(called.arguments[1:])
-    return f"get(array({others}), CAST({called[0]} AS INT) - 1)"
+    others = call("array", *called.arguments[1:])
+    return inline("get({others}, CAST({n} AS INT) - 1)", others=others, n=called[0])
 
 
-def formatted(called: Called) -> str:
-    """PRINTF(format, value, ...): NULL for a format that Java cannot follow."""
+def formatted(called: TranslatedCall) -> Node:
+    """PRINTF(format, value, ...): NULL for a format that Java refuses."""
     kinds = "".join(
         "d"
         if isinstance(type_, INTEGERS)
@@ -246,52 +246,56 @@ def formatted(called: Called) -> str:
         else "s"
         for type_ in called.types[1:]
     )
-    said = f"format_string({', '.join(called.arguments)})"
-    if not is_literal(called[0]):
-        readable = computed("is_format", called[0], f"'{kinds}'")
-        return f"if({readable}, {said}, NULL)"
-    return said if is_format(literal_text(called[0]), kinds) else "CAST(NULL AS STRING)"
+    text = call("format_string", *called.arguments)
+    known = string_of(called[0])
+    if known is None:
+        return call("if", call_udf("is_format", called[0], kinds), text, NULL)
+    return text if is_format(known, kinds) else Cast(NULL, "STRING")
 
 
-FORMS: dict[str, Form] = {
+RULES: dict[str, TranslationRule] = {
     "UPPER": cased("upper"),
     "LOWER": cased("lower"),
     "UCASE": cased("upper"),
     "LCASE": cased("lower"),
-    "CHAR_LENGTH": "char_length({0})",
-    "CHARACTER_LENGTH": "char_length({0})",
-    "REVERSE": "reverse({0})",
-    "INITCAP": initcap,
-    "ASCII": ascii_code,
-    "TRIM": trim,
+    "CHAR_LENGTH": native("char_length({0})"),
+    "CHARACTER_LENGTH": native("char_length({0})"),
+    "REVERSE": native("reverse({0})"),
+    "INITCAP": rewritten(initcap),
+    #: The first byte, as a signed number; 0 for an empty string.
+    "ASCII": rewritten(
+        "CAST(if({0} = '', 0, CAST(CAST(conv(left(hex({0}), 2), 16, 10) AS INT) AS TINYINT))"
+        " AS INT)"
+    ),
+    "TRIM": rewritten(trim),
     "LTRIM": one_sided("LEADING"),
     "RTRIM": one_sided("TRAILING"),
     "BTRIM": one_sided("BOTH"),
-    "SUBSTRING": substring,
-    "SUBSTR": substring,
-    "LEFT": left,
-    "RIGHT": right,
-    "POSITION": position,
-    "LOCATE": locate,
-    "INSTR": in_text,
+    "SUBSTRING": rewritten(substring),
+    "SUBSTR": rewritten(substring),
+    "LEFT": native("left({0}, {1})"),
+    "RIGHT": native("right({0}, {1})"),
+    "POSITION": native("locate({0}, {1})"),
+    "LOCATE": udf(locate),
+    "INSTR": udf(in_string),
     "LPAD": padded("lpad"),
     "RPAD": padded("rpad"),
-    "OVERLAY": overlay,
-    "REPLACE": replace,
-    "REPEAT": repeat,
-    "||": concat,
-    "CONCAT": concat,
-    "CONCAT_WS": concat_with,
+    "OVERLAY": udf(overlay),
+    "REPLACE": rewritten(replace),
+    "REPEAT": native("repeat({0}, {1})"),
+    "||": rewritten(concat),
+    "CONCAT": rewritten(concat),
+    "CONCAT_WS": rewritten(concat_with),
     "LIKE": like(negated=False),
     "NOT LIKE": like(negated=True),
-    "SPLIT_INDEX": split_index,
-    "STARTSWITH": starts("startswith"),
-    "ENDSWITH": starts("endswith"),
-    "IS_DIGIT": matches("^\\\\p{Nd}+$"),
-    "IS_DECIMAL": lambda called: computed("is_decimal", texts(called)[0]),
-    "IS_ALPHA": matches("^\\\\p{L}+$"),
-    "TRANSLATE3": "if({1} IS NULL, {0}, translate({0}, {1}, {2}))",
-    "ELT": elt,
-    "CHR": "if({0} < 0, '', chr({0} % 256))",
-    "PRINTF": formatted,
+    "SPLIT_INDEX": rewritten(split_index),
+    "STARTSWITH": native("startswith({0}, {1})"),
+    "ENDSWITH": native("endswith({0}, {1})"),
+    "IS_DIGIT": matches(r"^\p{Nd}+$"),
+    "IS_DECIMAL": udf(lambda called: call_udf("is_decimal", strings(called)[0])),
+    "IS_ALPHA": matches(r"^\p{L}+$"),
+    "TRANSLATE3": rewritten("if({1} IS NULL, {0}, translate({0}, {1}, {2}))"),
+    "ELT": rewritten(elt),
+    "CHR": rewritten("if({0} < 0, '', chr({0} % 256))"),
+    "PRINTF": udf(formatted),
 }

@@ -1,17 +1,21 @@
-"""Values as texts, as Flink's cast to STRING prints them."""
+"""Values as strings, as Flink's cast to STRING prints them."""
 
 from __future__ import annotations
 
 from schema_core.spark.compiler.functions import datetimes
-from schema_core.spark.compiler.sql_builder import (
-    ELEMENT,
-    FLOATS,
-    INTEGERS,
-    bind,
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Field,
+    Literal,
+    Node,
+    call,
+    function,
+    is_null,
+    let,
     null_or,
-    quote,
     unsupported,
 )
+from schema_core.spark.compiler.value_types import FLOATS, INTEGERS
 from schema_core.types import (
     ArrayType,
     BinaryType,
@@ -35,60 +39,67 @@ from schema_core.types import (
 )
 
 
-def printed(text: str, source: DataType, zone: str) -> str:
-    """A value as Flink's cast to STRING prints it.
+def printed(node: Node, source: DataType, zone: str) -> Node:
+    """Return a value as Flink's cast to STRING prints it.
 
     Raises:
-        UnsupportedError: with code `not-executable` for a type without such a form here.
+        UnsupportedError: with code `not-executable` for a type that has no such string here.
     """
     match source:
         case CharType() | VarCharType():
-            return text
+            return node
         case BooleanType():
-            return f"upper(CAST({text} AS STRING))"
+            return call("upper", Cast(node, "STRING"))
         case DecimalType():
-            return f"try_cast({text} AS STRING)"
+            return Cast(node, "STRING", safe=True)
         case BinaryType() | VarBinaryType():
-            return f"make_valid_utf8(CAST({text} AS STRING))"
+            return call("make_valid_utf8", Cast(node, "STRING"))
         case DateType():
-            return f"CAST({text} AS STRING)"
+            return Cast(node, "STRING")
         case NullType():
-            return "CAST(NULL AS STRING)"
+            return Cast(Literal(None), "STRING")
         case TimeType() | TimestampType() | LocalZonedTimestampType():
-            return datetimes.printed(text, source, zone)
+            return datetimes.printed(node, source, zone)
         case YearMonthIntervalType() | DayTimeIntervalType():
-            return datetimes.printed_interval(text, source)
+            return datetimes.printed_interval(node, source)
         case ArrayType():
-            return bind(text, lambda v: _listed("[", v, source.element_type, zone, "]"))
+            return _joined("[", call("transform", node, _each(source.element_type, zone)), "]")
         case MapType() | MultisetType():
-            return bind(text, lambda v: _printed_map(v, source, zone))
+            return _printed_map(node, source, zone)
         case RowType() | StructuredType():
-            return bind(text, lambda v: _printed_row(v, source, zone))
+            return let(node, lambda v: _printed_row(v, source, zone))
         case _ if isinstance(source, (*INTEGERS, *FLOATS)):
-            return f"CAST({text} AS STRING)"
+            return Cast(node, "STRING")
         case _:
-            raise unsupported(f"{source.as_summary_string()} has no text here")
+            raise unsupported(f"{source.as_summary_string()} cannot be cast to a string on Spark")
 
 
-def _or_null(text: str, source: DataType, zone: str) -> str:
-    return f"coalesce({printed(text, source, zone)}, 'NULL')"
+def _or_null(node: Node, source: DataType, zone: str) -> Node:
+    return call("coalesce", printed(node, source, zone), "NULL")
 
 
-def _listed(opening: str, text: str, element: DataType, zone: str, closing: str) -> str:
-    each = f"transform({text}, {ELEMENT} -> {_or_null(ELEMENT, element, zone)})"
-    return f"concat('{opening}', array_join({each}, ', '), '{closing}')"
+def _each(element: DataType, zone: str) -> Node:
+    return function(lambda one: _or_null(one, element, zone))
 
 
-def _printed_map(text: str, source: MapType | MultisetType, zone: str) -> str:
+def _joined(opening: str, strings: Node, closing: str) -> Node:
+    return call("concat", opening, call("array_join", strings, ", "), closing)
+
+
+def _printed_map(node: Node, source: MapType | MultisetType, zone: str) -> Node:
     key, *values = source.children()
-    count = f"CAST({ELEMENT}.`value` AS STRING)"
-    value = _or_null(f"{ELEMENT}.`value`", values[0], zone) if values else count
-    entry = f"concat({_or_null(f'{ELEMENT}.`key`', key, zone)}, '=', {value})"
-    entries = f"transform(map_entries({text}), {ELEMENT} -> {entry})"
-    return f"concat('{{', array_join({entries}, ', '), '}}')"
+
+    def entry(one: Node) -> Node:
+        value = Field(one, "value")
+        shown = _or_null(value, values[0], zone) if values else Cast(value, "STRING")
+        return call("concat", _or_null(Field(one, "key"), key, zone), "=", shown)
+
+    return _joined("{", call("transform", call("map_entries", node), function(entry)), "}")
 
 
-def _printed_row(text: str, source: RowType | StructuredType, zone: str) -> str:
-    fields = [_or_null(f"{text}.{quote(one.name)}", one.data_type, zone) for one in source.fields]
-    inner = ", ', ', ".join(fields) or "''"
-    return null_or(f"{text} IS NULL", f"concat('(', {inner}, ')')")
+def _printed_row(node: Node, source: RowType | StructuredType, zone: str) -> Node:
+    parts: list[Node | str] = []
+    for field in source.fields:
+        parts += [", "] if parts else []
+        parts.append(_or_null(Field(node, field.name), field.data_type, zone))
+    return null_or(is_null(node), call("concat", "(", *parts, ")"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, DivisionByZero, InvalidOperation
 
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 #: Enough digits for any product of two decimals.
 EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
@@ -49,7 +49,7 @@ def decimal_arithmetic(
     try:
         return fitted(OPERATORS[operator](a, b), precision, scale)
     except (DivisionByZero, InvalidOperation):
-        raise ComputedError("division by zero") from None
+        raise UdfError("division by zero") from None
 
 
 def decimal_truncated(a: Decimal | None, places: int | None) -> str | None:

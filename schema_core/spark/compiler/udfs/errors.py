@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class ComputedError(Exception):
+class UdfError(Exception):
     """The values have no result, and Flink fails on them; the message says why."""

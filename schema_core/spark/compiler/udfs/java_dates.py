@@ -23,7 +23,7 @@ from schema_core.spark.compiler.udfs.calendars import (
     week_of,
     weekday_of,
 )
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 #: Letters of time zones, which a timestamp does not have.
 ZONES = frozenset("xXZzVO")
@@ -80,7 +80,7 @@ class LocalDateTime:
 
 def _format_part(part: Part, value: LocalDateTime) -> str:
     if part.letter in ZONES:
-        raise ComputedError(f"the pattern letter {part.letter} requires a time zone")
+        raise UdfError(f"the pattern letter {part.letter} requires a time zone")
     (year, month, day), count = value.date, part.count
     minutes = value.nanos // 60_000_000_000
     hour = minutes // 60
@@ -116,7 +116,7 @@ def _format_part(part: Part, value: LocalDateTime) -> str:
         "g": value.days + 40_587,
     }  # fmt: skip
     if part.letter not in numbers:
-        raise ComputedError(f"the pattern letter {part.letter} is not supported")
+        raise UdfError(f"the pattern letter {part.letter} is not supported")
     return _padded(numbers[part.letter], count)
 
 
@@ -133,7 +133,7 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
     try:
         parts = parse_time_pattern(pattern)
     except PatternError as error:
-        raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
+        raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
     return "".join(_format_part(part, value) for part in parts)
 
 
@@ -210,7 +210,7 @@ def _parse_part(parser: TimeParser, part: Part, rest: tuple[Part, ...]) -> None:
             number = int(value.ljust(9, "0"))
         parser.set({"L": "M", "y": "u"}.get(letter, letter), number)
     else:
-        raise ComputedError(f"the pattern letter {letter} is not supported in parsing")
+        raise UdfError(f"the pattern letter {letter} is not supported in parsing")
 
 
 def _name(parser: TimeParser, letter: str, count: int) -> tuple[str, int]:
@@ -221,7 +221,7 @@ def _name(parser: TimeParser, letter: str, count: int) -> tuple[str, int]:
         names = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
         return "G", names.index(parser.take("|".join(names)))
     if letter not in "MLE" or count == 5:
-        raise ComputedError(f"the pattern letter {letter} is not supported in parsing")
+        raise UdfError(f"the pattern letter {letter} is not supported in parsing")
     texts = tuple(
         _text(MONTHS if letter in "ML" else DAYS, i, count)
         for i in range(12 if letter in "ML" else 7)
@@ -268,7 +268,7 @@ def _from_fields(found: dict[str, int]) -> LocalDateTime:
 def _parse(text: str, pattern: str) -> LocalDateTime:
     parser, parts = TimeParser(text), parse_time_pattern(pattern)
     if any(part.letter in "[]" for part in parts):
-        raise ComputedError("optional parts of a pattern are not supported in parsing")
+        raise UdfError("optional parts of a pattern are not supported in parsing")
     for place, part in enumerate(parts):
         _parse_part(parser, part, parts[place + 1 :])
     if parser.position < len(text):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 
 class PatternError(ValueError):
@@ -92,7 +92,7 @@ def group_text(text: str | None, pattern: str | None, group: int | None) -> str 
     if not 0 <= group <= group_count(pattern):
         return None
     if _FOREIGN.search(pattern):
-        raise ComputedError(f"the pattern {pattern!r} is not computed here")
+        raise UdfError(f"the pattern {pattern!r} is not computed here")
     found = re.search(pattern, text, re.ASCII)
     return None if found is None else found[group]
 

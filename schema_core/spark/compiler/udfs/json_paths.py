@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 
 class NoSuchPathError(Exception):
@@ -73,7 +73,7 @@ def compile_path(text: str) -> Path:
 
     Raises:
         NoSuchPathError: for a text that is no path.
-        ComputedError: for a path with a filter or a function.
+        UdfError: for a path with a filter or a function.
 
     >>> compile_path("$.a[0]")
     (Names(names=('a',)), Places(places=(0,)))
@@ -90,7 +90,7 @@ def compile_path(text: str) -> Path:
         if found is None:
             raise NoSuchPathError(f"{text!r} is no path")
         if found["filter"] or found["call"]:
-            raise ComputedError(f"filters and functions of the path {text!r} are not computed")
+            raise UdfError(f"filters and functions of the path {text!r} are not computed")
         step = _step(found)
         steps += [step] if step is not None else []
         place = found.end()

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
@@ -129,7 +129,7 @@ def _found(text: str, path: str) -> tuple[Any, bool]:
 def _fallback(behavior: str, default: str | None, problem: str) -> str | None:
     """What ``NULL ON EMPTY`` and its kin give."""
     if behavior == "ERROR":
-        raise ComputedError(problem)
+        raise UdfError(problem)
     return {"DEFAULT": default, "EMPTY ARRAY": "[]", "EMPTY OBJECT": "{}"}.get(behavior)
 
 
@@ -166,7 +166,7 @@ def json_value(
     except NothingFoundError as error:
         return _fallback(on_error, default_on_error, str(error))
     if not _RETURNED.get(returned, is_scalar)(value):
-        raise ComputedError(f"{printed(value)} at {path} is no {returned}")
+        raise UdfError(f"{printed(value)} at {path} is no {returned}")
     return printed(value)
 
 
@@ -232,7 +232,7 @@ def json_exists(text: str | None, path: str | None, on_error: str) -> bool | Non
         return _found(text, path)[0] is not None
     except NothingFoundError as error:
         if on_error == "ERROR":
-            raise ComputedError(str(error)) from None
+            raise UdfError(str(error)) from None
         return {"TRUE": True, "FALSE": False}.get(on_error)
 
 

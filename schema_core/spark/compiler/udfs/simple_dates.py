@@ -25,7 +25,7 @@ from schema_core.spark.compiler.udfs.calendars import (
     week_of,
     weekday_of,
 )
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
 #: The result for a text that cannot be parsed: Long.MIN_VALUE milliseconds.
@@ -36,12 +36,12 @@ def _parts_of(pattern: str) -> tuple[Part, ...]:
     """Return the parts of a pattern.
 
     Raises:
-        ComputedError: for a pattern that Java rejects.
+        UdfError: for a pattern that Java rejects.
     """
     try:
         return parse_simple_pattern(pattern)
     except PatternError as error:
-        raise ComputedError(f"invalid pattern {pattern!r}: {error}") from None
+        raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
 
 
 # --- formatting ----------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _format_part(part: Part, local: ZonedTime) -> str:
         "S": local.millis % 1000, "F": (day - 1) // 7 + 1, "u": (local.days + 3) % 7 + 1,
     }  # fmt: skip
     if part.letter not in numbers:
-        raise ComputedError(f"the pattern letter {part.letter} is not supported in formatting")
+        raise UdfError(f"the pattern letter {part.letter} is not supported in formatting")
     return _number(numbers[part.letter], count)
 
 
@@ -120,7 +120,7 @@ def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | 
     """Return FROM_UNIXTIME: seconds since 1970, formatted by a pattern.
 
     Raises:
-        ComputedError: for a pattern that Java rejects.
+        UdfError: for a pattern that Java rejects.
 
     >>> simple_format(44, "yyyy-MM-dd HH:mm:ss", "UTC")
     '1970-01-01 00:00:44'
@@ -162,7 +162,7 @@ def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None
         return None
     parts = _parts_of(pattern)
     if unsupported := next((part.letter for part in parts if part.letter in "uFW"), None):
-        raise ComputedError(f"the pattern letter {unsupported} is not supported in parsing")
+        raise UdfError(f"the pattern letter {unsupported} is not supported in parsing")
     parser = SimpleDateParser(text)
     for place, part in enumerate(parts):
         rest = parts[place + 1 :]

@@ -7,7 +7,7 @@ import binascii
 import codecs
 import re
 
-from schema_core.spark.compiler.udfs.errors import ComputedError
+from schema_core.spark.compiler.udfs.errors import UdfError
 
 #: What would not fit into Java's memory.
 MAX_UNITS = 1 << 28
@@ -32,7 +32,7 @@ def _filling(text: bytes, length: int | None, filler: str) -> bytes | None:
     if length is None or length < 0 or not filler:
         return None
     if length > MAX_UNITS:
-        raise ComputedError(f"a text of {length} characters does not fit into memory")
+        raise UdfError(f"a text of {length} characters does not fit into memory")
     missing = max(2 * length - len(text), 0)
     pad = units(filler)
     return (pad * (missing // len(pad) + 1))[:missing]
@@ -110,7 +110,7 @@ def instr(text: str | None, part: str | None, start: int | None, count: int | No
     if text is None or part is None or start is None or count is None:
         return None
     if count <= 0:
-        raise ComputedError("INSTR counts occurrences from 1")
+        raise UdfError("INSTR counts occurrences from 1")
     if start == 0:
         return 0
     if not part:
@@ -185,7 +185,7 @@ def encode(text: str | None, charset: str | None) -> bytes | None:
 
 def _known(name: str) -> str:
     if name not in CHARSETS:
-        raise ComputedError(f"the character set {name!r} is not known here")
+        raise UdfError(f"the character set {name!r} is not known here")
     return name
 
 
@@ -199,11 +199,11 @@ def from_base64(text: str | None) -> str | None:
         return None
     found = re.fullmatch(r"([A-Za-z0-9+/]*)(={0,2})", text)
     if found is None or (found[2] and len(text) % 4) or len(found[1]) % 4 == 1:
-        raise ComputedError(f"{text!r} is no Base64")
+        raise UdfError(f"{text!r} is no Base64")
     try:
         data = base64.b64decode(found[1] + "=" * (-len(found[1]) % 4))
     except binascii.Error as error:
-        raise ComputedError(f"{text!r} is no Base64: {error}") from None
+        raise UdfError(f"{text!r} is no Base64: {error}") from None
     return data.decode("utf-8", "replace")
 
 

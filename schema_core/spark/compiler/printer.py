@@ -1,0 +1,558 @@
+"""Prints expression trees as Spark SQL: operator precedence, quoting, and how `Let` is computed.
+
+This is the only module that writes the SQL of expressions. A variable of a `Let` becomes, in this
+order:
+
+- the SQL of its value, where that is short and deterministic: Spark computes it once;
+- a column of a lateral projection below the query (`Lifting`), if the value is computed for every
+  row anyway, or cannot fail;
+- a parameter of a lambda, ``transform(array(value), x -> body)[0]``: within lambdas, and where the
+  value may fail in a branch of a conditional or above a WHERE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from schema_core.errors import UnsupportedError
+from schema_core.spark.compiler.tree import (
+    Aggregate,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Element,
+    Fact,
+    Field,
+    Keyword,
+    Lambda,
+    Let,
+    Literal,
+    Node,
+    Operator,
+    PythonUdf,
+    Raise,
+    SortKey,
+    Subquery,
+    UserSql,
+    Variable,
+    Window,
+    unsupported,
+)
+
+#: Characters of one expression: Spark would plan a longer one for minutes.
+MAX_SQL_LENGTH = 200_000
+
+#: Values of a `Let` up to this many characters are repeated.
+MAX_REPEATED = 48
+
+#: The same for values that read aggregates, each of which Spark computes once a query.
+MAX_REPEATED_AGGREGATE = 1000
+
+#: Prefixes of generated names, which no alias is likely to have: variables of lambdas, columns of
+#: lateral projections.
+VARIABLE, LIFTED = "the_x", "the_let_"
+
+# --- names and literals --------------------------------------------------------------------------
+
+#: What is escaped in a string literal. ``\0`` before a digit would be an octal escape, and ``${``
+#: would start a variable that Spark substitutes before it parses.
+_ESCAPES = {
+    "\\": r"\\",
+    "'": r"\'",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\x00": r"\u0000",
+    "${": r"\u0024{",
+}
+_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
+
+
+def quote(name: str) -> str:
+    """Return a name in back-ticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def string(value: str) -> str:
+    r"""Return a string literal of Spark SQL that is read back as exactly this string.
+
+    The literal holds no ``${``, so it does not depend on `spark.sql.variable.substitute`
+    (Spark SQL reference, "String Literal").
+
+    Raises:
+        UnsupportedError: with code `not-executable` for a lone surrogate, which Spark's UTF-8
+            strings cannot hold.
+
+    >>> print(string("it's\\"))
+    'it\'s\\'
+    >>> print(string("${env:HOME}"))
+    '\u0024{env:HOME}'
+    """
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise unsupported(
+            f"the string {value!r} has a lone surrogate, which Spark cannot store",
+            hint="replace the surrogate, or store the value as BYTES",
+        )
+    return "'" + _ESCAPED.sub(lambda found: _ESCAPES[found[0]], value) + "'"
+
+
+def _literal(node: Literal) -> str:
+    match node.value, node.kind:
+        case None, _:
+            return "NULL"
+        case bool(value), _:
+            return "TRUE" if value else "FALSE"
+        case str(value), "NUMBER":
+            return value
+        case value, "L" | "D" | "BD":
+            return f"{value}{node.kind}"
+        case str(value), kind:
+            return kind + string(value)
+        case value, _:
+            return str(value)
+
+
+# --- precedence ----------------------------------------------------------------------------------
+
+_PREDICATE, _COMPARISON, _UNARY, _PRIMARY, _ATOM = 4, 5, 8, 9, 10
+
+#: Operator -> its precedence: the greater, the tighter it binds (Spark's grammar of expressions).
+PRECEDENCE = {
+    "OR": 1,
+    "AND": 2,
+    "NOT": 3,
+    "EXISTS": 3,
+    **dict.fromkeys(("IN", "NOT IN", "LIKE", "NOT LIKE", "BETWEEN", "NOT BETWEEN"), _PREDICATE),
+    **dict.fromkeys(
+        (f"IS {negation}{word}" for negation in ("", "NOT ") for word in ("NULL", "TRUE", "FALSE")),
+        _PREDICATE,
+    ),
+    **dict.fromkeys(("=", "<=>", "<>", "<", "<=", ">", ">="), _COMPARISON),
+    **dict.fromkeys(("+", "-"), 6),
+    **dict.fromkeys(("*", "/", "%", "DIV"), 7),
+}
+_PREFIXES = frozenset({"NOT", "EXISTS", "-"})
+
+
+def precedence(node: Node) -> int:
+    """Return how tightly the outermost operator of a node binds."""
+    match node:
+        case Operator(symbol=symbol, operands=operands):
+            return _UNARY if symbol == "-" and len(operands) == 1 else PRECEDENCE[symbol]
+        case Literal(value=value):
+            return _UNARY if not node.kind.isupper() and str(value).startswith("-") else _ATOM
+        case Lambda() | UserSql():
+            return 0
+        case Let():
+            return precedence(node.body)
+        case _:
+            return _ATOM
+
+
+# --- where an expression is computed -------------------------------------------------------------
+
+#: Which values of `Let` may become columns of a lateral projection: none, those that cannot fail
+#: (in a branch of a conditional, or above a WHERE), or all.
+NEVER, IF_TOTAL, ALWAYS = 0, 1, 2
+
+#: Calls of which only the first argument is always computed.
+CONDITIONAL = frozenset({"if", "coalesce", "nullif"})
+
+#: At most so many columns are lifted below one query.
+MAX_LIFTED = 200
+
+
+@dataclass(slots=True)
+class Lifting:
+    """The lateral projections below one query block, which compute values of `Let` once a row.
+
+    `mode` is what may be lifted from the expressions of the block, `in_aggregates` the same for
+    arguments of its aggregates, which are computed below GROUP BY. Equal values share a column.
+    """
+
+    mode: int = ALWAYS
+    in_aggregates: int = ALWAYS
+    columns: dict[str, str] = field(default_factory=dict)
+
+    def column(self, value: str) -> str:
+        """Return the column that computes a value."""
+        name = self.columns.get(value)
+        if name is None:
+            name = self.columns[value] = f"{LIFTED}{len(self.columns) + 1}"
+        return quote(name)
+
+    def laterals(self) -> list[str]:
+        """Return the relations to add to FROM, each of which reads those before it."""
+        return [
+            f"LATERAL (SELECT {value} AS {quote(name)}) AS {quote(f'{name}_of')}"
+            for value, name in self.columns.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node is printed: what may be lifted there, and how many variables are in scope."""
+
+    mode: int
+    in_aggregates: int
+    depth: int = 0
+
+    def branch(self) -> _Place:
+        """Return the place of a part that is not computed in all rows."""
+        if self.mode <= IF_TOTAL and self.in_aggregates <= IF_TOTAL:
+            return self
+        return _Place(min(self.mode, IF_TOTAL), min(self.in_aggregates, IF_TOTAL), self.depth)
+
+
+class _Open:
+    """A `Let` whose values are being printed, each into a string of its own."""
+
+    __slots__ = ("around", "let", "place", "texts")
+
+    def __init__(self, let: Let, place: _Place, around: int) -> None:
+        self.let, self.place, self.around = let, place, around
+        self.texts: list[str] = []
+
+
+#: A part of the output: SQL, a node with its place and the precedence around it, or the end of a
+#: value of a `Let`.
+_Part: TypeAlias = "str | tuple[Node, _Place, int] | _Open"
+
+
+def to_sql(node: Node, lifting: Lifting | None = None) -> str:
+    """Return the Spark SQL of an expression; values are lifted only with `lifting`.
+
+    Raises:
+        UnsupportedError: with code `not-executable` beyond `MAX_SQL_LENGTH` characters.
+
+    >>> from schema_core.spark.compiler.tree import call, let, operator
+    >>> to_sql(operator("*", 2, operator("+", Column("a"), 1)))
+    '2 * (`a` + 1)'
+    >>> value = call("f", Column("a_column_whose_name_is_longer_than_what_is_repeated"))
+    >>> lifting = Lifting()
+    >>> to_sql(let(value, lambda v: operator("*", v, v)), lifting)
+    '`the_let_1` * `the_let_1`'
+    """
+    place = _Place(lifting.mode, lifting.in_aggregates) if lifting else _Place(NEVER, NEVER)
+    return _Printer(lifting).print(node, place)
+
+
+class _Printer:
+    """Prints one expression with an explicit stack: left-deep trees are deeper than Python's."""
+
+    def __init__(self, lifting: Lifting | None) -> None:
+        self.lifting = lifting
+        #: Variable -> its SQL, and how tightly that binds.
+        self.bound: dict[Node, tuple[str, int]] = {}
+        self.out: list[str] = []
+        self.outer: list[list[str]] = []
+
+    def print(self, node: Node, place: _Place) -> str:
+        """Return the SQL of a node."""
+        stack: list[_Part] = [(node, place, 0)]
+        length = 0
+        while stack:
+            part = stack.pop()
+            if isinstance(part, str):
+                self.out.append(part)
+                length += len(part)
+                if length > MAX_SQL_LENGTH:
+                    raise too_large()
+            elif isinstance(part, tuple):
+                parts = _PRINTERS[type(part[0])](self, *part)
+                parts.reverse()
+                stack += parts
+            else:
+                length -= self.close(stack, part)
+        return "".join(self.out)
+
+    # --- let -------------------------------------------------------------------------------------
+
+    def open(self, part: _Open) -> list[_Part]:
+        """Begin to print the next value of a `Let`."""
+        self.outer.append(self.out)
+        self.out = []
+        return [(part.let.bindings[len(part.texts)][1], part.place, 0), part]
+
+    def close(self, stack: list[_Part], part: _Open) -> int:
+        """End the value of a `Let`, and return its length; after the last one comes the body."""
+        text = "".join(self.out)
+        self.out = self.outer.pop()
+        part.texts.append(text)
+        done = len(part.texts) == len(part.let.bindings)
+        parts = self.body(part) if done else self.open(part)
+        stack.extend(reversed(parts))
+        return len(text)
+
+    def body(self, part: _Open) -> list[_Part]:
+        """Choose how each variable of a `Let` is computed, and return the parts of its body."""
+        let, place = part.let, part.place
+        in_lambda: list[tuple[Variable, str]] = []
+        for (variable, value), text in zip(let.bindings, part.texts, strict=True):
+            if is_repeated(value, text, let.body):
+                self.bound[variable] = text, self.precedence(value)
+            elif self.lifting and is_liftable(value, place, self.lifting):
+                self.bound[variable] = self.lifting.column(text), _ATOM
+            elif let.body.facts & _NOT_IN_LAMBDA and not value.facts & Fact.RANDOM:
+                self.bound[variable] = text, self.precedence(value)
+            else:
+                in_lambda.append((variable, text))
+        if not in_lambda:
+            return [(let.body, place, part.around)]
+        name = f"{VARIABLE}{place.depth + 1}"
+        if len(in_lambda) == 1:
+            ((variable, array),) = in_lambda
+            self.bound[variable] = name, _ATOM
+        else:
+            for index, (variable, _) in enumerate(in_lambda):
+                self.bound[variable] = f"{name}.`{index}`", _ATOM
+            fields = (f"{text} AS `{index}`" for index, (_, text) in enumerate(in_lambda))
+            array = f"struct({', '.join(fields)})"
+        inner = _Place(NEVER, NEVER, place.depth + 1)
+        return [f"transform(array({array}), {name} -> ", (let.body, inner, 0), ")[0]"]
+
+    def precedence(self, node: Node) -> int:
+        """Return how tightly a node binds, a variable like its value."""
+        return self.bound[node][1] if isinstance(node, Variable) else precedence(node)
+
+
+#: Facts of a body that Spark does not run within a lambda.
+_NOT_IN_LAMBDA = Fact.UDF | Fact.SUBQUERY | Fact.AGGREGATE
+
+
+def is_repeated(value: Node, text: str, body: Node) -> bool:
+    """Return whether the SQL of a value is written wherever its variable is used."""
+    if value.facts & (Fact.RANDOM | Fact.UDF):
+        return False
+    if value.facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
+        return not body.facts & Fact.LAMBDA and len(text) <= MAX_REPEATED_AGGREGATE
+    return len(text) <= MAX_REPEATED
+
+
+def is_liftable(value: Node, place: _Place, lifting: Lifting) -> bool:
+    """Return whether a value may be computed below the query."""
+    if place.mode == NEVER or len(lifting.columns) >= MAX_LIFTED:
+        return False
+    if value.facts & (Fact.RANDOM | Fact.AGGREGATE):
+        return False
+    return place.mode == ALWAYS or not value.facts & Fact.RAISES
+
+
+def too_large() -> UnsupportedError:
+    """Return the error for an expression beyond `MAX_SQL_LENGTH`."""
+    return unsupported(
+        "the expression is too large to run",
+        hint="compute parts of it in columns of their own",
+    )
+
+
+# --- nodes ---------------------------------------------------------------------------------------
+
+
+def _listed(nodes: tuple[Node, ...], place: _Place, others: _Place | None = None) -> list[_Part]:
+    """Return nodes with commas between; all but the first may have another place."""
+    parts: list[_Part] = []
+    for node in nodes:
+        if parts:
+            parts.append(", ")
+            place = others or place
+        parts.append((node, place, 0))
+    return parts
+
+
+def _enclosed(parts: list[_Part], binds: int, around: int) -> list[_Part]:
+    return ["(", *parts, ")"] if binds < around else parts
+
+
+def _column(printer: _Printer, node: Column, place: _Place, around: int) -> list[_Part]:
+    prefix = f"{quote(node.relation)}." if node.relation else ""
+    return [prefix + quote(node.name)]
+
+
+def _print_literal(printer: _Printer, node: Literal, place: _Place, around: int) -> list[_Part]:
+    text = _literal(node)
+    return [f"({text})" if around > _UNARY and precedence(node) < around else text]
+
+
+def _keyword(printer: _Printer, node: Keyword, place: _Place, around: int) -> list[_Part]:
+    return [node.word]
+
+
+def _variable(printer: _Printer, node: Variable, place: _Place, around: int) -> list[_Part]:
+    text, binds = printer.bound[node]
+    return [f"({text})" if binds < around else text]
+
+
+def _call(printer: _Printer, node: Call, place: _Place, around: int) -> list[_Part]:
+    others = place.branch() if node.name in CONDITIONAL else place
+    return [f"{node.name}(", *_listed(node.arguments, place, others), ")"]
+
+
+def _operator(printer: _Printer, node: Operator, place: _Place, around: int) -> list[_Part]:
+    symbol, operands = node.symbol, node.operands
+    if len(operands) == 1:
+        binds = _UNARY if symbol == "-" else PRECEDENCE[symbol]
+        if symbol in _PREFIXES:
+            return _enclosed([f"{symbol} ", (operands[0], place, binds)], binds, around)
+        return _enclosed([(operands[0], place, _COMPARISON + 1), f" {symbol}"], binds, around)
+    binds = PRECEDENCE[symbol]
+    if binds == _PREDICATE:
+        return _enclosed(_predicate(symbol, operands, place), binds, around)
+    lazy = symbol in ("AND", "OR")
+    others, tight = (place.branch(), binds) if lazy else (place, binds + 1)
+    first = tight if binds == _COMPARISON else binds
+    parts: list[_Part] = [(operands[0], place, first)]
+    for operand in operands[1:]:
+        parts += [f" {symbol} ", (operand, others, tight)]
+    return _enclosed(parts, binds, around)
+
+
+def _predicate(symbol: str, operands: tuple[Node, ...], place: _Place) -> list[_Part]:
+    tight = _COMPARISON + 1  # Spark allows a comparison, readers would misread it
+    parts: list[_Part] = [(operands[0], place, tight), f" {symbol} "]
+    if symbol in ("IN", "NOT IN"):
+        if isinstance(operands[1], Subquery):
+            return [*parts, operands[1].sql]
+        return [*parts, "(", *_listed(operands[1:], place), ")"]
+    parts.append((operands[1], place, tight))
+    if len(operands) > 2:
+        between = " AND " if symbol.endswith("BETWEEN") else " ESCAPE "
+        parts += [between, (operands[2], place, tight)]
+    return parts
+
+
+def _cast(printer: _Printer, node: Cast, place: _Place, around: int) -> list[_Part]:
+    name = "try_cast(" if node.safe else "CAST("
+    return [name, (node.value, place, 0), f" AS {node.type})"]
+
+
+def _case(printer: _Printer, node: Case, place: _Place, around: int) -> list[_Part]:
+    parts: list[_Part] = ["CASE"]
+    where, branch = place, place.branch()
+    for condition, value in node.branches:
+        parts += [" WHEN ", (condition, where, 0), " THEN ", (value, branch, 0)]
+        where = branch
+    if node.otherwise is not None:
+        parts += [" ELSE ", (node.otherwise, branch, 0)]
+    return [*parts, " END"]
+
+
+def _lambda(printer: _Printer, node: Lambda, place: _Place, around: int) -> list[_Part]:
+    count = len(node.parameters)
+    names = [f"{VARIABLE}{place.depth + 1 + index}" for index in range(count)]
+    for parameter, name in zip(node.parameters, names, strict=True):
+        printer.bound[parameter] = name, _ATOM
+    shown = names[0] if count == 1 else f"({', '.join(names)})"
+    return [f"{shown} -> ", (node.body, _Place(NEVER, NEVER, place.depth + count), 0)]
+
+
+def _field(printer: _Printer, node: Field, place: _Place, around: int) -> list[_Part]:
+    return [(node.value, place, _PRIMARY), f".{quote(node.name)}"]
+
+
+def _element(printer: _Printer, node: Element, place: _Place, around: int) -> list[_Part]:
+    return [(node.value, place, _PRIMARY), f"[{node.position}]"]
+
+
+def _let(printer: _Printer, node: Let, place: _Place, around: int) -> list[_Part]:
+    return printer.open(_Open(node, place, around))
+
+
+def _raise(printer: _Printer, node: Raise, place: _Place, around: int) -> list[_Part]:
+    return ["raise_error(", (node.message, place, 0), ")"]
+
+
+def _udf(printer: _Printer, node: PythonUdf, place: _Place, around: int) -> list[_Part]:
+    return [f"{node.name}(", *_listed(node.arguments, place), ")"]
+
+
+def _subquery(printer: _Printer, node: Subquery, place: _Place, around: int) -> list[_Part]:
+    return [node.sql]
+
+
+def _user_sql(printer: _Printer, node: UserSql, place: _Place, around: int) -> list[_Part]:
+    never = _Place(NEVER, NEVER, place.depth)
+    parts: list[_Part] = [
+        part if isinstance(part, str) else (part, never, 1) for part in node.parts
+    ]
+    return _enclosed(parts, 0, around)
+
+
+def _sort_key(printer: _Printer, node: SortKey, place: _Place, around: int) -> list[_Part]:
+    direction = "DESC" if node.descending else "ASC"
+    nulls = "LAST" if node.nulls_last else "FIRST"
+    return [(node.value, place, 0), f" {direction} NULLS {nulls}"]
+
+
+#: Window functions without arguments; any other aggregate without arguments counts rows.
+NO_ARGUMENTS = frozenset({"row_number", "rank", "dense_rank", "cume_dist", "percent_rank"})
+
+
+def _aggregate(printer: _Printer, node: Aggregate, place: _Place, around: int) -> list[_Part]:
+    inside = place
+    if node.window is None:
+        inside = _Place(place.in_aggregates, place.in_aggregates, place.depth)
+    if node.filter is not None:
+        inside = inside.branch()
+    distinct = "DISTINCT " if node.distinct else ""
+    arguments = _listed(node.arguments, inside)
+    if not arguments and node.name not in NO_ARGUMENTS:
+        arguments = ["*"]
+    parts: list[_Part] = [f"{node.name}({distinct}", *arguments, ")"]
+    if node.filter is not None:
+        parts += [" FILTER (WHERE ", (node.filter, inside, 0), ")"]
+    if node.window is not None:
+        parts += [" OVER (", *_over(node.window, place), ")"]
+    return parts
+
+
+def _over(window: Window, place: _Place) -> list[_Part]:
+    parts: list[_Part] = []
+    for keyword, keys in (("PARTITION BY ", window.partition), ("ORDER BY ", window.order)):
+        if keys:
+            parts += [f" {keyword}" if parts else keyword, *_listed(keys, place)]
+    if window.frame:
+        parts.append(f" {window.frame}" if parts else window.frame)
+    return parts
+
+
+_PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]] = {
+    Column: _column,
+    Literal: _print_literal,
+    Keyword: _keyword,
+    Variable: _variable,
+    Call: _call,
+    Operator: _operator,
+    Cast: _cast,
+    Case: _case,
+    Lambda: _lambda,
+    Field: _field,
+    Element: _element,
+    Let: _let,
+    Raise: _raise,
+    PythonUdf: _udf,
+    Subquery: _subquery,
+    UserSql: _user_sql,
+    SortKey: _sort_key,
+    Aggregate: _aggregate,
+}
+
+
+def aliased(node: Node, name: str, lifting: Lifting | None = None) -> str:
+    """Return an expression with its name in a list of columns."""
+    return f"{to_sql(node, lifting)} AS {quote(name)}"
+
+
+def same(left: Node, right: Node) -> bool:
+    """Return whether two nodes are the same expression: their SQL is equal."""
+    if left is right:
+        return True
+    if type(left) is not type(right) or left.size != right.size:
+        return False
+    try:
+        return to_sql(left) == to_sql(right)
+    except KeyError:  # a variable bound outside
+        return False

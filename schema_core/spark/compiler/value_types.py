@@ -1,0 +1,98 @@
+"""Kinds of Flink types, and the Spark type that holds a value of each within an expression."""
+
+from __future__ import annotations
+
+from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.tree import unsupported
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RowType,
+    SmallIntType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+    VariantType,
+    YearMonthIntervalType,
+)
+
+INTEGERS = (TinyIntType, SmallIntType, IntType, BigIntType)
+FLOATS = (FloatType, DoubleType)
+NUMBERS = (*INTEGERS, *FLOATS, DecimalType)
+CHARACTERS = (CharType, VarCharType)
+BYTES = (BinaryType, VarBinaryType)
+INTERVALS = (YearMonthIntervalType, DayTimeIntervalType)
+
+#: Digits that an integer of a type needs as a DECIMAL.
+DIGITS: dict[type[DataType], int] = {TinyIntType: 3, SmallIntType: 5, IntType: 10, BigIntType: 19}
+
+#: Spark stores microseconds.
+MAX_PRECISION = 6
+
+_NAMES: dict[type[DataType], str] = {
+    NullType: "VOID",
+    BooleanType: "BOOLEAN",
+    TinyIntType: "TINYINT",
+    SmallIntType: "SMALLINT",
+    IntType: "INT",
+    BigIntType: "BIGINT",
+    FloatType: "FLOAT",
+    DoubleType: "DOUBLE",
+    CharType: "STRING",
+    VarCharType: "STRING",
+    BinaryType: "BINARY",
+    VarBinaryType: "BINARY",
+    DateType: "DATE",
+    LocalZonedTimestampType: "TIMESTAMP",
+    TimestampType: "TIMESTAMP_NTZ",
+    YearMonthIntervalType: "INT",
+    DayTimeIntervalType: "BIGINT",
+    VariantType: "VARIANT",
+}
+
+
+def sql_type(type_: DataType) -> str:
+    """Return the Spark type that holds a value within an expression; intervals are numbers.
+
+    Raises:
+        UnsupportedError: with code `not-executable` where there is none.
+
+    >>> from schema_core.types import parse_type
+    >>> sql_type(parse_type("ROW<a CHAR(3), b ARRAY<DECIMAL(4, 2)>>"))
+    'STRUCT<`a`: STRING, `b`: ARRAY<DECIMAL(4, 2)>>'
+    """
+    match type_:
+        case DecimalType():
+            return f"DECIMAL({type_.precision}, {type_.scale})"
+        case TimeType():
+            return f"TIME({type_.precision})"
+        case ArrayType():
+            return f"ARRAY<{sql_type(type_.element_type)}>"
+        case MapType():
+            return f"MAP<{sql_type(type_.key_type)}, {sql_type(type_.value_type)}>"
+        case MultisetType():
+            return f"MAP<{sql_type(type_.element_type)}, INT>"
+        case RowType() | StructuredType():
+            fields = (f"{quote(one.name)}: {sql_type(one.data_type)}" for one in type_.fields)
+            return f"STRUCT<{', '.join(fields)}>"
+        case _:
+            if name := _NAMES.get(type(type_)):
+                return name
+            raise unsupported(f"Spark has no values of type {type_.as_summary_string()}")
