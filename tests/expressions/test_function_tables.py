@@ -26,11 +26,11 @@ def test_every_line_describes_the_result(row: Function) -> None:
     ("name", "cells"),
     [
         ("UPPER", ["`UPPER(<CHARACTER>)`", "the type of the first argument",
-                   "if any argument is nullable", "not cast", "yes", ""]),
+                   "if any argument is nullable", "not cast", "native", ""]),
         ("URL_DECODE", ["`URL_DECODE(<CHARACTER_STRING>)`", "`STRING`",
-                        "always", "cast", "yes", ""]),
-        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "not cast", "no",
-                  "not deterministic"]),
+                        "always", "cast", "rewritten", ""]),
+        ("UUID", ["`UUID()`", "`CHAR(36)`", "never", "not cast",
+                  "refused: the values would differ between runs", "not deterministic"]),
     ],
 )  # fmt: skip
 def test_cells_of_a_line(name: str, cells: list[str]) -> None:

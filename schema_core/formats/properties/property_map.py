@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from types import NoneType
 from typing import Literal, NamedTuple, TypeAlias, assert_never, get_args
 
 from schema_core.arguments import require_instance
@@ -380,6 +381,7 @@ def ignored_keys(
 def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTable:
     """Decode a table from a reader, which records the keys."""
     prefix = SCHEMA
+    require_instance(fallback, (str, NoneType), "fallback")
     if fallback is not None and not reader.count(prefix, "name"):
         prefix = fallback
     return CatalogTable(

@@ -408,7 +408,7 @@ RULES: dict[str, TranslationRule] = {
     "E": native("e()"),
     "BIN": native("bin(CAST({0} AS BIGINT))"),
     **{
-        name: refused("the numbers would differ between runs")
+        name: refused("the values would differ between runs")
         for name in ("RAND", "RAND_INTEGER", "UUID")
     },
     **{name: refused("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
