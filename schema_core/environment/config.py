@@ -20,6 +20,7 @@ from schema_core.environment.options import (
 )
 from schema_core.errors import SchemaError
 from schema_core.secrets import mask
+from schema_core.text import show
 
 Value = TypeVar("Value")
 
@@ -82,9 +83,12 @@ class Configuration(MutableMapping[str, str]):
         return self._parsed(key, integer, default_value)
 
     def set_integer(self, key: str, value: int) -> Configuration:
-        """Set an option to an integer."""
-        require_instance(value, int, "value")
-        return self.set_string(key, str(value))
+        """Set an option to a 32-bit integer.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` for an integer of more than 32 bits.
+        """
+        return self.set_string(key, _integer_text(value, "value"))
 
     def get_boolean(self, key: str, default_value: bool) -> bool:
         """Return an option as a boolean.
@@ -213,9 +217,13 @@ class TableConfig:
         return MAX_CODE_LENGTH.of(self._configuration) or 0
 
     def set_max_generated_code_length(self, max_generated_code_length: int) -> None:
-        """Set the maximum length of generated code."""
-        require_instance(max_generated_code_length, int, "max_generated_code_length")
-        self.set(MAX_CODE_LENGTH.key, str(max_generated_code_length))
+        """Set the maximum length of generated code, a 32-bit integer.
+
+        Raises:
+            SchemaError: with code `invalid-option-value` for an integer of more than 32 bits.
+        """
+        length = _integer_text(max_generated_code_length, "max_generated_code_length")
+        self.set(MAX_CODE_LENGTH.key, length)
 
     def get_idle_state_retention(self) -> timedelta:
         """Return how long state is kept; 0 means indefinitely.
@@ -259,3 +267,12 @@ class TableConfig:
 
     def to_map(self) -> dict[str, str]:
         return self._configuration.to_dict()
+
+
+def _integer_text(value: int, name: str) -> str:
+    """Return the text of a 32-bit integer, which Java's `int` holds."""
+    require_instance(value, int, name)
+    if not -(2**31) <= value < 2**31:
+        problem = f"{name} must be a 32-bit integer, got {show(value)}"
+        raise SchemaError(problem, code="invalid-option-value")
+    return str(value)

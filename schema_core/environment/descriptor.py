@@ -16,7 +16,7 @@ from schema_core.catalog.objects import (
 from schema_core.environment.options import ConfigOption, masked
 from schema_core.errors import SchemaError
 from schema_core.schema.unresolved import Schema
-from schema_core.text import quote_identifier, quote_string
+from schema_core.text import quote_identifier, quote_string, show
 
 CONNECTOR = "connector"
 FORMAT = "format"
@@ -38,7 +38,11 @@ def text_of(value: object) -> str:
     ('true', '3')
     """
     require_instance(value, object if value is not None else str, "the value of an option")
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    except Exception as error:  # of the value's own class, or an integer of thousands of digits
+        problem = f"the value of an option has no text: {show(value)}"
+        raise SchemaError(problem, code="wrong-argument") from error
 
 
 def with_clause(options: Mapping[str, str]) -> str:

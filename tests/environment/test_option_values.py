@@ -13,6 +13,7 @@ import pytest
 
 from schema_core.environment import options as option_values
 from schema_core.environment.config import Configuration, TableConfig
+from schema_core.environment.descriptor import TableDescriptor
 from schema_core.errors import SchemaError
 
 PARSERS: dict[str, Callable[[str], Any]] = {
@@ -140,3 +141,21 @@ def test_negative_durations_are_refused() -> None:
 @pytest.mark.parametrize("unit", ["9", "a;", "a:b,", " ", "'", '"', "[a, ", "{a: b, ", "\uff11"])
 def test_long_values_take_little_time(kind: str, unit: str) -> None:
     parsed(kind, unit * 20_000)
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 10**5_000])
+def test_an_integer_of_more_than_32_bits_is_refused(number: int) -> None:
+    for call in (
+        lambda: Configuration().set_integer("k", number),
+        lambda: TableConfig().set_max_generated_code_length(number),
+    ):
+        with pytest.raises(SchemaError) as caught:
+            call()
+        assert "invalid-option-value" == caught.value.code
+
+
+def test_an_option_without_a_text_is_refused() -> None:
+    with pytest.raises(SchemaError) as caught:
+        TableDescriptor.for_connector("filesystem").option("k", 10**5_000)
+
+    assert "wrong-argument" == caught.value.code
