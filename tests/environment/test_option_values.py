@@ -143,7 +143,7 @@ def test_long_values_take_little_time(kind: str, unit: str) -> None:
     parsed(kind, unit * 20_000)
 
 
-@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 10**5_000])
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 10**5_000], ids=["above", "below", "huge"])
 def test_an_integer_of_more_than_32_bits_is_refused(number: int) -> None:
     for call in (
         lambda: Configuration().set_integer("k", number),
