@@ -270,6 +270,7 @@ class CatalogDatabase:
     comment: str | None = None
 
     def __post_init__(self) -> None:
+        require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "properties", Options(self.properties))
 
     @staticmethod
@@ -312,6 +313,10 @@ class ResourceUri:
     kind: str
     uri: str
 
+    def __post_init__(self) -> None:
+        require_instance(self.kind, str, "kind")
+        require_instance(self.uri, str, "uri")
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogFunction:
@@ -323,8 +328,12 @@ class CatalogFunction:
     options: Mapping[str, str] = field(default_factory=Options, hash=False)
 
     def __post_init__(self) -> None:
+        require_instance(self.class_name, str, "class_name")
+        require_instance(self.language, FunctionLanguage, "language")
         object.__setattr__(self, "options", Options(self.options))
         uris = require_sequence(self.resource_uris, "resource_uris")
+        for uri in uris:
+            require_instance(uri, ResourceUri, "a resource")
         object.__setattr__(self, "resource_uris", uris)
 
     @staticmethod
@@ -379,6 +388,9 @@ class CatalogModel:
     comment: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        require_instance(self.input_schema, Schema, "input_schema")
+        require_instance(self.output_schema, Schema, "output_schema")
+        require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "options", Options(self.options))
 
     @staticmethod
@@ -609,6 +621,7 @@ class CatalogPartition:
     comment: str | None = None
 
     def __post_init__(self) -> None:
+        require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "properties", Options(self.properties))
 
     @staticmethod

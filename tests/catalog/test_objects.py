@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from schema_core.catalog.objects import (
     CatalogFunction,
     CatalogMaterializedTable,
     CatalogModel,
+    CatalogPartition,
     CatalogTable,
     CatalogView,
     Freshness,
@@ -20,6 +22,7 @@ from schema_core.catalog.objects import (
     LogicalRefreshMode,
     RefreshMode,
     RefreshStatus,
+    ResourceUri,
     TableDistribution,
 )
 from schema_core.catalog.resolve import (
@@ -244,3 +247,24 @@ def test_mistake_in_a_model_tells_which_side() -> None:
         resolve_model(model, RESOLVER)
 
     assert ("output", "column 'label'") == getattr(caught.value, "path", None)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        CatalogFunction,
+        lambda wrong: CatalogFunction("a.B", wrong),
+        lambda wrong: CatalogFunction("a.B", resource_uris=(wrong,)),
+        lambda wrong: ResourceUri(wrong, "file:///a.jar"),
+        lambda wrong: CatalogDatabase({}, wrong),
+        lambda wrong: CatalogPartition({}, wrong),
+        lambda wrong: CatalogModel(wrong, SCHEMA),
+        lambda wrong: CatalogModel(SCHEMA, wrong),
+        lambda wrong: CatalogModel(SCHEMA, SCHEMA, comment=wrong),
+    ],
+)
+def test_an_object_refuses_fields_of_another_type(make: Callable[[Any], object]) -> None:
+    with pytest.raises(SchemaError) as caught:
+        make(object())
+
+    assert "wrong-argument" == caught.value.code
