@@ -400,7 +400,8 @@ class CatalogModel:
         options: Mapping[str, str] | None = None,
         comment: str | None = None,
     ) -> CatalogModel:
-        return CatalogModel(input_schema, output_schema, options=options or {}, comment=comment)
+        given = {} if options is None else options
+        return CatalogModel(input_schema, output_schema, options=given, comment=comment)
 
     def get_input_schema(self) -> Schema:
         return self.input_schema
