@@ -11,7 +11,7 @@ SCHEMES = frozenset({"http", "https", "ftp", "file", "mailto", "jar", "jmod", "j
 
 @lru_cache(maxsize=256)
 def url_parts(text: str) -> dict[str, str | None] | None:
-    """The parts of a URL by Flink's names for them; None for a text that is no URL.
+    """The parts of a URL by Flink's names for them; None for a string that is not a URL.
 
     >>> url_parts("http://user@h:80/p?q#r")["AUTHORITY"]
     'user@h:80'

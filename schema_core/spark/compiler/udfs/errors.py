@@ -1,7 +1,7 @@
-"""How a computed function says that the job must end, as Flink's would."""
+"""The error of a Python UDF that fails the job, where Flink's function fails."""
 
 from __future__ import annotations
 
 
 class UdfError(Exception):
-    """The values have no result, and Flink fails on them; the message says why."""
+    """The function fails for its arguments, as in Flink; the message is the reason."""

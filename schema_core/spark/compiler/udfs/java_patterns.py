@@ -252,10 +252,10 @@ def _character(reader: Reader) -> str | None:
         return reader.text[reader.place - 1]
     start = reader.place
     _escape(reader, in_class=True)
-    said = reader.text[start + 1 : reader.place]
-    if code := re.fullmatch(r"(?:x\{?|u)([0-9a-fA-F]+)\}?", said):
+    name_or_code = reader.text[start + 1 : reader.place]
+    if code := re.fullmatch(r"(?:x\{?|u)([0-9a-fA-F]+)\}?", name_or_code):
         return chr(min(int(code[1], 16), 0x10FFFF))
     known = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
-    if said in known:
-        return known[said]
-    return said if len(said) == 1 and not said.isalnum() else None
+    if name_or_code in known:
+        return known[name_or_code]
+    return name_or_code if len(name_or_code) == 1 and not name_or_code.isalnum() else None

@@ -72,7 +72,7 @@ def compile_path(text: str) -> Path:
     """The steps of a path; a name alone stands for ``$.name``.
 
     Raises:
-        NoSuchPathError: for a text that is no path.
+        NoSuchPathError: for a string that is not a path.
         UdfError: for a path with a filter or a function.
 
     >>> compile_path("$.a[0]")
@@ -80,15 +80,15 @@ def compile_path(text: str) -> Path:
     """
     path = text.strip()
     if not path or path[-1] == ".":
-        raise NoSuchPathError(f"{text!r} is no path")
+        raise NoSuchPathError(f"{text!r} is not a path")
     rest = path[1:] if path[0] in "$@" else f".{path}"
     if rest and rest[0] not in ".[":
-        raise NoSuchPathError(f"{text!r} is no path")
+        raise NoSuchPathError(f"{text!r} is not a path")
     place, steps = 0, []
     while place < len(rest):
         found = _STEP.match(rest, place)
         if found is None:
-            raise NoSuchPathError(f"{text!r} is no path")
+            raise NoSuchPathError(f"{text!r} is not a path")
         if found["filter"] or found["call"]:
             raise UdfError(f"filters and functions of the path {text!r} are not computed")
         step = _step(found)

@@ -15,7 +15,7 @@ _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")
 
 
 _DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant)
@@ -105,7 +105,7 @@ def _found(text: str, path: str) -> tuple[Any, bool]:
     """What a path finds, and whether it is lax: ``$.a`` is strict.
 
     Raises:
-        NothingFoundError: where it finds nothing, or there is no JSON.
+        NothingFoundError: if the path finds nothing or the string is not JSON.
     """
     mode = _MODE.fullmatch(path)
     lax = mode is not None and mode[1].lower() == "lax"
@@ -166,7 +166,7 @@ def json_value(
     except NothingFoundError as error:
         return _fallback(on_error, default_on_error, str(error))
     if not _RETURNED.get(returned, is_scalar)(value):
-        raise UdfError(f"{printed(value)} at {path} is no {returned}")
+        raise UdfError(f"{printed(value)} at {path} is not a value of {returned}")
     return printed(value)
 
 

@@ -28,7 +28,7 @@ def of_units(data: bytes) -> str:
 
 
 def _filling(text: bytes, length: int | None, filler: str) -> bytes | None:
-    """What is missing to a length; None where there is no answer."""
+    """Return the padding up to a length, or None if there is none."""
     if length is None or length < 0 or not filler:
         return None
     if length > MAX_UNITS:
@@ -199,11 +199,11 @@ def from_base64(text: str | None) -> str | None:
         return None
     found = re.fullmatch(r"([A-Za-z0-9+/]*)(={0,2})", text)
     if found is None or (found[2] and len(text) % 4) or len(found[1]) % 4 == 1:
-        raise UdfError(f"{text!r} is no Base64")
+        raise UdfError(f"{text!r} is not valid Base64")
     try:
         data = base64.b64decode(found[1] + "=" * (-len(found[1]) % 4))
     except binascii.Error as error:
-        raise UdfError(f"{text!r} is no Base64: {error}") from None
+        raise UdfError(f"{text!r} is not valid Base64: {error}") from None
     return data.decode("utf-8", "replace")
 
 
