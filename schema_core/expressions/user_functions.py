@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
+from schema_core.arguments import type_name
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.signatures import Function, Kind, Signature, declare
@@ -149,8 +150,9 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     """Return the user-defined function of a class, an object or a plain Python function.
 
     Raises:
-        SchemaError: with code `invalid-function-hints` for missing type hints, or
-            `data-type-not-inferred` for a hint without a data type.
+        SchemaError: with code `invalid-function-hints` for missing type hints,
+            `data-type-not-inferred` for a hint without a data type, or `invalid-function-class` for
+            a class that cannot be called without arguments.
 
     >>> class Repeat(ScalarFunction):
     ...     def eval(self, text: str, times: int | None) -> str | None:
@@ -160,7 +162,7 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     """
     if isinstance(function, UserFunction):
         return function
-    instance = function() if isinstance(function, type) else function
+    instance = _instance(function)
     kind = next((kind for base, kind in KINDS.items() if isinstance(instance, base)), Kind.SCALAR)
     return _declared(instance, kind, name=name)
 
@@ -299,13 +301,32 @@ def _declared(
     name: str | None = None,
 ) -> UserFunction:
     """Return the function; types that are not declared are inferred from type hints."""
-    instance = function() if isinstance(function, type) else function
+    instance = _instance(function)
     found = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {found!r}"):
         signatures = _signatures(instance, METHODS[kind], parameters, returns)
     if deterministic is None:
         deterministic = not isinstance(instance, UserDefinedFunction) or instance.is_deterministic()
     return UserFunction(found, signatures, kind, deterministic, instance)
+
+
+def _instance(function: object) -> object:
+    """Return a function, or an object of its class.
+
+    Raises:
+        SchemaError: with code `invalid-function-class` for a class that needs arguments or whose
+            constructor fails.
+    """
+    if not isinstance(function, type):
+        return function
+    try:
+        return function()
+    except Exception as error:
+        raise SchemaError(
+            f"{type_name(function)} cannot be called without arguments: {error}",
+            code="invalid-function-class",
+            hint="pass an object of the class",
+        ) from error
 
 
 # --- signatures from hints -----------------------------------------------------------------------
@@ -370,8 +391,9 @@ def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
-    except NameError as error:
-        raise SchemaError(str(error), code="invalid-function-hints") from None
+    except Exception as error:  # a hint in quotes is evaluated
+        problem = f"the type hints cannot be evaluated: {error}"
+        raise SchemaError(problem, code="invalid-function-hints") from error
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> tuple[DataType, ...]:

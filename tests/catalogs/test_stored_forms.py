@@ -113,25 +113,6 @@ def test_a_type_made_of_others_is_found_by_another_session(tmp_path: Path) -> No
 
 # --- functions -----------------------------------------------------------------------------------
 
-UNTYPED: Any = 5
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        CatalogFunction(UNTYPED),
-        CatalogFunction("f", resource_uris=(ResourceUri("JAR", UNTYPED),)),
-    ],
-)
-def test_a_function_that_would_read_back_as_another_is_refused(
-    catalog: SqlCatalog, function: CatalogFunction
-) -> None:
-    with pytest.raises(SchemaError) as caught:
-        catalog.create_function(T, function, ignore_if_exists=False)
-
-    assert "not-storable" == caught.value.code
-    assert not catalog.function_exists(T)
-
 
 def test_a_function_with_a_list_of_files_is_read_back(catalog: SqlCatalog) -> None:
     files: Any = [ResourceUri("JAR", "a/\x00 ' \"é.jar")]

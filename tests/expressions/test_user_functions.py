@@ -131,6 +131,26 @@ def of_no_type(value: object) -> int:
     return 1
 
 
+def of_broken_text(value: "1 +") -> int:  # type: ignore[valid-type]  # noqa: F722
+    return 1
+
+
+class Scaled(ScalarFunction):
+    def __init__(self, factor: int) -> None:
+        self.factor = factor
+
+    def eval(self, value: int) -> int:
+        return value * self.factor
+
+
+class Broken(ScalarFunction):
+    def __init__(self) -> None:
+        raise OSError("no model file")
+
+    def eval(self, value: int) -> int:
+        return value
+
+
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
@@ -139,6 +159,10 @@ def of_no_type(value: object) -> int:
         (any_number, "invalid-function-hints", ("function 'any_number'", "argument 'values'")),
         (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "argument 'value'")),
         (object(), "invalid-function-hints", ("function 'object'",)),
+        (of_broken_text, "invalid-function-hints", ("function 'of_broken_text'",)),
+        (Scaled, "invalid-function-class", ()),
+        (Broken, "invalid-function-class", ()),
+        (Kind, "invalid-function-class", ()),
     ],
 )
 def test_incomplete_hints_raise(
