@@ -110,7 +110,11 @@ def methods(of: Any) -> list[tuple[str, Callable[..., Any]]]:
     names = [
         name
         for name, member in inspect.getmembers_static(of)
-        if not name.startswith("_") and name not in QUIET and isinstance(member, kinds)
+        if not name.startswith("_")
+        and name not in QUIET
+        and isinstance(member, kinds)
+        # a class of ours may inherit methods of a built-in one, which have no signature
+        and isinstance(getattr(member, "__func__", member), FunctionType)
     ]
     found = [(name, getattr(of, name)) for name in names]
     return [*found, ("", of)] if isinstance(of, FunctionType) else found

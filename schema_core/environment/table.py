@@ -23,7 +23,7 @@ from schema_core.environment.session import Session
 from schema_core.environment.table_schema import TableSchema
 from schema_core.environment.views import QueryView, inline_functions, tables_in
 from schema_core.errors import SchemaError, UnsupportedError, similar
-from schema_core.expressions.fluent import Expression
+from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation, result_columns
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from schema_core.expressions.fluent import AliasedExpression, SortedExpression
+    from schema_core.expressions.fluent import SortedExpression
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 
     #: What a list of columns is made of.
@@ -186,8 +186,10 @@ class Table:
         added: list[Column] = []
         for place, one in enumerate(listed[len(known) :]):
             tree = expression_of(one)
-            names = getattr(one, "names", None)
-            name = names[0] if names else relational.name_of(tree, len(known) + place, ())
+            if isinstance(one, AliasedExpression):
+                name = one.names[0]
+            else:
+                name = relational.name_of(tree, len(known) + place, ())
             added.append(Column(name, tree))
         return self.of_query(relational.select(self.query, relational.placed(known, added)))
 

@@ -103,6 +103,8 @@ Use = Callable[[dict[str, Table]], Table]
          ["`a` INT NOT NULL", "`b` STRING", "`_c2` INT NOT NULL", "`B` STRING"]),
         (lambda t: t["v"].add_or_replace_columns((A + 1).alias("a"), lit("x").alias("n")),
          ["`a` INT NOT NULL", "`b` STRING", "`n` CHAR(1) NOT NULL"]),
+        (lambda t: t["v"].add_or_replace_columns(B, A + 1),
+         ["`a` INT NOT NULL", "`b` STRING", "`_c3` INT NOT NULL"]),
         (lambda t: t["v"].rename_columns(A.alias("x")), ["`x` INT NOT NULL", "`b` STRING"]),
         (lambda t: t["v"].rename_columns(A.alias("b"), B.alias("a")),
          ["`b` INT NOT NULL", "`a` STRING"]),
