@@ -37,6 +37,8 @@ QUIET = frozenset({
     "get_catalog", "open", "close",
     # what the library calls on its own: its arguments come from no user
     "of_query", "is_",
+    # those of a mapping, which raises a KeyError for a missing key
+    "pop", "popitem",
 })  # fmt: skip
 
 #: What a member of a class is that can be called.

@@ -42,13 +42,16 @@ class Configuration(MutableMapping[str, str]):
             require_instance(value, str, f"option {key!r}")
 
     def __getitem__(self, key: str) -> str:
-        return self._options[key]
+        return self._options[require_instance(key, str, "key")]
 
     def __setitem__(self, key: str, value: str) -> None:
-        self._options[key] = value
+        self.set_string(key, value)
 
     def __delitem__(self, key: str) -> None:
-        del self._options[key]
+        del self._options[require_instance(key, str, "key")]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key in self._options
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._options)
@@ -140,6 +143,7 @@ class Configuration(MutableMapping[str, str]):
 
     def remove_config(self, key: str) -> bool:
         """Remove an option; return whether it was set."""
+        require_instance(key, str, "key")
         return self._options.pop(key, None) is not None
 
     def to_dict(self) -> dict[str, str]:

@@ -159,3 +159,30 @@ def test_an_option_without_a_text_is_refused() -> None:
         TableDescriptor.for_connector("filesystem").option("k", 10**5_000)
 
     assert "wrong-argument" == caught.value.code
+
+
+@pytest.mark.parametrize("key", [5, None, ["k"], b"k"])
+@pytest.mark.parametrize(
+    "access",
+    [
+        lambda options, key: options[key],
+        lambda options, key: options.get(key),
+        lambda options, key: options.pop(key, "v"),
+        lambda options, key: options.setdefault(key, "v"),
+        lambda options, key: options.update({key: "v"} if key is None else [(key, "v")]),
+        lambda options, key: options.remove_config(key),
+        lambda options, key: options.__setitem__(key, "v"),
+        lambda options, key: options.__delitem__(key),
+        lambda options, key: options.__setitem__("k", key),
+    ],
+)
+def test_a_configuration_holds_strings_only(
+    access: Callable[[Configuration, Any], object], key: object
+) -> None:
+    options = Configuration({"k": "v"})
+
+    with pytest.raises(SchemaError) as caught:
+        access(options, key)
+    assert "wrong-argument" == caught.value.code
+    assert key not in options
+    assert {"k": "v"} == options.to_dict()
