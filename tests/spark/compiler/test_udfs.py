@@ -1,4 +1,4 @@
-"""Functions computed in Python give what Flink gave: the table of computed.cases, without Spark."""
+"""Python UDFs return the recorded results of Flink: udfs.cases, without Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from schema_core.spark.udf_registration import computed_column
 from tests.support import cases
 
 
-@pytest.mark.parametrize(("call", "expected"), cases("computed"))
+@pytest.mark.parametrize(("call", "expected"), cases("udfs"))
 def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
     name, *arguments = json.loads(call)
     wanted = json.loads(expected)
@@ -49,7 +49,7 @@ def test_a_failure_is_a_value_until_it_is_used() -> None:
 
 def test_a_udf_in_a_lambda_is_known() -> None:
     in_lambda = call("transform", Column("a"), function(lambda v: call_udf("inet_ntoa", v)))
-    beside = call("transform", call_udf("letters", Column("a")), function(lambda v: v))
+    beside = call("transform", call_udf("split_units", Column("a")), function(lambda v: v))
 
     assert in_lambda.facts & Fact.UDF_IN_LAMBDA
     assert not beside.facts & Fact.UDF_IN_LAMBDA

@@ -159,7 +159,7 @@ def to_string(node: Node, cast: Conversion) -> Node | None:
     shown = printed(node, cast.source, cast.zone)
     if cast.source.children() and cast.target.length < MAX_LENGTH:  # counted in UTF-16 units
         if isinstance(cast.target, VarCharType):
-            return call_udf("cut", shown, cast.target.length)
+            return call_udf("truncate_string", shown, cast.target.length)
         return call_udf("rpad", shown, cast.target.length, " ")
     return fit(shown, cast.source, cast.target)
 

@@ -20,7 +20,7 @@ from schema_core.spark.compiler.tree import (
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs.texts import CHARSETS
+from schema_core.spark.compiler.udfs.strings import CHARSETS
 from schema_core.spark.compiler.value_types import CHARACTERS
 
 

@@ -41,7 +41,7 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import (
     negated as not_,
 )
-from schema_core.spark.compiler.udfs.java_patterns import group_count, may_miss
+from schema_core.spark.compiler.udfs.java_patterns import group_count, may_skip_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,14 @@ def extracted(called: TranslatedCall) -> Node:
     text, pattern, *groups = called.arguments
     group = groups[0] if groups else node_of(0)
     known, number = string_of(pattern), integer_of(group)
-    if known is not None and number is not None and number >= 0 and not may_miss(known, number):
+    if (
+        known is not None
+        and number is not None
+        and number >= 0
+        and not may_skip_group(known, number)
+    ):
         return _EXTRACTED(called)
-    return call_udf("group_text", text, pattern, Cast(group, "INT"))
+    return call_udf("extract_group", text, pattern, Cast(group, "INT"))
 
 
 def _extracted(given: PatternCall) -> Node:
@@ -167,19 +172,19 @@ def position(given: PatternCall) -> Node:
 def split(called: TranslatedCall) -> Node:
     """SPLIT at a literal string; into UTF-16 units at an empty one."""
 
-    def body(text: Node, mark: Node, letters: Node) -> Node:
+    def body(text: Node, mark: Node, units: Node) -> Node:
         return inline(
             "if({s} IS NULL OR {m} IS NULL, NULL, if({s} = '', slice(array(''), 1, 0),"
-            " if({m} = '', {letters}, split({s}, {pattern}, -1))))",
+            " if({m} = '', {units}, split({s}, {pattern}, -1))))",
             s=text,
             m=mark,
-            letters=letters,
+            units=units,
             pattern=literal_pattern(mark),
         )
 
     if string_of(called[1]):
         return let(called[0], lambda v: body(v, called[1], call("array", "")))
-    return let_all([called[0], called[1], call_udf("letters", called[0])], body)
+    return let_all([called[0], called[1], call_udf("split_units", called[0])], body)
 
 
 def to_map(called: TranslatedCall) -> Node:

@@ -28,7 +28,7 @@ from schema_core.spark.compiler.tree import (
     string_of,
     unsupported,
 )
-from schema_core.spark.compiler.udfs.texts import is_format
+from schema_core.spark.compiler.udfs.strings import is_format
 from schema_core.spark.compiler.value_types import BYTES, CHARACTERS, FLOATS, INTEGERS
 from schema_core.types import MAX_LENGTH, BooleanType, CharType, DecimalType, VarCharType
 

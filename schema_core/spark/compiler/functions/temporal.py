@@ -223,7 +223,7 @@ def date_format(called: TranslatedCall) -> Node:
     """DATE_FORMAT(datetime, pattern); a string is parsed as a timestamp first."""
     node, type_, pattern = called[0], called.types[0], called[1]
     if isinstance(type_, CHARACTERS):
-        return call_udf("simple_text", node, pattern)
+        return call_udf("reformat_datetime", node, pattern)
     clock = datetimes.clock(node, type_, called.zone)
     known = string_of(pattern)
     if known is not None and _PLAIN.fullmatch(known):

@@ -1,7 +1,7 @@
-"""The error of a Python UDF that fails the job, where Flink's function fails."""
+"""The error of a Python UDF, raised where Flink's function fails the job."""
 
 from __future__ import annotations
 
 
 class UdfError(Exception):
-    """The function fails for its arguments, as in Flink; the message is the reason."""
+    """Invalid arguments of a UDF, which fail the job as in Flink; the message is the reason."""

@@ -141,12 +141,12 @@ def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> 
 
 
 class MismatchError(Exception):
-    """The text does not match the pattern."""
+    """The string does not match the pattern."""
 
 
 @dataclass(slots=True)
 class TimeParser:
-    """A text, the position up to which it is parsed, and the fields found."""
+    """A string, the position up to which it is parsed, and the fields found."""
 
     text: str
     position: int = 0
@@ -156,7 +156,7 @@ class TimeParser:
         """Consume a match of a regular expression.
 
         Raises:
-            MismatchError: if the text does not match.
+            MismatchError: if the string does not match.
         """
         match = re.compile(shape, re.ASCII).match(self.text, self.position)
         if match is None:
@@ -218,15 +218,15 @@ def _name(parser: TimeParser, letter: str, count: int) -> tuple[str, int]:
     if letter == "a":
         return "a", int(parser.take("AM|PM") == "PM")
     if letter == "G":
-        names = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
-        return "G", names.index(parser.take("|".join(names)))
+        eras = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
+        return "G", eras.index(parser.take("|".join(eras)))
     if letter not in "MLE" or count == 5:
         raise UdfError(f"the pattern letter {letter} is not supported in parsing")
-    texts = tuple(
+    names = tuple(
         _text(MONTHS if letter in "ML" else DAYS, i, count)
         for i in range(12 if letter in "ML" else 7)
     )
-    index = texts.index(parser.take("|".join(texts)))
+    index = names.index(parser.take("|".join(names)))
     return ("M", index + 1) if letter in "ML" else ("E", index)
 
 
@@ -282,7 +282,7 @@ _STANDARD = re.compile(
 
 
 def _parse_standard(text: str) -> LocalDateTime | None:
-    """Parse a text of the standard form, leniently and in Java's calendar."""
+    """Parse a string in the standard form, leniently and in Java's calendar."""
     found = _STANDARD.fullmatch(text)
     if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
         return None
@@ -296,8 +296,8 @@ def _parse_standard(text: str) -> LocalDateTime | None:
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
     """Return TO_TIMESTAMP in microseconds since 1970, truncated to milliseconds, or None.
 
-    A text that does not match the pattern is parsed in the standard form. The result of an invalid
-    pattern is None.
+    A string that does not match the pattern is parsed in the standard form. The result of an
+    invalid pattern is None.
 
     >>> to_timestamp("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29) * 86_400_000_000
     True

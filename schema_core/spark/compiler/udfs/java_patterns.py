@@ -1,7 +1,7 @@
-"""Whether Java can read a regular expression, and how many groups it has.
+"""Validation of Java regular expressions, and the number of their groups.
 
-Spark runs the patterns, with Java's own engine, but ends a job at a bad one, where Flink has an
-answer; so bad ones must be known beforehand.
+Spark evaluates patterns with Java's own engine, but an invalid one fails the job where Flink
+returns NULL; so patterns are validated before they are used.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from schema_core.spark.compiler.udfs.errors import UdfError
 
 
 class PatternError(ValueError):
-    """A pattern that Java refuses."""
+    """A pattern that Java rejects."""
 
 
 @dataclass(slots=True)
-class Reader:
-    """A pattern, how far it has been read, and its groups."""
+class PatternParser:
+    """A pattern, the position up to which it is parsed, and its groups."""
 
     text: str
-    place: int = 0
+    position: int = 0
     groups: int = 0
     names: set[str] = field(default_factory=set)
     optional: set[int] = field(default_factory=set)
@@ -30,153 +30,155 @@ class Reader:
 
     @property
     def next(self) -> str:
-        return self.text[self.place : self.place + 1]
+        return self.text[self.position : self.position + 1]
 
     def take(self, shape: str) -> re.Match[str] | None:
-        """What stands here of a shape, which is then behind."""
-        match = re.compile(shape, re.DOTALL | re.ASCII).match(self.text, self.place)
+        """Consume a match of a regular expression, if there is one."""
+        match = re.compile(shape, re.DOTALL | re.ASCII).match(self.text, self.position)
         if match:
-            self.place = match.end()
+            self.position = match.end()
         return match
 
     def need(self, shape: str, problem: str) -> re.Match[str]:
         match = self.take(shape)
         if match is None:
-            raise PatternError(f"{problem} at {self.place}")
+            raise PatternError(f"{problem} at position {self.position}")
         return match
 
 
 @lru_cache(maxsize=1000)
-def read_pattern(pattern: str) -> Reader | None:
-    """A pattern, read; None if Java cannot read it."""
-    reader = Reader(pattern)
+def parse_pattern(pattern: str) -> PatternParser | None:
+    """Return a parsed pattern, or None if Java rejects it."""
+    parser = PatternParser(pattern)
     try:
-        _alternatives(reader, depth=0)
+        _alternatives(parser, depth=0)
     except (PatternError, RecursionError):
         return None
-    return reader if reader.place == len(pattern) else None
+    return parser if parser.position == len(pattern) else None
 
 
 def group_count(pattern: str | None) -> int:
-    """How many groups a pattern has; -1 if Java cannot read it, or there is none.
+    """Return the number of groups of a pattern; -1 for NULL or an invalid pattern.
 
     >>> group_count("(a)(?:b)(?<c>c)"), group_count("(a"), group_count("a{2,1}")
     (2, -1, -1)
     """
-    reader = None if pattern is None else read_pattern(pattern)
-    return -1 if reader is None else reader.groups
+    parser = None if pattern is None else parse_pattern(pattern)
+    return -1 if parser is None else parser.groups
 
 
-def may_miss(pattern: str, group: int) -> bool:
-    """Whether a text can fit a pattern without its group.
+def may_skip_group(pattern: str, group: int) -> bool:
+    """Return whether a pattern can match without a given group.
 
-    >>> may_miss("(a)?b", 1), may_miss("(a)b", 1)
+    >>> may_skip_group("(a)?b", 1), may_skip_group("(a)b", 1)
     (True, False)
     """
-    reader = read_pattern(pattern)
-    return reader is not None and group in reader.optional
+    parser = parse_pattern(pattern)
+    return parser is not None and group in parser.optional
 
 
-#: What Python's engine does not know, or takes otherwise.
-_FOREIGN = re.compile(r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]")
+#: Syntax that Python's engine does not support, or interprets differently.
+_NOT_PYTHON = re.compile(
+    r"\\[pPRhHvVXQEGzZkKNc]|\\x\{|\[[^\]]*(?:\[|&&)|\(\?<[a-zA-Z]|\(\?[a-zA-Z-]"
+)
 
 
-def group_text(text: str | None, pattern: str | None, group: int | None) -> str | None:
-    """A group of the first part that fits; None where nothing does, or without the group.
+def extract_group(text: str | None, pattern: str | None, group: int | None) -> str | None:
+    """Return a group of the first match, or None without a match or without that group.
 
-    >>> group_text("b", "(a)?b", 1), group_text("ab", "(a)?b", 1)
+    >>> extract_group("b", "(a)?b", 1), extract_group("ab", "(a)?b", 1)
     (None, 'a')
     """
     if text is None or pattern is None or group is None:
         return None
     if not 0 <= group <= group_count(pattern):
         return None
-    if _FOREIGN.search(pattern):
-        raise UdfError(f"the pattern {pattern!r} is not computed here")
+    if _NOT_PYTHON.search(pattern):
+        raise UdfError(f"unsupported syntax in pattern {pattern!r}")
     found = re.search(pattern, text, re.ASCII)
     return None if found is None else found[group]
 
 
-def _alternatives(reader: Reader, depth: int) -> None:
-    """Sequences between bars, up to a parenthesis that closes or the end."""
+def _alternatives(parser: PatternParser, depth: int) -> None:
+    """Parse alternatives, up to a closing parenthesis or the end."""
     if depth > 200:
-        raise PatternError("too many parentheses")
-    start, bars = reader.groups, False
-    while reader.place < len(reader.text) and reader.next != ")":
-        if reader.next == "|":
-            reader.place += 1
+        raise PatternError("groups are nested too deeply")
+    start, bars = parser.groups, False
+    while parser.position < len(parser.text) and parser.next != ")":
+        if parser.next == "|":
+            parser.position += 1
             bars = True
             continue
-        if reader.comments and reader.take(r"\s+|#[^\n]*"):
+        if parser.comments and parser.take(r"\s+|#[^\n]*"):
             continue
-        before = reader.groups
-        if _atom(reader, depth) and _quantifier(reader) == 0:
-            reader.optional.update(range(before + 1, reader.groups + 1))
+        before = parser.groups
+        if _atom(parser, depth) and _quantifier(parser) == 0:
+            parser.optional.update(range(before + 1, parser.groups + 1))
     if bars:
-        reader.optional.update(range(start + 1, reader.groups + 1))
+        parser.optional.update(range(start + 1, parser.groups + 1))
 
 
-def _atom(reader: Reader, depth: int) -> bool:
-    """One element; whether it can be repeated."""
-    match reader.next:
+def _atom(parser: PatternParser, depth: int) -> bool:
+    """Parse an element; return whether it can be quantified."""
+    match parser.next:
         case "(":
-            return _group(reader, depth)
+            return _group(parser, depth)
         case "[":
-            reader.place += 1
-            _class(reader, depth)
+            parser.position += 1
+            _class(parser, depth)
         case "\\":
-            _escape(reader, in_class=False)
+            _escape(parser, in_class=False)
         case "*" | "+" | "?":
-            raise PatternError(f"nothing to repeat at {reader.place}")
+            raise PatternError(f"nothing to repeat at {parser.position}")
         case "{":
             return True
         case _:
-            reader.place += 1
+            parser.position += 1
     return True
 
 
-def _quantifier(reader: Reader) -> int:
-    """How often something must stand at least."""
-    if reader.next == "{":
-        counts = reader.need(r"\{(\d+)(,(\d*))?\}", "no repetition")
+def _quantifier(parser: PatternParser) -> int:
+    """Parse a quantifier, if there is one; return the minimum count."""
+    if parser.next == "{":
+        counts = parser.need(r"\{(\d+)(,(\d*))?\}", "invalid quantifier")
         least, greatest = int(counts[1]), int(counts[3]) if counts[3] else None
         if least >= 2**31 or (greatest is not None and not least <= greatest < 2**31):
-            raise PatternError("no repetition")
-        reader.take(r"[?+]")
+            raise PatternError("invalid quantifier")
+        parser.take(r"[?+]")
         return least
-    found = reader.take(r"([*+?])[?+]?")
+    found = parser.take(r"([*+?])[?+]?")
     return 1 if found is None or found[1] == "+" else 0
 
 
-def _group(reader: Reader, depth: int) -> bool:
-    """A group; flags alone cannot be repeated, but Java lets them."""
-    reader.place += 1
-    flags = reader.take(r"\?([idmsuxU]*)(?:-([idmsuxU]*))?([:)])")
-    comments = reader.comments
+def _group(parser: PatternParser, depth: int) -> bool:
+    """Parse a group; return False for inline flags, which cannot be quantified."""
+    parser.position += 1
+    flags = parser.take(r"\?([idmsuxU]*)(?:-([idmsuxU]*))?([:)])")
+    comments = parser.comments
     if flags:
         if "x" in flags[1] or "x" in (flags[2] or ""):
-            reader.comments = "x" in flags[1]
+            parser.comments = "x" in flags[1]
         if flags[3] == ")":
             return False
-    elif name := reader.take(r"\?<([a-zA-Z][a-zA-Z0-9]*)>"):
-        if name[1] in reader.names:
-            raise PatternError(f"two groups are named {name[1]}")
-        reader.names.add(name[1])
-        reader.groups += 1
-    elif reader.next == "?":
-        reader.need(r"\?(?:[:=!>]|<[=!])", "an unknown kind of group")
+    elif name := parser.take(r"\?<([a-zA-Z][a-zA-Z0-9]*)>"):
+        if name[1] in parser.names:
+            raise PatternError(f"duplicate group name {name[1]!r}")
+        parser.names.add(name[1])
+        parser.groups += 1
+    elif parser.next == "?":
+        parser.need(r"\?(?:[:=!>]|<[=!])", "invalid group")
     else:
-        reader.groups += 1
-    _alternatives(reader, depth + 1)
-    reader.need(r"\)", "a group is not closed")
-    reader.comments = comments
+        parser.groups += 1
+    _alternatives(parser, depth + 1)
+    parser.need(r"\)", "unclosed group")
+    parser.comments = comments
     return True
 
 
 _PROPERTIES = re.compile(
     r"(?:(?:Is|script=|sc=|block=|blk=|In|general_category=|gc=)?[A-Za-z_]\w*)"
 )
-#: Names of properties that stand alone.
+#: Names of properties that are valid without a prefix.
 _CATEGORIES = re.compile(
     r"L[ultmoCD1]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfson]?|all|ASCII|Alnum|Alpha|Blank"
     r"|Cntrl|Digit|Graph|Lower|Print|Punct|Space|Upper|XDigit"
@@ -184,27 +186,27 @@ _CATEGORIES = re.compile(
 )
 
 
-def _escape(reader: Reader, *, in_class: bool) -> None:
-    r"""What stands behind a backslash; ``\Q`` lasts until ``\E`` or the end."""
-    reader.place += 1
-    if reader.take(r"Q.*?(?:\\E|$)") or (reader.next == "E" and in_class):
+def _escape(parser: PatternParser, *, in_class: bool) -> None:
+    r"""Parse an escape; ``\Q`` quotes up to ``\E`` or the end."""
+    parser.position += 1
+    if parser.take(r"Q.*?(?:\\E|$)") or (parser.next == "E" and in_class):
         return
-    if reader.take(r"[pP]"):
-        name = reader.need(r"\{([^}]*)\}|([A-Za-z])", "no property")
+    if parser.take(r"[pP]"):
+        name = parser.need(r"\{([^}]*)\}|([A-Za-z])", "expected a property")
         _property(name[1] if name[1] is not None else name[2])
         return
-    if reader.take(
+    if parser.take(
         r"x(?:[0-9a-fA-F]{2}|\{[0-9a-fA-F]{1,6}\})|u[0-9a-fA-F]{4}|c.|0[0-3]?[0-7]{1,2}"
     ):
         return
-    if back := reader.take(r"k<([a-zA-Z][a-zA-Z0-9]*)>"):
-        if in_class or back[1] not in reader.names:
-            raise PatternError(f"there is no group {back[1]}")
+    if back := parser.take(r"k<([a-zA-Z][a-zA-Z0-9]*)>"):
+        if in_class or back[1] not in parser.names:
+            raise PatternError(f"there is no group {back[1]!r}")
         return
-    if reader.take(r"N\{[^}]+\}"):
+    if parser.take(r"N\{[^}]+\}"):
         return
     known = "adDefhHnrsStvVwW" if in_class else "aAbBdDefGhHnrRsStvVwWXzZ1-9"
-    reader.need(rf"[{known}]|[^A-Za-z0-9]", "an unknown escape")
+    parser.need(rf"[{known}]|[^A-Za-z0-9]", "invalid escape")
 
 
 def _property(name: str) -> None:
@@ -212,47 +214,47 @@ def _property(name: str) -> None:
     if _CATEGORIES.fullmatch(plain):
         return
     if not re.match(r"(?:Is|In|script=|sc=|block=|blk=)", name) or not _PROPERTIES.fullmatch(name):
-        raise PatternError(f"there is no property {name}")
+        raise PatternError(f"there is no property {name!r}")
 
 
-def _class(reader: Reader, depth: int) -> None:
-    """What stands between brackets, the opening one being behind."""
+def _class(parser: PatternParser, depth: int) -> None:
+    """Parse a character class after its opening bracket."""
     if depth > 200:
-        raise PatternError("too many brackets")
-    reader.take(r"\^")
+        raise PatternError("character classes are nested too deeply")
+    parser.take(r"\^")
     first = True
-    while first or reader.next != "]":
-        if reader.place >= len(reader.text):
-            raise PatternError("a bracket is not closed")
-        if reader.next == "[":
-            reader.place += 1
-            _class(reader, depth + 1)
-        elif reader.take(r"&&"):
+    while first or parser.next != "]":
+        if parser.position >= len(parser.text):
+            raise PatternError("unclosed character class")
+        if parser.next == "[":
+            parser.position += 1
+            _class(parser, depth + 1)
+        elif parser.take(r"&&"):
             pass
         else:
-            _range(reader, depth)
+            _range(parser, depth)
         first = False
-    reader.place += 1
+    parser.position += 1
 
 
-def _range(reader: Reader, depth: int) -> None:
-    """A character of a class, or a range of them, which must not be empty."""
-    low = _character(reader)
-    if not reader.take(r"-(?![\[\]]|$)"):
+def _range(parser: PatternParser, depth: int) -> None:
+    """Parse a character of a class, or a range, which must not be empty."""
+    low = _character(parser)
+    if not parser.take(r"-(?![\[\]]|$)"):
         return
-    high = _character(reader)
+    high = _character(parser)
     if low is None or high is None or low > high:
-        raise PatternError("an empty range")
+        raise PatternError("empty character range")
 
 
-def _character(reader: Reader) -> str | None:
-    """One character; None for a class of them."""
-    if reader.next != "\\":
-        reader.place += 1
-        return reader.text[reader.place - 1]
-    start = reader.place
-    _escape(reader, in_class=True)
-    name_or_code = reader.text[start + 1 : reader.place]
+def _character(parser: PatternParser) -> str | None:
+    """Parse a character; return None for a predefined class."""
+    if parser.next != "\\":
+        parser.position += 1
+        return parser.text[parser.position - 1]
+    start = parser.position
+    _escape(parser, in_class=True)
+    name_or_code = parser.text[start + 1 : parser.position]
     if code := re.fullmatch(r"(?:x\{?|u)([0-9a-fA-F]+)\}?", name_or_code):
         return chr(min(int(code[1], 16), 0x10FFFF))
     known = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}

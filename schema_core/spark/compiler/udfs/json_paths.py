@@ -1,6 +1,6 @@
-"""Paths into JSON as Flink reads them: ``$.a[0]``, ``$['a', 'b']``, ``$[1:]``, ``$[*]``, ``$..a``.
+"""JSONPath expressions: ``$.a[0]``, ``$['a', 'b']``, ``$[1:]``, ``$[*]``, ``$..a``.
 
-Filters and functions of a path are not known here: `compile_path` says so.
+Filters and functions are not supported: `compile_path` raises `UdfError` for them.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ from schema_core.spark.compiler.udfs.errors import UdfError
 
 
 class NoSuchPathError(Exception):
-    """Nothing stands where a path points, or the path is none."""
+    """A path that is invalid, or that matches no value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class Members:
     """``.a``, or ``['a', 'b']``: members of an object."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Indices:
     """``[0]``, or ``[0, -1]``: elements of an array."""
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """``[1:]``: a part of an array."""
+    """``[1:]``: a slice of an array."""
 
     start: int | None
     stop: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class Wildcard:
     """``*``: all members or elements."""
 
 
 @dataclass(frozen=True, slots=True)
-class Deep:
-    """``..``: what follows, at every depth."""
+class Descendants:
+    """``..``: the value and all its descendants."""
 
 
-Step: TypeAlias = Names | Places | Slice | Every | Deep
+Step: TypeAlias = Members | Indices | Slice | Wildcard | Descendants
 Path: TypeAlias = tuple[Step, ...]
 
 _NAME = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _STEP = re.compile(
-    r"(?P<deep>\.\.)(?=[^.\s])"
-    r"|\[\s*(?P<every>\*)\s*\]"
+    r"(?P<descendants>\.\.)(?=[^.\s])"
+    r"|\[\s*(?P<wildcard>\*)\s*\]"
     r"|\[\s*(?P<from>-?\d+)?\s*:\s*(?P<to>-?\d+)?\s*\]"
-    r"|\[\s*(?P<places>-?\d+(?:\s*,\s*-?\d+)*)\s*\]"
+    r"|\[\s*(?P<indices>-?\d+(?:\s*,\s*-?\d+)*)\s*\]"
     rf"|\[\s*(?P<names>(?:{_NAME})(?:\s*,\s*(?:{_NAME}))*)\s*\]"
     r"|\.?(?P<star>\*)"
     r"|\.?(?P<name>[^.\[\s(*]+)(?P<call>\()?"
@@ -69,14 +69,14 @@ _STEP = re.compile(
 
 @lru_cache(maxsize=1000)
 def compile_path(text: str) -> Path:
-    """The steps of a path; a name alone stands for ``$.name``.
+    """Return the steps of a path; ``name`` is short for ``$.name``.
 
     Raises:
         NoSuchPathError: for a string that is not a path.
         UdfError: for a path with a filter or a function.
 
     >>> compile_path("$.a[0]")
-    (Names(names=('a',)), Places(places=(0,)))
+    (Members(names=('a',)), Indices(indices=(0,)))
     """
     path = text.strip()
     if not path or path[-1] == ".":
@@ -84,33 +84,33 @@ def compile_path(text: str) -> Path:
     rest = path[1:] if path[0] in "$@" else f".{path}"
     if rest and rest[0] not in ".[":
         raise NoSuchPathError(f"{text!r} is not a path")
-    place, steps = 0, []
-    while place < len(rest):
-        found = _STEP.match(rest, place)
+    position, steps = 0, []
+    while position < len(rest):
+        found = _STEP.match(rest, position)
         if found is None:
             raise NoSuchPathError(f"{text!r} is not a path")
         if found["filter"] or found["call"]:
-            raise UdfError(f"filters and functions of the path {text!r} are not computed")
+            raise UdfError(f"filters and functions in path {text!r} are not supported")
         step = _step(found)
         steps += [step] if step is not None else []
-        place = found.end()
+        position = found.end()
     return tuple(steps)
 
 
 def _step(found: re.Match[str]) -> Step | None:
-    """What a part of a path says; a point before a bracket says nothing."""
+    """Return the step of a match; None for the dot before a bracket."""
     match found.lastgroup:
-        case "deep":
-            return Deep()
-        case "every" | "star":
-            return Every()
-        case "places":
-            return Places(tuple(int(one) for one in found["places"].split(",")))
+        case "descendants":
+            return Descendants()
+        case "wildcard" | "star":
+            return Wildcard()
+        case "indices":
+            return Indices(tuple(int(one) for one in found["indices"].split(",")))
         case "names":
             names = re.findall(_NAME, found["names"])
-            return Names(tuple(re.sub(r"\\(.)", r"\1", one[1:-1]) for one in names))
+            return Members(tuple(re.sub(r"\\(.)", r"\1", one[1:-1]) for one in names))
         case "name":
-            return Names((found["name"],))
+            return Members((found["name"],))
         case None if ":" not in found[0]:
             return None
         case _:
@@ -119,24 +119,24 @@ def _step(found: re.Match[str]) -> Step | None:
 
 
 def is_definite(path: Path) -> bool:
-    """Whether a path points at one place."""
-    return all(_is_definite(path, place) for place in range(len(path)))
+    """Return whether a path matches at most one value."""
+    return all(_is_definite(path, position) for position in range(len(path)))
 
 
-def _is_definite(path: Path, place: int) -> bool:
-    step = path[place]
-    if isinstance(step, Names):
-        return len(step.names) == 1 or place == len(path) - 1
-    return isinstance(step, Places) and len(step.places) == 1
+def _is_definite(path: Path, position: int) -> bool:
+    step = path[position]
+    if isinstance(step, Members):
+        return len(step.names) == 1 or position == len(path) - 1
+    return isinstance(step, Indices) and len(step.indices) == 1
 
 
 def find(value: Any, text: str, *, lax: bool) -> Any:
-    """What a path points at: a value, or a list of values if it points at several.
+    """Return the value of a definite path, or the list of values of an indefinite one.
 
-    A lax path that finds nothing gives None, or an empty list.
+    A lax path without a match returns None, or an empty list.
 
     Raises:
-        NoSuchPathError: where nothing is there.
+        NoSuchPathError: if a strict path matches no value.
 
     >>> find({"a": [1, 2]}, "$.a[1]", lax=False), find({"a": [1, 2]}, "$.a[*]", lax=False)
     (2, [1, 2])
@@ -152,51 +152,51 @@ def find(value: Any, text: str, *, lax: bool) -> Any:
     if not definite:
         return found
     if not found and not lax:
-        raise NoSuchPathError(f"nothing is at {text}")
+        raise NoSuchPathError(f"no value at {text!r}")
     return found[-1] if found else None
 
 
-def _walk(value: Any, path: Path, place: int, *, upstream: bool, lax: bool) -> Iterator[Any]:
-    """All values that the steps from a place on lead to.
+def _walk(value: Any, path: Path, position: int, *, upstream: bool, lax: bool) -> Iterator[Any]:
+    """Yield the values that the steps from a position match.
 
-    Only where all steps so far are definite does the wrong kind of value end the search.
+    A value of the wrong kind is an error only if all preceding steps are definite (`upstream`).
     """
-    if place == len(path):
+    if position == len(path):
         yield value
         return
-    step = path[place]
-    if isinstance(step, Deep):
-        for inner in _nested(value):
-            if _fits(inner, path[place + 1]):
-                yield from _walk(inner, path, place + 1, upstream=False, lax=lax)
+    step = path[position]
+    if isinstance(step, Descendants):
+        for inner in _self_and_descendants(value):
+            if _can_apply(inner, path[position + 1]):
+                yield from _walk(inner, path, position + 1, upstream=False, lax=lax)
         return
-    if isinstance(step, Names) and not isinstance(value, dict):
+    if isinstance(step, Members) and not isinstance(value, dict):
         if upstream and not lax:
-            raise NoSuchPathError(f"no object has {step.names}")
+            raise NoSuchPathError(f"members {step.names} require an object")
         return
-    if isinstance(step, Places | Slice) and not isinstance(value, list):
+    if isinstance(step, Indices | Slice) and not isinstance(value, list):
         if upstream:
-            raise NoSuchPathError("no array is there")
+            raise NoSuchPathError("array access requires an array")
         return
-    definite = upstream and _is_definite(path, place)
-    found = _inner(value, step, leaf=place == len(path) - 1)
+    definite = upstream and _is_definite(path, position)
+    found = _apply(value, step, leaf=position == len(path) - 1)
     if not found and definite and not lax:
-        raise NoSuchPathError(f"nothing is at {step}")
+        raise NoSuchPathError(f"no value at {step}")
     for inner in found:
-        yield from _walk(inner, path, place + 1, upstream=definite, lax=lax)
+        yield from _walk(inner, path, position + 1, upstream=definite, lax=lax)
 
 
-def _inner(value: Any, step: Step, *, leaf: bool) -> list[Any]:
-    """The values one step further down."""
+def _apply(value: Any, step: Step, *, leaf: bool) -> list[Any]:
+    """Return the values that one step matches."""
     match step:
-        case Names(names) if len(names) > 1 and leaf:
+        case Members(names) if len(names) > 1 and leaf:
             return [{name: value[name] for name in names if name in value}]
-        case Names(names):
+        case Members(names):
             return [value[name] for name in names if name in value]
-        case Places(places):
+        case Indices(indices):
             size = len(value)
-            indices = (place + size if place < 0 else place for place in places)
-            return [value[index] for index in indices if 0 <= index < size]
+            wrapped = (index + size if index < 0 else index for index in indices)
+            return [value[index] for index in wrapped if 0 <= index < size]
         case Slice(start, stop):
             return list(value[start:stop])
         case _:
@@ -207,20 +207,20 @@ def _elements(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _nested(value: Any) -> Iterator[Any]:
-    """A value and all that it holds, from the outside in."""
+def _self_and_descendants(value: Any) -> Iterator[Any]:
+    """Yield a value and its descendants, in pre-order."""
     if isinstance(value, dict | list):
         yield value
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _nested(inner)
+            yield from _self_and_descendants(inner)
 
 
-def _fits(value: Any, step: Step) -> bool:
-    """Whether a step can be done from a value, as far as a search at every depth asks."""
+def _can_apply(value: Any, step: Step) -> bool:
+    """Return whether the step after ``..`` applies to a value."""
     match step:
-        case Names(names):
+        case Members(names):
             return isinstance(value, dict) and all(name in value for name in names)
-        case Places() | Slice():
+        case Indices() | Slice():
             return isinstance(value, list)
         case _:
             return True

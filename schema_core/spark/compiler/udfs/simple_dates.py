@@ -28,7 +28,7 @@ from schema_core.spark.compiler.udfs.calendars import (
 from schema_core.spark.compiler.udfs.errors import UdfError
 from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
 
-#: The result for a text that cannot be parsed: Long.MIN_VALUE milliseconds.
+#: The result for a string that cannot be parsed: Long.MIN_VALUE milliseconds.
 UNPARSEABLE = -(2**63)
 
 
@@ -141,7 +141,7 @@ def _long(value: int) -> int:
 
 @dataclass(slots=True)
 class SimpleDateParser:
-    """A text, the position up to which it is parsed, and the fields; the last of equals counts."""
+    """A string, the position up to which it is parsed, and the fields; of equals, the last one."""
 
     text: str
     position: int = 0
@@ -153,7 +153,7 @@ class SimpleDateParser:
 
 
 def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None:
-    """Parse a text by a pattern: milliseconds since 1970, or `UNPARSEABLE`.
+    """Parse a string by a pattern: milliseconds since 1970, or `UNPARSEABLE`.
 
     >>> simple_parse("2020-02-30", "yyyy-MM-dd", "UTC") == days_of(2020, 3, 1) * 86_400_000
     True
@@ -177,7 +177,7 @@ def _is_number(part: Part) -> bool:
 
 
 def _parse_part(parser: SimpleDateParser, part: Part, *, abutting: bool) -> bool:
-    """Parse a part of the pattern; return False if the text does not match."""
+    """Parse a part of the pattern; return False if the string does not match."""
     if part.letter == "'":
         matches = parser.text.startswith(part.text, parser.position)
         parser.position += len(part.text)
@@ -298,10 +298,10 @@ def _millis_of(found: dict[str, int], zone: str) -> int:
 # --- functions -----------------------------------------------------------------------------------
 
 
-def simple_text(text: str | None, pattern: str | None) -> str | None:
+def reformat_datetime(text: str | None, pattern: str | None) -> str | None:
     """Return DATE_FORMAT of a string; None if it is not a datetime.
 
-    >>> simple_text("2020-02-30 10:00:00", "dd.MM.yyyy")
+    >>> reformat_datetime("2020-02-30 10:00:00", "dd.MM.yyyy")
     '01.03.2020'
     """
     millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", "UTC")

@@ -1,4 +1,4 @@
-"""Time zones as java.util.TimeZone has them, which knows no local times before 1900."""
+"""Time zones with the rules of java.util.TimeZone, which has no transitions before 1900."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-#: Java's names of three letters which stand for other zones than elsewhere, or for none there.
+#: Java's three-letter zone names that the tz database lacks or maps to another zone.
 SHORT = {
     "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "AGT": "America/Argentina/Buenos_Aires",
     "ART": "Africa/Cairo", "AST": "America/Anchorage", "BET": "America/Sao_Paulo",
@@ -21,7 +21,7 @@ SHORT = {
 
 _FIXED = re.compile(r"GMT([+-])(\d{1,2})(?::?([0-5]\d))?")
 
-#: 1900-01-01, before which java.util.TimeZone knows no changes.
+#: 1900-01-01, before which java.util.TimeZone has no transitions.
 FIRST = -2_208_988_800
 _CYCLE = 146_097 * 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -29,7 +29,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 @lru_cache(maxsize=200)
 def util_zone(name: str) -> dt.tzinfo:
-    """The zone of a name as java.util.TimeZone takes it; a name that nobody has is GMT.
+    """Return the zone of a name as java.util.TimeZone resolves it; unknown names are GMT.
 
     >>> util_zone("GMT+8").utcoffset(None)
     datetime.timedelta(seconds=28800)
@@ -46,61 +46,61 @@ def util_zone(name: str) -> dt.tzinfo:
         return dt.UTC
 
 
-def _shown(seconds: int) -> dt.datetime:
-    """The clock after so many seconds since 1970, moved by cycles of 400 years into Python's."""
+def _local_datetime(seconds: int) -> dt.datetime:
+    """Return the datetime of seconds since 1970, moved by 400-year cycles into Python's range."""
     cycles = 0
     if not -62_000_000_000 < seconds < 253_000_000_000:
         cycles = (seconds - 951_782_400) // _CYCLE
     return (_EPOCH + dt.timedelta(seconds=seconds - cycles * _CYCLE)).replace(tzinfo=None)
 
 
-def _seconds(moment: dt.datetime) -> int:
-    """How far a clock is from UTC."""
-    return int((moment.utcoffset() or dt.timedelta()).total_seconds())
+def _offset(value: dt.datetime) -> int:
+    """Return the offset of an aware datetime from UTC, in seconds."""
+    return int((value.utcoffset() or dt.timedelta()).total_seconds())
 
 
-def _offset(zone: dt.tzinfo, moment: dt.datetime) -> int:
-    return _seconds(moment.replace(tzinfo=zone))
+def _offset_in(zone: dt.tzinfo, local: dt.datetime) -> int:
+    return _offset(local.replace(tzinfo=zone))
 
 
 @lru_cache(maxsize=200)
 def standard_offset(name: str) -> int:
-    """Seconds from UTC of a zone's standard time as it is today.
+    """Return the offset of a zone's current standard time from UTC, in seconds.
 
     >>> standard_offset("America/New_York")
     -18000
     """
     zone = util_zone(name)
     for month in (1, 7):
-        moment = dt.datetime(2035, month, 1, tzinfo=zone)
-        if not moment.dst():
+        value = dt.datetime(2035, month, 1, tzinfo=zone)
+        if not value.dst():
             break
-    return _seconds(moment)
+    return _offset(value)
 
 
 def util_offset(name: str, seconds: int) -> int:
-    """Seconds from UTC at an instant, as java.util.TimeZone has it: standard time before 1900.
+    """Return the offset from UTC at an instant, in seconds: that of standard time before 1900.
 
     >>> util_offset("America/New_York", -5_000_000_000), util_offset("Europe/Berlin", 1594000000)
     (-18000, 7200)
     """
     if seconds < FIRST:
         return standard_offset(name)
-    return _seconds(_shown(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name)))
+    return _offset(_local_datetime(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name)))
 
 
 def util_name(name: str, seconds: int) -> str:
-    """The short name of a zone at an instant.
+    """Return the abbreviation of a zone at an instant.
 
     >>> util_name("America/New_York", 1594000000)
     'EDT'
     """
-    moment = _shown(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name))
-    return moment.tzname() or name
+    value = _local_datetime(seconds).replace(tzinfo=dt.UTC).astimezone(util_zone(name))
+    return value.tzname() or name
 
 
 def util_instant(name: str, seconds: int) -> int:
-    """The instant at which a clock shows so many seconds since 1970; of two, that of standard time.
+    """Return the instant of a local time in seconds since 1970; in an overlap, of standard time.
 
     >>> util_instant("America/New_York", 1604194200) - 1604194200  # 2020-11-01 01:30, twice
     18000
@@ -108,5 +108,5 @@ def util_instant(name: str, seconds: int) -> int:
     zone = util_zone(name)
     if seconds < FIRST + standard_offset(name):
         return seconds - standard_offset(name)
-    shown = _shown(seconds)
-    return seconds - min(_offset(zone, shown), _offset(zone, shown.replace(fold=1)))
+    local = _local_datetime(seconds)
+    return seconds - min(_offset_in(zone, local), _offset_in(zone, local.replace(fold=1)))

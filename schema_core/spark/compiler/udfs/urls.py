@@ -1,17 +1,17 @@
-"""Parts of URLs, as java.net.URL has them, and IPv4 addresses as numbers."""
+"""Parts of URLs, parsed as by java.net.URL, and conversion of IPv4 addresses to integers."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-#: Schemes that Java knows; a URL of another is none.
+#: Schemes that java.net.URL supports; it rejects all others.
 SCHEMES = frozenset({"http", "https", "ftp", "file", "mailto", "jar", "jmod", "jrt"})
 
 
 @lru_cache(maxsize=256)
 def url_parts(text: str) -> dict[str, str | None] | None:
-    """The parts of a URL by Flink's names for them; None for a string that is not a URL.
+    """Return the parts of a URL by Flink's names for them, or None for an invalid URL.
 
     >>> url_parts("http://user@h:80/p?q#r")["AUTHORITY"]
     'user@h:80'
@@ -26,14 +26,14 @@ def url_parts(text: str) -> dict[str, str | None] | None:
         rest, _, query = rest.partition("?")
     authority = host = user = None
     if rest.startswith("//"):
-        place = rest.find("/", 2)
-        authority, rest = (rest[2:], "") if place < 0 else (rest[2:place], rest[place:])
-        given, at, server = authority.rpartition("@")
-        user = given if at else None
-        split = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?", server)
-        if split is None:
+        slash = rest.find("/", 2)
+        authority, rest = (rest[2:], "") if slash < 0 else (rest[2:slash], rest[slash:])
+        user_info, at, host_and_port = authority.rpartition("@")
+        user = user_info if at else None
+        matched = re.fullmatch(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?", host_and_port)
+        if matched is None:
             return None
-        host = split[1]
+        host = matched[1]
     else:
         host = ""
     return {
@@ -44,7 +44,7 @@ def url_parts(text: str) -> dict[str, str | None] | None:
 
 
 def parse_url(text: str | None, part: str | None) -> str | None:
-    """PARSE_URL(url, part).
+    """Return PARSE_URL(url, part).
 
     >>> parse_url("http://h/p?k=v", "QUERY")
     'k=v'
@@ -54,7 +54,7 @@ def parse_url(text: str | None, part: str | None) -> str | None:
 
 
 def parse_url_key(text: str | None, part: str | None, key: str | None) -> str | None:
-    """PARSE_URL(url, 'QUERY', key): the value of the first pair with the key.
+    """Return PARSE_URL(url, 'QUERY', key): the value of the first parameter with the key.
 
     >>> parse_url_key("http://h/p?k=v&l=w", "QUERY", "l")
     'w'
@@ -70,7 +70,7 @@ def parse_url_key(text: str | None, part: str | None, key: str | None) -> str | 
 
 
 def inet_aton(text: str | None) -> int | None:
-    """INET_ATON: an IPv4 address as a number; of fewer than four parts the last one stays last.
+    """Return INET_ATON: an IPv4 address as an integer; missing parts are zeros before the last.
 
     >>> inet_aton("192.168.0.1"), inet_aton("127.1"), inet_aton("256.1.1.1")
     (3232235521, 2130706433, None)
@@ -85,7 +85,7 @@ def inet_aton(text: str | None) -> int | None:
 
 
 def inet_ntoa(number: int | None) -> str | None:
-    """INET_NTOA: the IPv4 address of a number.
+    """Return INET_NTOA: the IPv4 address of an integer.
 
     >>> inet_ntoa(3232235521)
     '192.168.0.1'

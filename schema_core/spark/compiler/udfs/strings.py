@@ -1,4 +1,4 @@
-"""Texts as Java has them: counted by UTF-16 units, of which half a character is shown as ``?``."""
+"""String functions that count UTF-16 code units, as Java does; lone surrogates become ``?``."""
 
 from __future__ import annotations
 
@@ -9,100 +9,100 @@ import re
 
 from schema_core.spark.compiler.udfs.errors import UdfError
 
-#: What would not fit into Java's memory.
+#: The longest result of padding; Java runs out of memory beyond.
 MAX_UNITS = 1 << 28
 
 
-def units(text: str) -> bytes:
-    """The UTF-16 units of a text, two bytes each."""
+def to_units(text: str) -> bytes:
+    """Return the UTF-16 code units of a string, two bytes each."""
     return text.encode("utf-16-le", "surrogatepass")
 
 
-def of_units(data: bytes) -> str:
-    """The text of UTF-16 units; halves of characters are ``?``.
+def from_units(data: bytes) -> str:
+    """Return the string of UTF-16 code units; lone surrogates become ``?``.
 
-    >>> of_units(units("a😀")[:4])
+    >>> from_units(to_units("a😀")[:4])
     'a?'
     """
     return re.sub("[\ud800-\udfff]", "?", data.decode("utf-16-le", "surrogatepass"))
 
 
-def _filling(text: bytes, length: int | None, filler: str) -> bytes | None:
-    """Return the padding up to a length, or None if there is none."""
+def _padding(text: bytes, length: int | None, filler: str) -> bytes | None:
+    """Return the padding up to a length, or None for a negative length or an empty filler."""
     if length is None or length < 0 or not filler:
         return None
     if length > MAX_UNITS:
-        raise UdfError(f"a text of {length} characters does not fit into memory")
+        raise UdfError(f"string length {length} exceeds the maximum of {MAX_UNITS}")
     missing = max(2 * length - len(text), 0)
-    pad = units(filler)
+    pad = to_units(filler)
     return (pad * (missing // len(pad) + 1))[:missing]
 
 
 def lpad(text: str | None, length: int | None, filler: str | None) -> str | None:
-    """LPAD: filled up at the front, or cut at the end.
+    """Return LPAD: a string padded at the start, or truncated at the end.
 
     >>> lpad("a", 3, "xy"), lpad("abc", 2, "x"), lpad("a", 2, "")
     ('xya', 'ab', None)
     """
     if text is None or length is None or filler is None:
         return None
-    data = units(text)
-    added = _filling(data, length, filler)
-    return None if added is None else of_units(added + data[: 2 * length - len(added)])
+    data = to_units(text)
+    added = _padding(data, length, filler)
+    return None if added is None else from_units(added + data[: 2 * length - len(added)])
 
 
 def rpad(text: str | None, length: int | None, filler: str | None) -> str | None:
-    """RPAD: filled up, or cut, at the end.
+    """Return RPAD: a string padded or truncated at the end.
 
     >>> rpad("a", 3, "xy")
     'axy'
     """
     if text is None or length is None or filler is None:
         return None
-    data = units(text)
-    added = _filling(data, length, filler)
-    return None if added is None else of_units(data[: 2 * length] + added)
+    data = to_units(text)
+    added = _padding(data, length, filler)
+    return None if added is None else from_units(data[: 2 * length] + added)
 
 
-def cut(text: str | None, length: int | None) -> str | None:
-    """The first units of a text.
+def truncate(text: str | None, length: int | None) -> str | None:
+    """Return the first code units of a string.
 
-    >>> cut("abc", 2)
+    >>> truncate("abc", 2)
     'ab'
     """
-    return None if text is None or length is None else of_units(units(text)[: 2 * length])
+    return None if text is None or length is None else from_units(to_units(text)[: 2 * length])
 
 
 def overlay(text: str | None, new: str | None, start: int | None, length: int | None) -> str | None:
-    """OVERLAY: a part replaced; a place outside of the text changes nothing.
+    """Return OVERLAY: a string with a part replaced, unchanged if the start is out of range.
 
     >>> overlay("abcdef", "XX", 2, 3), overlay("ab", "XX", 3, 1)
     ('aXXef', 'ab')
     """
     if text is None or new is None or start is None or length is None:
         return None
-    data = units(text)
+    data = to_units(text)
     if not 0 < start <= len(data) // 2:
         return text
     end = start - 1 + length
     rest = data[2 * end :] if length > 0 else b""
-    return of_units(data[: 2 * start - 2] + units(new) + rest)
+    return from_units(data[: 2 * start - 2] + to_units(new) + rest)
 
 
-def letters(text: str | None) -> list[str] | None:
-    """SPLIT at nothing: one text a unit.
+def split_units(text: str | None) -> list[str] | None:
+    """Return SPLIT at the empty string: one string for each code unit.
 
-    >>> letters("ab")
+    >>> split_units("ab")
     ['a', 'b']
     """
     if text is None:
         return None
-    data = units(text)
-    return [of_units(data[place : place + 2]) for place in range(0, len(data), 2)]
+    data = to_units(text)
+    return [from_units(data[index : index + 2]) for index in range(0, len(data), 2)]
 
 
 def instr(text: str | None, part: str | None, start: int | None, count: int | None) -> int | None:
-    """INSTR: the place of an occurrence, searched from a start, from the end if it is negative.
+    """Return INSTR: the position of an occurrence; a negative start searches from the end.
 
     >>> instr("banana", "a", 3, 2), instr("banana", "a", -1, 1)
     (6, 6)
@@ -110,28 +110,28 @@ def instr(text: str | None, part: str | None, start: int | None, count: int | No
     if text is None or part is None or start is None or count is None:
         return None
     if count <= 0:
-        raise UdfError("INSTR counts occurrences from 1")
+        raise UdfError(f"the occurrence of INSTR must be positive, got {count}")
     if start == 0:
         return 0
     if not part:
         return 1 if start > 0 else max(len(text) + start + 2, 0)
     if start < 0:
-        place = len(text) + start + 1
+        position = len(text) + start + 1
         for _ in range(count):
-            place = text.rfind(part, 0, max(place - 1 + len(part), 0)) + 1
-            if place <= 0:
+            position = text.rfind(part, 0, max(position - 1 + len(part), 0)) + 1
+            if position <= 0:
                 return 0
-        return place
-    place = start - 1
+        return position
+    position = start - 1
     for _ in range(count):
-        place = text.find(part, place) + 1
-        if place <= 0:
+        position = text.find(part, position) + 1
+        if position <= 0:
             return 0
-    return place
+    return position
 
 
 def locate(part: str | None, text: str | None, start: int | None) -> int | None:
-    """LOCATE from a start; one before the text is its beginning.
+    """Return LOCATE with a start position; one below 1 is the start of the string.
 
     >>> locate("a", "banana", 3), locate("a", "banana", -5)
     (4, 2)
@@ -140,21 +140,21 @@ def locate(part: str | None, text: str | None, start: int | None) -> int | None:
         return None
     if not part:
         return 1
-    if start == -(2**31):  # one less is a great number in Java
+    if start == -(2**31):  # Java's `start - 1` overflows to a large positive number
         return 0
     return text.find(part, max(start - 1, 0)) + 1
 
 
-# --- bytes ---------------------------------------------------------------------------------------
+# --- binary strings ------------------------------------------------------------------------------
 
-#: Names of character sets that Java and Python know alike.
+#: Names of character sets that Java and Python both support.
 CHARSETS = frozenset(
     {"utf-8", "utf8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "latin1", "us-ascii", "ascii"}
 )
 
 
 def decode(data: bytes | None, charset: str | None) -> str | None:
-    r"""DECODE: bytes as text; what is none is U+FFFD.
+    r"""Return DECODE: a string from bytes; malformed sequences become U+FFFD.
 
     >>> decode(b"a\xff", "US-ASCII")
     'a\ufffd'
@@ -166,11 +166,11 @@ def decode(data: bytes | None, charset: str | None) -> str | None:
         low = data.startswith(codecs.BOM_UTF16_LE)
         name = "utf-16le" if low else "utf-16be"
         data = data[2:] if low or data.startswith(codecs.BOM_UTF16_BE) else data
-    return data.decode(_known(name), "replace")
+    return data.decode(_codec(name), "replace")
 
 
 def encode(text: str | None, charset: str | None) -> bytes | None:
-    r"""ENCODE: text as bytes; a character that the set does not have is ``?``.
+    r"""Return ENCODE: a string as bytes; unmappable characters become ``?``.
 
     >>> encode("aé", "US-ASCII"), encode("a", "UTF-16")
     (b'a?', b'\xfe\xff\x00a')
@@ -180,17 +180,17 @@ def encode(text: str | None, charset: str | None) -> bytes | None:
     name = charset.lower()
     if name == "utf-16":
         return codecs.BOM_UTF16_BE + text.encode("utf-16-be", "replace") if text else b""
-    return text.encode(_known(name), "replace")
+    return text.encode(_codec(name), "replace")
 
 
-def _known(name: str) -> str:
+def _codec(name: str) -> str:
     if name not in CHARSETS:
-        raise UdfError(f"the character set {name!r} is not known here")
+        raise UdfError(f"unsupported character set {name!r}")
     return name
 
 
 def from_base64(text: str | None) -> str | None:
-    """FROM_BASE64: what the letters stand for, as text; a text of other letters is a failure.
+    """Return FROM_BASE64: the decoded string; invalid Base64 raises `UdfError`.
 
     >>> from_base64("aGk="), from_base64("aGk")
     ('hi', 'hi')
@@ -208,7 +208,7 @@ def from_base64(text: str | None) -> str | None:
 
 
 def unhex(text: str | None) -> bytes | None:
-    r"""UNHEX: the bytes of hexadecimal digits; of an odd number the first one counts for nothing.
+    r"""Return UNHEX: the bytes of hexadecimal digits; the first of an odd number becomes ``\x00``.
 
     >>> unhex("6162"), unhex("4"), unhex("zz")
     (b'ab', b'\x00', None)
@@ -223,30 +223,28 @@ def unhex(text: str | None) -> bytes | None:
 
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(\.\d+)?([a-zA-Z%])")
 
-#: Conversions of a format by the kinds of values that they show.
+#: Kind of an argument -> the conversions of java.util.Formatter that accept it.
 CONVERSIONS = {"d": "dxXosSbBhH", "f": "fFeEgGaAsSbBhH", "b": "bBsShH", "s": "sSbBhH"}
 
 
 def is_format(text: str | None, kinds: str | None) -> bool:
-    """Whether Java can follow a format for values of these kinds: d, f, b or s.
+    """Return whether java.util.Formatter accepts a format for arguments of kinds d, f, b or s.
 
     >>> is_format("%d of %s", "ds"), is_format("100%_", ""), is_format("%d", "s")
     (True, False, False)
     """
     if text is None or kinds is None:
         return False
-    place = 0
+    next_index = 0
     for found in _SPECIFIER.finditer(text):
         if found[5] in "%n":
             continue
-        index = int(found[1]) - 1 if found[1] else place - 1 if "<" in found[2] else place
-        place += not (found[1] or "<" in found[2])
+        index = int(found[1]) - 1 if found[1] else next_index - ("<" in found[2])
+        next_index += not (found[1] or "<" in found[2])
         if not 0 <= index < len(kinds) or found[5] not in CONVERSIONS[kinds[index]]:
             return False
     return "%" not in _SPECIFIER.sub("", text)
 
-
-# --- words ---------------------------------------------------------------------------------------
 
 _NUMBER = re.compile(
     r"[\x00-\x20]*[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?"
@@ -255,7 +253,7 @@ _NUMBER = re.compile(
 
 
 def is_decimal(text: str | None) -> bool:
-    """IS_DECIMAL: whether Java reads a text as a number.
+    """Return IS_DECIMAL: whether Java parses a string as a number.
 
     >>> is_decimal("1.5e400"), is_decimal("1_000"), is_decimal(None)
     (True, False, False)

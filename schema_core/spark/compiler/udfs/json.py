@@ -1,4 +1,4 @@
-"""Texts of JSON: read, taken apart by paths, written, quoted; numbers keep their digits."""
+"""JSON functions: parsing, path evaluation, serialization, quoting; numbers keep their digits."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from schema_core.spark.compiler.udfs.json_paths import NoSuchPathError, find
 _MODE = re.compile(r"\s*(strict|lax)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
-def _no_constant(word: str) -> Any:
+def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is not valid JSON")
 
 
-_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_reject_constant)
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 
 @lru_cache(maxsize=64)
-def read(text: str) -> Any:
-    """The first value of a text; what follows it is not looked at.
+def parse(text: str) -> Any:
+    """Return the first JSON value of a string, ignoring what follows it.
 
     Raises:
-        ValueError: for a text that does not begin with a value.
+        ValueError: if the string does not start with a JSON value.
 
-    >>> read('{"a": 1.50} and more')
+    >>> parse('{"a": 1.50} and more')
     {'a': Decimal('1.50')}
     """
     found = _BLANK.match(text)
@@ -38,19 +38,19 @@ def read(text: str) -> Any:
     except RecursionError as error:
         raise ValueError("JSON that is nested too deeply") from error
     if not isinstance(value, dict | list | str) and text[end : end + 1].strip(" \t\r\n"):
-        raise ValueError("something follows a number or word without a blank")
+        raise ValueError(f"expected a space at position {end}, found {text[end]!r}")
     return value
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is neither an object nor an array."""
+    """Return whether a value is neither an object nor an array."""
     return not isinstance(value, dict | list)
 
 
-def printed(value: Any) -> str:
-    """A scalar as text.
+def scalar_string(value: Any) -> str:
+    """Return the string of a scalar.
 
-    >>> printed(Decimal("1.50")), printed(True)
+    >>> scalar_string(Decimal("1.50")), scalar_string(True)
     ('1.50', 'true')
     """
     if isinstance(value, bool):
@@ -63,77 +63,77 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def quoted(text: str) -> str:
-    """A text in JSON's quotes; only what must be escaped is."""
-    return '"' + "".join(map(_escaped, text)) + '"'
+def quote(text: str) -> str:
+    """Return a string as a JSON string literal, with the minimum of escapes."""
+    return '"' + "".join(map(_escape, text)) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     return f"\\u{ord(character):04X}" if character < " " else character
 
 
-def written(value: Any) -> str:
-    """A value as JSON without blanks.
+def serialize(value: Any) -> str:
+    """Return a value as JSON without whitespace.
 
-    >>> written({"a": [1, Decimal("1E+3"), None]})
+    >>> serialize({"a": [1, Decimal("1E+3"), None]})
     '{"a":[1,1E+3,null]}'
     """
     match value:
         case None:
             return "null"
         case str():
-            return quoted(value)
+            return quote(value)
         case dict():
-            pairs = (f"{quoted(name)}:{written(value[name])}" for name in value)
+            pairs = (f"{quote(name)}:{serialize(value[name])}" for name in value)
             return "{" + ",".join(pairs) + "}"
         case list():
-            return "[" + ",".join(map(written, value)) + "]"
+            return "[" + ",".join(map(serialize, value)) + "]"
         case _:
-            return printed(value)
+            return scalar_string(value)
 
 
-# --- what a path finds ---------------------------------------------------------------------------
+# --- path evaluation -----------------------------------------------------------------------------
 
 
-class NothingFoundError(Exception):
-    """What ON ERROR speaks of."""
+class JsonPathError(Exception):
+    """Invalid JSON, an invalid path, or no match in strict mode: the case of ON ERROR."""
 
 
-def _found(text: str, path: str) -> tuple[Any, bool]:
-    """What a path finds, and whether it is lax: ``$.a`` is strict.
+def _evaluate(text: str, path: str) -> tuple[Any, bool]:
+    """Return the value at a path, and whether the path is lax: ``$.a`` is strict.
 
     Raises:
-        NothingFoundError: if the path finds nothing or the string is not JSON.
+        JsonPathError: if a strict path has no match or the string is not JSON.
     """
     mode = _MODE.fullmatch(path)
     lax = mode is not None and mode[1].lower() == "lax"
     try:
-        value = read(text)
+        value = parse(text)
     except ValueError as error:
         if lax:
             return None, True
-        raise NothingFoundError(str(error)) from None
+        raise JsonPathError(str(error)) from None
     if value is None:
-        raise NothingFoundError("there is nothing but null")
+        raise JsonPathError("the JSON document is null")
     try:
         found = find(value, mode[2] if mode else path, lax=lax)
     except NoSuchPathError as error:
-        raise NothingFoundError(str(error)) from None
+        raise JsonPathError(str(error)) from None
     if found is None and not lax:
-        raise NothingFoundError(f"null is at {path}")
+        raise JsonPathError(f"the value at {path!r} is null")
     return found, lax
 
 
 def _fallback(behavior: str, default: str | None, problem: str) -> str | None:
-    """What ``NULL ON EMPTY`` and its kin give."""
+    """Return the result of an ON EMPTY or ON ERROR clause."""
     if behavior == "ERROR":
         raise UdfError(problem)
     return {"DEFAULT": default, "EMPTY ARRAY": "[]", "EMPTY OBJECT": "{}"}.get(behavior)
 
 
-#: Returned type -> which Python values are that in Java.
+#: RETURNING type -> predicate of the parsed values that Java casts to it.
 _RETURNED = {
     "INTEGER": lambda value: type(value) is int and -(2**31) <= value < 2**31,
     "DOUBLE": lambda value: isinstance(value, Decimal),
@@ -150,7 +150,7 @@ def json_value(
     on_error: str,
     default_on_error: str | None,
 ) -> str | None:
-    """JSON_VALUE: the scalar at a path, as text.
+    """Return JSON_VALUE: the scalar at a path, as a string.
 
     >>> json_value('{"a": 1.50}', "$.a", "STRING", "NULL", None, "NULL", None)
     '1.50'
@@ -158,33 +158,34 @@ def json_value(
     if text is None or path is None:
         return None
     try:
-        value, lax = _found(text, path)
+        value, lax = _evaluate(text, path)
         if value is None or (lax and not is_scalar(value)):
-            return _fallback(on_empty, default_on_empty, f"nothing is at {path}")
+            return _fallback(on_empty, default_on_empty, f"no value at {path!r}")
         if not is_scalar(value):
-            return _fallback(on_error, default_on_error, f"no scalar is at {path}")
-    except NothingFoundError as error:
+            return _fallback(on_error, default_on_error, f"the value at {path!r} is not a scalar")
+    except JsonPathError as error:
         return _fallback(on_error, default_on_error, str(error))
     if not _RETURNED.get(returned, is_scalar)(value):
-        raise UdfError(f"{printed(value)} at {path} is not a value of {returned}")
-    return printed(value)
+        raise UdfError(f"{scalar_string(value)!r} at {path!r} is not a value of {returned}")
+    return scalar_string(value)
 
 
-def _queried(
+def _query(
     text: str, path: str, wrapper: str, on_empty: str, on_error: str, *, listed: bool
 ) -> Any:
-    """What JSON_QUERY finds: a value to be written, or None."""
+    """Return the value of JSON_QUERY before serialization, or None."""
     try:
-        value, lax = _found(text, path)
+        value, lax = _evaluate(text, path)
         if value is not None and (
             wrapper == "UNCONDITIONAL" or (wrapper == "CONDITIONAL" and not isinstance(value, list))
         ):
             value = [value]
         if value is None or (lax and is_scalar(value)):
-            return _EMPTY[_fallback(on_empty, None, f"nothing is at {path}")]
+            return _EMPTY[_fallback(on_empty, None, f"no value at {path!r}")]
         if is_scalar(value) or (listed and not isinstance(value, list)):
-            return _EMPTY[_fallback(on_error, None, f"no array or object is at {path}")]
-    except NothingFoundError as error:
+            problem = f"the value at {path!r} is not an array or object"
+            return _EMPTY[_fallback(on_error, None, problem)]
+    except JsonPathError as error:
         return _EMPTY[_fallback(on_error, None, str(error))]
     return value
 
@@ -195,49 +196,49 @@ _EMPTY: dict[str | None, Any] = {None: None, "[]": [], "{}": {}}
 def json_query(
     text: str | None, path: str | None, wrapper: str, on_empty: str, on_error: str
 ) -> str | None:
-    """JSON_QUERY: the object or array at a path, as JSON.
+    """Return JSON_QUERY: the object or array at a path, as JSON.
 
     >>> json_query('{"a": [1]}', "$.a", "WITHOUT", "NULL", "NULL")
     '[1]'
     """
     if text is None or path is None:
         return None
-    value = _queried(text, path, wrapper, on_empty, on_error, listed=False)
-    return None if value is None else written(value)
+    value = _query(text, path, wrapper, on_empty, on_error, listed=False)
+    return None if value is None else serialize(value)
 
 
 def json_query_list(
     text: str | None, path: str | None, wrapper: str, on_empty: str, on_error: str
 ) -> list[str | None] | None:
-    """JSON_QUERY that returns an array of texts.
+    """Return JSON_QUERY with RETURNING ARRAY<STRING>.
 
     >>> json_query_list("[1, [2], null]", "$", "WITHOUT", "NULL", "NULL")
     ['1', '[2]', None]
     """
     if text is None or path is None:
         return None
-    value = _queried(text, path, wrapper, on_empty, on_error, listed=True)
+    value = _query(text, path, wrapper, on_empty, on_error, listed=True)
     return None if value is None else [one if one is None else _element(one) for one in value]
 
 
 def _element(value: Any) -> str:
-    return printed(value) if is_scalar(value) else written(value)
+    return scalar_string(value) if is_scalar(value) else serialize(value)
 
 
 def json_exists(text: str | None, path: str | None, on_error: str) -> bool | None:
-    """JSON_EXISTS: whether something other than null is at a path."""
+    """Return JSON_EXISTS: whether a path matches a value other than null."""
     if text is None or path is None:
         return None
     try:
-        return _found(text, path)[0] is not None
-    except NothingFoundError as error:
+        return _evaluate(text, path)[0] is not None
+    except JsonPathError as error:
         if on_error == "ERROR":
             raise UdfError(str(error)) from None
         return {"TRUE": True, "FALSE": False}.get(on_error)
 
 
 def is_json(text: str | None, kind: str) -> bool:
-    """IS JSON, of a kind; NULL is none.
+    """Return IS JSON of a kind; false for NULL.
 
     >>> is_json("[1]", "ARRAY"), is_json("1", "OBJECT"), is_json(None, "VALUE")
     (True, False, False)
@@ -245,20 +246,20 @@ def is_json(text: str | None, kind: str) -> bool:
     if text is None:
         return False
     try:
-        value = read(text)
+        value = parse(text)
     except ValueError:
         return False
     kinds = {"OBJECT": isinstance(value, dict), "ARRAY": isinstance(value, list)}
     return {**kinds, "VALUE": True, "SCALAR": not any(kinds.values())}[kind]
 
 
-# --- quotes --------------------------------------------------------------------------------------
+# --- quoting -------------------------------------------------------------------------------------
 
 
 def json_quote(text: str | None) -> str | None:
-    r"""JSON_QUOTE: quotes around a text, and beyond ASCII escapes.
+    r"""Return JSON_QUOTE: a JSON string literal with all characters beyond ASCII escaped.
 
-    Of a character beyond 16 bits Flink writes the whole number and its second half.
+    For a supplementary character Flink writes its code point and then its low surrogate.
 
     >>> print(json_quote('a"é'))
     "a\"\u00e9"
@@ -278,7 +279,7 @@ def json_quote(text: str | None) -> str | None:
 
 
 def json_unquote(text: str | None) -> str | None:
-    """JSON_UNQUOTE: what is between the quotes of a JSON text; any other text stays as it is.
+    """Return JSON_UNQUOTE: the value of a JSON string literal; other strings are unchanged.
 
     >>> json_unquote('"a"'), json_unquote("a")
     ('a', 'a')
