@@ -37,8 +37,6 @@ QUIET = frozenset({
     "get_catalog", "open", "close",
     # what the library calls on its own: its arguments come from no user
     "of_query", "is_",
-    # those of a mapping, which raises a KeyError for a missing key
-    "pop", "popitem",
 })  # fmt: skip
 
 #: What a member of a class is that can be called.
@@ -115,11 +113,16 @@ def methods(of: Any) -> list[tuple[str, Callable[..., Any]]]:
         if not name.startswith("_")
         and name not in QUIET
         and isinstance(member, kinds)
-        # a class of ours may inherit methods of a built-in one, which have no signature
-        and isinstance(getattr(member, "__func__", member), FunctionType)
+        and is_declared_here(member)
     ]
     found = [(name, getattr(of, name)) for name in names]
     return [*found, ("", of)] if isinstance(of, FunctionType) else found
+
+
+def is_declared_here(member: Any) -> bool:
+    """Whether the library declares a method, and not a base class of Python such as a mapping."""
+    declared = getattr(member, "__func__", member)
+    return (getattr(declared, "__module__", None) or "").startswith("schema_core")
 
 
 def is_ours(value: Any) -> bool:
