@@ -67,32 +67,25 @@ def _operands(called: TranslatedCall, result: DataType) -> tuple[Node, Node]:
     )
 
 
-def _is_exact(symbol: str, left: DataType, right: DataType) -> bool:
-    """Return whether Spark has a type for all digits of the result of two decimals."""
+def _rounds_once(left: DataType, right: DataType) -> bool:
+    """Return whether Spark has a type for all digits that Flink keeps of a quotient.
+
+    Flink rounds a quotient to 38 digits and then to its type, Spark only once.
+    """
     (p1, s1), (p2, s2) = _digits(left), _digits(right)
-    if symbol == "*":
-        return p1 + p2 + 1 <= 38
-    if symbol == "/":
-        return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
-    return max(p1 - s1, p2 - s2) + max(s1, s2) + 1 <= 38
+    return p1 - s1 + s2 + max(6, s1 + p2 + 1) <= 38
 
 
 _BY_ZERO = "if({b} = 0 AND {a} IS NOT NULL, raise_error('division by zero'), {b})"
 
 
-def _decimal(symbol: str, called: TranslatedCall) -> Node:
-    """Return an operation on decimals; Python computes one whose digits Spark would cut."""
-    result = called.type
-    assert isinstance(result, DecimalType)  # noqa: S101 - the only caller asks first
+def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
+    """Return the quotient of decimals; Python computes one that Spark would round differently."""
     first, second = _operands(called, result)
-    if not _is_exact(symbol, *called.types):
+    if not _rounds_once(*called.types):
         digits = result.precision, result.scale
-        return called.cast(call_udf("decimal_arithmetic", symbol, first, second, *digits))
-    if symbol == "/":
-        return sql(
-            f"CAST({{a}} / {_BY_ZERO} AS {{type}})", a=first, b=second, type=sql_type(result)
-        )
-    return called.cast(operator(symbol, first, second))
+        return called.cast(call_udf("decimal_arithmetic", "/", first, second, *digits))
+    return sql(f"CAST({{a}} / {_BY_ZERO} AS {{type}})", a=first, b=second, type=sql_type(result))
 
 
 #: Division by zero returns an infinity or NaN, by the signs of both.
@@ -111,7 +104,8 @@ def arithmetic(symbol: str) -> TranslationRule:
         if any(isinstance(type_, (DateType, TimeType, AnyTimestampType)) for type_ in called.types):
             return datetime_arithmetic(symbol, called)
         if isinstance(called.type, DecimalType):
-            return _decimal(symbol, called)
+            # Spark derives Flink's type for sums and products, and rounds once to it as well
+            return called.cast(operator(symbol, *_operands(called, called.type)))
         if any(isinstance(type_, INTERVALS) for type_ in called.types):  # integers that wrap
             return operator(symbol, *map(called.cast, called.arguments))
         return operator(symbol, *_operands(called, called.type))
@@ -152,7 +146,7 @@ def absolute(called: TranslatedCall) -> Node:
 def divide(called: TranslatedCall) -> Node:
     """Division: of integers towards zero."""
     if isinstance(called.type, DecimalType):
-        return _decimal("/", called)
+        return _quotient(called, called.type)
     if isinstance(called.type, FLOATS):
         first, second = _operands(called, called.type)
         return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))
