@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
+from schema_core.cursor import Cursor, Token, check_size
 from schema_core.errors import SchemaError
-from schema_core.text import LETTERS, Cursor, Token, check_size, is_blank, quote_identifier, show
+from schema_core.text import LETTERS, is_blank, quote_identifier, show
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

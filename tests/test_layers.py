@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ GROUND = {
     "arguments",
     "caching",
     "codes",
+    "cursor",
     "errors",
     "extras",
     "lazy",
@@ -38,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors":      GROUND,
     "caching":     GROUND,
     "codes":       GROUND,
+    "cursor":      GROUND,
     "markup":      GROUND,
     "extras":      GROUND,
     "lazy":        GROUND,
@@ -82,6 +85,13 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "pytest":     ("testing/",),
 }  # fmt: skip
 
+#: file, module of the package that it imports in a function -> why not at the top of the file
+IMPORTED_LATE: dict[tuple[str, str], str] = {
+    ("catalogs/sql/object_store.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
+    ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
+    ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
+}
+
 
 def layer_of(file: Path) -> str:
     """The first name below the package; its own files of public names are the front door."""
@@ -115,6 +125,58 @@ def layers(file: Path) -> Iterator[str]:
         first, *rest = module.split(".")
         if first == "schema_core":
             yield rest[0] if rest and rest[0] in MAY_IMPORT else "front door"
+
+
+def module_name(file: Path) -> str:
+    """The name that a file is imported by."""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_name(file): file for file in FILES if file.suffix == ".py"}
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports_at_runtime(node: ast.AST, *, late: bool = False) -> Iterator[tuple[str, bool]]:
+    """The modules of the package that a tree imports, and whether within a function."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Import(names=names):
+                yield from ((name.name, late) for name in names if name.name in MODULES)
+            case ast.ImportFrom(module=str(module), names=names):
+                targets = {f"{module}.{name.name}" for name in names} & MODULES.keys()
+                if len(targets) < len(names) and module in MODULES:
+                    targets.add(module)
+                yield from ((target, late) for target in targets)
+            case _ if not is_type_checking(child):
+                within = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                yield from imports_at_runtime(child, late=late or within)
+
+
+IMPORTS = {
+    module: set(imports_at_runtime(ast.parse(file.read_text(encoding="utf-8"))))
+    for module, file in MODULES.items()
+}
+
+
+def test_modules_do_not_import_each_other_in_a_cycle() -> None:
+    """Wherever the import is: one in a function only hides the cycle."""
+    graph = {module: {target for target, _ in found} for module, found in IMPORTS.items()}
+
+    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)
+
+
+def test_an_import_in_a_function_has_a_reason() -> None:
+    late = {
+        (MODULES[module].relative_to(PACKAGE).as_posix(), target)
+        for module, found in IMPORTS.items()
+        for target, is_late in found
+        if is_late
+    }
+
+    assert late == set(IMPORTED_LATE)
 
 
 @pytest.mark.parametrize("layer", MAY_IMPORT)

@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from schema_core.cli import script
-from schema_core.cli.main import WRONG
+from schema_core.cli import WRONG, script
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.dispatch import run

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from schema_core.cli.main import UNREADABLE
+from schema_core.cli import UNREADABLE
 from schema_core.errors import Diagnostic
 from schema_core.text import MAX_TEXT, caret, escaped, is_blank
 

@@ -296,8 +296,6 @@ def schema_of(frame: pd.DataFrame, given: object) -> object:
 
 def _mixed(frame: pd.DataFrame, names: Sequence[str], types: Sequence[DataType | None]) -> RowType:
     """Return the types of columns, some of which are inferred from their values."""
-    from schema_core.environment.elements import row_type
-
     inferred = row_type(rows_of(frame), list(names))
     return _frame_row(
         names,

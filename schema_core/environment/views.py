@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions.coercion import supports_sql_cast
+from schema_core.expressions.functions import declare
 from schema_core.expressions.literals import constant
 from schema_core.expressions.overloads import implicit_cast
-from schema_core.expressions.signatures import Function, declare
+from schema_core.expressions.signatures import Function
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Ref, TypeArgument, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns

@@ -49,7 +49,7 @@ from schema_core.types import (
     ZonedTimestampType,
 )
 from schema_core.types.casts import supports_implicit_cast
-from schema_core.types.common import DIGITS
+from schema_core.types.decimal_arithmetic import DIGITS
 from schema_core.types.families import MEMBERS
 
 if TYPE_CHECKING:

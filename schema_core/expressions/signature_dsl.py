@@ -32,7 +32,7 @@ from schema_core.expressions.signatures import (
     ReturnTypeRule,
     Rules,
 )
-from schema_core.expressions.typed import Constant, Keyword, TypeArgument
+from schema_core.expressions.typed import Constant, FunctionCall, Keyword, TypeArgument
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
     MAX_LENGTH,
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
 
 R, F = TypeRoot, TypeFamily
+
+MAX_INT = 2**31 - 1
 
 # --- parameters: the rules of SQL -----------------------------------------------------------------
 
@@ -130,6 +132,29 @@ def text_of(tree: Typed) -> str | None:
             return text
         case _:
             return None
+
+
+def constant_integer(tree: Typed, *, through_casts: bool = True) -> int | None:
+    """Return the value of an integer literal, also within casts; None for other expressions."""
+    match tree:
+        case FunctionCall(function=function, arguments=(value, _)) if function.name == "CAST":
+            return constant_integer(value) if through_casts else None
+        case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
+            digits = text.removesuffix(".")
+            return int(digits) if digits.lstrip("-").isdecimal() else None
+        case _:
+            return None
+
+
+def literal_up_to(most: int) -> Parameter:
+    """A parameter for an integer literal from 0 to `most`."""
+
+    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
+        number = constant_integer(args.trees[i], through_casts=False)
+        fits = number is not None and 0 <= number <= most
+        return args.types[i] if fits else None
+
+    return Parameter("<INTEGER> literal", accepts)
 
 
 def comparable_to_previous(*, ordered: bool) -> Parameter:

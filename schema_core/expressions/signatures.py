@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from pickle import PicklingError
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.types import DataType
@@ -113,8 +112,8 @@ Rewrite: TypeAlias = "Callable[[syntax.Call], syntax.Expression]"
 class Function:
     """The signature of one function or operator.
 
-    Functions compare equal by name and parameters. They are pickled by name, so that typed trees
-    can be sent to worker processes.
+    Functions compare equal by name and parameters. They are pickled by name (see `functions`), so
+    that typed trees can be sent to worker processes.
 
     Attributes:
         parameters: The parameters of the longest overload.
@@ -203,74 +202,6 @@ class Function:
 
     def __str__(self) -> str:
         return self.format(self.parameters)
-
-    def __reduce__(self) -> tuple[Callable[..., Function], tuple[object, ...]]:
-        from schema_core.expressions.functions import BUILT_IN
-
-        if self.declared is not None:
-            options = (self.kind, self.path, self.deterministic, self.spark)
-            return _declared, (self.name, self.declared, *options)
-        for index, row in enumerate(BUILT_IN.get(self.name, ())):
-            if row is self:
-                return _built_in, (self.name, index)
-        raise PicklingError(f"{self} is not a built-in function and declares no signature")
-
-
-def _built_in(name: str, index: int) -> Function:
-    """Return a built-in function by its name and its index among the functions of that name."""
-    from schema_core.expressions.functions import BUILT_IN
-
-    return BUILT_IN[name][index]
-
-
-def declare(
-    name: str,
-    signatures: Sequence[tuple[Sequence[DataType], DataType]],
-    *,
-    kind: Kind = Kind.SCALAR,
-    path: tuple[str, ...] = (),
-    deterministic: bool = True,
-    spark: Spark = None,
-) -> tuple[Function, ...]:
-    """Return the rows of a user-defined function, one for each signature.
-
-    Arguments are cast to the declared types where an implicit cast exists.
-
-    >>> from schema_core.types import DataTypes as T
-    >>> [str(row) for row in declare("PlusOne", [([T.INT()], T.INT())])]
-    ['PlusOne(INT)']
-    """
-    return tuple(
-        _declared(name, (tuple(parameters), returns), kind, path or (name,), deterministic, spark)
-        for parameters, returns in signatures
-    )
-
-
-def _declared(
-    name: str,
-    signature: Signature,
-    kind: Kind,
-    path: tuple[str, ...],
-    deterministic: bool,
-    spark: Spark,
-) -> Function:
-    """Return the row for one signature."""
-    from schema_core.expressions.signature_dsl import exactly, explicit
-
-    parameters, returns = signature
-    return Function(
-        name,
-        tuple(map(explicit, parameters)),
-        exactly(returns),
-        nullability=None,
-        kind=kind,
-        rules=Rules.TABLE_API,
-        deterministic=deterministic,
-        quoted=True,
-        path=path,
-        declared=signature,
-        spark=spark,
-    )
 
 
 # --- descriptions, for the documentation and for explanations -------------------------------------

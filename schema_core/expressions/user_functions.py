@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, 
 from schema_core.arguments import type_name
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
-from schema_core.expressions.signatures import Function, Kind, Signature, declare
+from schema_core.expressions.functions import declare
+from schema_core.expressions.signatures import Function, Kind, Signature
 from schema_core.sql.syntax import Call
 from schema_core.types import DataType, DataTypes
 from schema_core.types.python import type_of

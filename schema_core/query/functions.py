@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from schema_core.errors import SchemaError
-from schema_core.expressions.functions.constructors import multiset
+from schema_core.expressions.functions.collections import multiset
 from schema_core.expressions.signature_dsl import ANY, exactly, never
 from schema_core.expressions.signatures import ArgumentTypes, Function, Kind, Parameter
 from schema_core.expressions.typed import FunctionCall, Select, Typed, walk

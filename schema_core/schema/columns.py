@@ -11,6 +11,7 @@ from typing import Self, TypeAlias
 
 from schema_core.arguments import require_instance, require_names
 from schema_core.errors import SchemaError
+from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.typed import Typed
 from schema_core.sql import syntax
 from schema_core.text import Span, quote_identifier, quote_string, show
@@ -61,8 +62,6 @@ class ResolvedExpression:
         Raises:
             UnsupportedError: for a part without SQL, such as an unregistered function.
         """
-        from schema_core.expressions.to_sql import to_sql
-
         return to_sql(self.typed)
 
     def __str__(self) -> str:

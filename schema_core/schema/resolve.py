@@ -50,7 +50,7 @@ from schema_core.schema.rules import (
     resolve_indexes,
     resolve_primary_key,
 )
-from schema_core.schema.unresolved import Schema
+from schema_core.schema.unresolved import AbstractSchemaResolver, Schema
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
     AnyTimestampType,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from schema_core.text import Span
 
 
-class SchemaResolver:
+class SchemaResolver(AbstractSchemaResolver):
     """Resolves schemas in streaming or batch mode (FLIP-164).
 
     `supports_metadata` False refuses metadata columns. `functions` looks up functions by path,

@@ -7,10 +7,11 @@ without a key is not equal to one whose key is its name.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never, get_args
+from typing import ClassVar, TypeAlias, assert_never, get_args
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
@@ -42,9 +43,6 @@ from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call
 from schema_core.text import is_blank, show
 from schema_core.types import DataType, RowType, UnresolvedDataType
-
-if TYPE_CHECKING:
-    from schema_core.schema.resolve import SchemaResolver
 
 __all__ = [
     "Schema",
@@ -398,16 +396,15 @@ class Schema(DdlConversion):
         """Return the empty schema, which is derived from elsewhere."""
         return Schema()
 
-    def resolve(self, resolver: SchemaResolver) -> ResolvedSchema:
+    def resolve(self, resolver: AbstractSchemaResolver) -> ResolvedSchema:
         """Resolve the schema.
 
         Raises:
             SchemaError: as `SchemaResolver.resolve`, with code `wrong-argument` for a `resolver`
                 that is not one.
         """
-        from schema_core.schema.resolve import SchemaResolver
-
-        return require_instance(resolver, SchemaResolver, "the resolver").resolve(self)
+        require_instance(resolver, AbstractSchemaResolver, "the resolver", "a SchemaResolver")
+        return resolver.resolve(self)
 
     def get_columns(self) -> list[UnresolvedColumn]:
         return list(self.columns)
@@ -432,6 +429,16 @@ class Schema(DdlConversion):
         immutable = () if self.immutable_columns is None else (self.immutable_columns,)
         members = (*self.columns, *self.watermark_specs, *key, *self.indexes, *immutable)
         return format_members(members)
+
+
+class AbstractSchemaResolver(ABC):
+    """The base of `SchemaResolver`, which `Schema.resolve` requires."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def resolve(self, schema: Schema) -> ResolvedSchema:
+        """Resolve a schema."""
 
 
 def generated_name(prefix: str, columns: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from schema_core.cursor import Token
 from schema_core.sql import literals
 from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
@@ -48,7 +49,7 @@ from schema_core.sql.tokens import (
     tokenize,
 )
 from schema_core.sql.type_name import cast_target
-from schema_core.text import MAX_DEPTH, MAX_TEXT, Span, Token, quote_identifier
+from schema_core.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
 
 
 class QueryCursor(SqlCursor):

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.caching import cached
+from schema_core.cursor import Token
 from schema_core.errors import close_matches
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import Token, position
+from schema_core.text import position
 from schema_core.types.syntax import foreign
 
 if TYPE_CHECKING:
-    from schema_core.text import Cursor
+    from schema_core.cursor import Cursor
 
 # ruff: noqa: SIM905 - readable as one string
 

@@ -17,7 +17,8 @@ from schema_core.sql.syntax import Interval, Literal, LiteralKind
 from schema_core.sql.tokens import refuse, string
 
 if TYPE_CHECKING:
-    from schema_core.text import Cursor, Span
+    from schema_core.cursor import Cursor
+    from schema_core.text import Span
 
 # ------------------------------------------------------------------------------------- numbers
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
-    from schema_core.text import Token
+    from schema_core.cursor import Token
 
 
 def mask_query(text: str, declared: AbstractSet[str] = NO_KEYS) -> str:

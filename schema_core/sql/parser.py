@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from schema_core.caching import cached
+from schema_core.cursor import Token
 from schema_core.errors import (
     MAX_ERRORS,
     Gathering,
@@ -71,7 +72,7 @@ from schema_core.sql.tokens import (
     refuse,
     string,
 )
-from schema_core.text import Token, position
+from schema_core.text import position
 
 
 @cached()

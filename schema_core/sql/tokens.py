@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from schema_core.cursor import Cursor, Token, check_digits, check_size
 from schema_core.errors import ParseError
 from schema_core.sql.hints import hint
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import LETTERS, Cursor, Token, check_digits, check_size
+from schema_core.text import LETTERS
 
 if TYPE_CHECKING:
     from schema_core.text import Span

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from schema_core.text import Cursor
+    from schema_core.cursor import Cursor
     from schema_core.types import DataType
 
     Reader: TypeAlias = Callable[[Cursor], TypeName]

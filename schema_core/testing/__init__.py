@@ -43,6 +43,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")
     require_modules("pytest" if name == "CatalogContract" else "hypothesis")
-    from schema_core.testing.catalog_contract import CatalogContract
+    from schema_core.testing.catalog_contract import CatalogContract  # imports pytest
 
     return CatalogContract

@@ -23,7 +23,7 @@ from schema_core.types.atomic import (
     VarCharType,
     VariantType,
 )
-from schema_core.types.base import MAX_LENGTH, AtomicType, DataType
+from schema_core.types.base import MAX_LENGTH, AtomicType, DataType, Rejection
 from schema_core.types.casts import (
     CastError,
     CastMode,
@@ -64,7 +64,7 @@ from schema_core.types.user_defined import (
     UnresolvedType,
     UserDefinedType,
 )
-from schema_core.types.values import Rejection, accepts, reject_reason
+from schema_core.types.values import accepts, reject_reason
 
 __all__ = [
     "MAX_LENGTH",

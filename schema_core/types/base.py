@@ -6,8 +6,9 @@ A type is a frozen value; types with equal strings are equal. `str` is its exact
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError, UnsupportedError
@@ -19,6 +20,29 @@ if TYPE_CHECKING:
 
 #: The longest CHAR, VARCHAR, BINARY or VARBINARY, and the length of STRING and BYTES.
 MAX_LENGTH = 2_147_483_647
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a value does not have a type, and the path to the part that does not.
+
+    >>> from schema_core.types import parse_type, reject_reason
+    >>> found = reject_reason(parse_type("ROW<a ARRAY<TINYINT>>"), {"a": [1, 200]})
+    >>> found.path, found.problem
+    (("field 'a'", 'element 1'), '200 is outside -128..127')
+    >>> print(found)
+    field 'a', element 1: 200 is outside -128..127
+    """
+
+    problem: str
+    path: tuple[str, ...] = ()
+
+    def under(self, step: str) -> Rejection:
+        """Return the rejection with a step prepended to its path."""
+        return replace(self, path=(step, *self.path))
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.path)}: {self.problem}" if self.path else self.problem
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -102,9 +126,7 @@ class DataType:
         >>> T.TINYINT().accepts(127), T.TINYINT().accepts(128), T.TINYINT().accepts("1")
         (True, False, False)
         """
-        from schema_core.types.values import reject_reason
-
-        return reject_reason(self, value) is None
+        return rejection(self, value) is None
 
     # --- structure -----------------------------------------------------------------------------
 
@@ -217,6 +239,43 @@ def _require_bool(nullable: object) -> bool:
         code="invalid-type-parameter",
     )
 
+
+# --- values --------------------------------------------------------------------------------------
+
+#: Why a value, which has one of the accepted classes, does not have a type.
+Check: TypeAlias = Callable[[Any, Any], Rejection | None]
+
+#: Class of types -> the classes of its values, and a check of the value. `values` registers the
+#: rows, since checks of nested values depend on all classes of types.
+TAKES: dict[type[DataType], tuple[tuple[type, ...], Check]] = {}
+
+
+def rejection(type_: DataType, value: object) -> Rejection | None:
+    """Return why a value does not have a type, or None if it does."""
+    if value is None:
+        return None if type_.is_nullable else unaccepted(type_, None)
+    for kind in type(type_).__mro__:
+        if kind in TAKES:
+            classes, check = TAKES[kind]
+            if type(value) in classes or object in classes:
+                return check(type_, value)
+            return wrong_class(type_, " or ".join(one.__name__ for one in classes), value)
+    return unaccepted(type_, value)
+
+
+def wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
+    """Return the rejection of a value of another class."""
+    found = type(value).__name__
+    return Rejection(f"{type_.as_summary_string()} requires {expected}, got {found}")
+
+
+def unaccepted(type_: DataType, value: object) -> Rejection:
+    """Return the rejection of a value of a class that the type never accepts."""
+    name = "None" if value is None else type(value).__name__
+    return Rejection(f"{type_.as_summary_string()} does not accept {name}")
+
+
+# --- fields --------------------------------------------------------------------------------------
 
 _NAMES: dict[type[DataType], tuple[str, ...]] = {}
 

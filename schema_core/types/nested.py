@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, overload
 
 from schema_core.errors import SchemaError, similar
+from schema_core.markup import code, table, text
 from schema_core.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
@@ -247,8 +248,6 @@ class RowType(ComposedType):
 
     def _repr_html_(self) -> str:
         """Return the fields as an escaped HTML table for notebooks."""
-        from schema_core.markup import code, table, text
-
         rows = [
             (code(one.name), code(one.data_type.as_summary_string()), text(one.description or ""))
             for one in self.fields

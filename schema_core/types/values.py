@@ -14,14 +14,23 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import atomic, temporal
-from schema_core.types.base import MAX_LENGTH, DataType
+from schema_core.types.base import (
+    MAX_LENGTH,
+    TAKES,
+    Check,
+    DataType,
+    Rejection,
+    rejection,
+    unaccepted,
+    wrong_class,
+)
 from schema_core.types.nested import (
     ArrayType,
     MapType,
@@ -32,32 +41,6 @@ from schema_core.types.nested import (
 )
 from schema_core.types.row_value import Row
 from schema_core.types.user_defined import DistinctType, StructuredType, UserDefinedType
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """Why a value does not have a type, and the path to the part that does not.
-
-    >>> from schema_core.types import parse_type
-    >>> found = reject_reason(parse_type("ROW<a ARRAY<TINYINT>>"), {"a": [1, 200]})
-    >>> found.path, found.problem
-    (("field 'a'", 'element 1'), '200 is outside -128..127')
-    >>> print(found)
-    field 'a', element 1: 200 is outside -128..127
-    """
-
-    problem: str
-    path: tuple[str, ...] = ()
-
-    def under(self, step: str) -> Rejection:
-        """Return the rejection with a step prepended to its path."""
-        return replace(self, path=(step, *self.path))
-
-    def __str__(self) -> str:
-        return f"{', '.join(self.path)}: {self.problem}" if self.path else self.problem
-
-
-Check: TypeAlias = Callable[[Any, Any], "Rejection | None"]
 
 
 def accepts(type_: DataType, value: object) -> bool:
@@ -79,26 +62,7 @@ def reject_reason(type_: DataType, value: object) -> Rejection | None:
     >>> print(reject_reason(T.INT(), True))
     INT requires int, got bool
     """
-    require_type(type_, "the type")
-    if value is None:
-        return None if type_.is_nullable else _unaccepted(type_, None)
-    if isinstance(type_, UserDefinedType):
-        return _user_defined(type_, value)
-    classes, check = TAKES.get(type(type_), NOTHING)
-    if type(value) not in classes and object not in classes:
-        names = " or ".join(one.__name__ for one in classes)
-        return _wrong_class(type_, names, value) if names else _unaccepted(type_, value)
-    return check(type_, value)
-
-
-def _wrong_class(type_: DataType, expected: str, value: object) -> Rejection:
-    found = type(value).__name__
-    return Rejection(f"{type_.as_summary_string()} requires {expected}, got {found}")
-
-
-def _unaccepted(type_: DataType, value: object) -> Rejection:
-    name = "None" if value is None else type(value).__name__
-    return Rejection(f"{type_.as_summary_string()} does not accept {name}")
+    return rejection(require_type(type_, "the type"), value)
 
 
 # --- without children ----------------------------------------------------------------------------
@@ -183,7 +147,7 @@ def _fields(type_: RowType | StructuredType, value: object) -> Rejection | None:
             return Rejection(f"{len(value)} values for {len(type_.fields)} fields")
         return _first(_pairs(type_.fields, value))
     if named is None:
-        return _wrong_class(type_, "a row", value)
+        return wrong_class(type_, "a row", value)
     return _first(_pairs(type_.fields, [named.get(one.name) for one in type_.fields]))
 
 
@@ -226,7 +190,7 @@ def _variant(type_: DataType, value: object) -> Rejection | None:
         case _ if type(value) in SCALARS:
             return None
         case _:
-            return _unaccepted(type_, value)
+            return unaccepted(type_, value)
 
 
 def _is_too_deep(value: object) -> bool:
@@ -264,11 +228,9 @@ MONTHS = 9999 * 12 + 11
 ANYTHING = (object,)
 BYTES = (bytes, bytearray)
 DATETIME = (dt.datetime,)
-Takes: TypeAlias = tuple[tuple[type, ...], Check]
-NOTHING: Takes = ((), _whole)
 
 #: Type -> the classes of its values, and a check of the value. Other types have no Python values.
-TAKES: dict[type[DataType], Takes] = {
+TAKES |= {
     # type                             classes                          check
     atomic.BooleanType:                ((bool,),                        _whole),
     atomic.TinyIntType:                ((int,),                         _bytes_wide(1)),
@@ -296,6 +258,7 @@ TAKES: dict[type[DataType], Takes] = {
     RowType:                           (ANYTHING,                       _fields),
     StructuredType:                    (ANYTHING,                       _fields),
     DistinctType:                      (ANYTHING,                       _source),
+    UserDefinedType:                   (ANYTHING,                       _user_defined),
 }  # fmt: skip
 
 
@@ -495,7 +458,7 @@ def _to_named_row(
     if unknown and isinstance(value, dict | Row):
         return _refuse(f"{type_.as_summary_string()} has no field {unknown[0]!r}")
     if not any(name in named for name in names):
-        return _refuse(str(_wrong_class(type_, "a row", value)))
+        return _refuse(str(wrong_class(type_, "a row", value)))
     return _to_fields(type_, [named.get(name) for name in names])
 
 

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
-from schema_core.cli import doctor
-from schema_core.cli.main import GOOD, application
+from schema_core.cli import GOOD, commands
+from schema_core.cli.commands import application
 from schema_core.errors import NotFoundError
 
 
@@ -32,9 +32,9 @@ def test_without_java_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing() -> None:
         raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
 
-    monkeypatch.setattr(doctor, "find_java", nothing)
+    monkeypatch.setattr(commands, "find_java", nothing)
 
-    assert ("none", "no Java 17, 21, 25 found; install one") == doctor.java()
+    assert ("none", "no Java 17, 21, 25 found; install one") == commands.java()
 
 
 def test_it_says_whether_spark_has_hive() -> None:

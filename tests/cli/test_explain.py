@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
+from schema_core.cli import GOOD, UNREADABLE, WRONG
+from schema_core.cli.commands import application
 from schema_core.codes.pages import codes, page, summary
 
 TABLE = "CREATE TABLE t (id INT, b AS id + 1, PRIMARY KEY (id) NOT ENFORCED)"

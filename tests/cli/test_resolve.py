@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from schema_core.cli.main import GOOD, UNREADABLE, WRONG, application
+from schema_core.cli import GOOD, UNREADABLE, WRONG
+from schema_core.cli.commands import application
 from schema_core.cli.resolve import check
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.cli.main import WRONG, application
+from schema_core.cli import WRONG
+from schema_core.cli.commands import application
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Ability, Connector, opened
 from schema_core.environment.descriptor import TableDescriptor

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 from schema_core.catalog.objects import CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import masking_conflicts
-from schema_core.cli.main import GOOD, application
+from schema_core.cli import GOOD
+from schema_core.cli.commands import application
 from schema_core.environment.connector import secret_keys, using
 from schema_core.environment.discovery import GROUPS, discover
 from schema_core.environment.settings import EnvironmentSettings

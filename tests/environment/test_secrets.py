@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from schema_core.catalog.catalog_store import CatalogDescriptor
-from schema_core.cli.main import application
+from schema_core.cli.commands import application
 from schema_core.environment.connector import using
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner

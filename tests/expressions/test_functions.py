@@ -7,9 +7,9 @@ from itertools import chain
 
 import pytest
 
-from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates
-from schema_core.expressions.functions.definitions import DEFINITIONS as LISTED
-from schema_core.expressions.signatures import Function, Kind, Rules, declare
+from schema_core.catalog.functions import DEFINITIONS as LISTED
+from schema_core.expressions.functions import BUILT_IN, FAMILIES, aggregates, declare
+from schema_core.expressions.signatures import Function, Kind, Rules
 from schema_core.types import DataTypes
 from tests.support import cases
 

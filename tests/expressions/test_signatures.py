@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from schema_core.expressions.functions import FAMILIES
-from schema_core.expressions.signatures import Function, Kind, declare
+from schema_core.expressions.functions import FAMILIES, declare
+from schema_core.expressions.signatures import Function, Kind
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema

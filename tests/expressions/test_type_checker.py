@@ -8,8 +8,9 @@ from itertools import count
 import pytest
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.functions import declare
 from schema_core.expressions.scope import ColumnScope
-from schema_core.expressions.signatures import Function, Kind, declare
+from schema_core.expressions.signatures import Function, Kind
 from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import check, infer
 from schema_core.expressions.typed import FunctionCall, Typed

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.expressions.signatures import Function, declare
+from schema_core.expressions.functions import declare
+from schema_core.expressions.signatures import Function
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import result_columns
 from schema_core.query.resolve import resolve_query

@@ -21,7 +21,7 @@ from schema_core.types import (
     parse_type,
     reject_reason,
 )
-from schema_core.types.values import TAKES
+from schema_core.types.base import TAKES
 from tests.support import cases
 
 

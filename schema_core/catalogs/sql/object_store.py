@@ -26,7 +26,7 @@ def entry_store(url: str, username: str | None, password: str | None) -> EntrySt
             if the driver of the database is not.
     """
     require_modules("sqlalchemy")
-    from schema_core.catalogs.sql.entries import EntryStore
+    from schema_core.catalogs.sql.entries import EntryStore  # imports SQLAlchemy
 
     return EntryStore(url, username, password)
 

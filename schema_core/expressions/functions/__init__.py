@@ -1,38 +1,38 @@
-"""The built-in functions of Flink SQL: one table of signatures per family."""
+"""The built-in functions of Flink SQL: one table of signatures per family.
+
+User-defined functions are declared by their argument types and result. Functions are pickled as
+references: a built-in one by name and index, a declared one by its declaration.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copyreg
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from pickle import PicklingError
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.functions import (
     aggregates,
-    bitmaps,
     casts,
     collections,
     comparison,
     conditional,
-    constructors,
-    hashes,
     json,
-    logic,
     numbers,
-    operators,
     strings,
-    system,
     temporal,
-    variants,
-    windows,
 )
+from schema_core.expressions.signature_dsl import exactly, explicit
+from schema_core.expressions.signatures import Function, Kind, Rules
 
 if TYPE_CHECKING:
-    from schema_core.expressions.signatures import Function
+    from schema_core.expressions.signatures import Signature, Spark
+    from schema_core.types import DataType
 
 FAMILIES = (
-    aggregates, bitmaps, casts, collections, comparison, conditional, constructors, hashes, json,
-    logic, numbers, operators, strings, system, temporal, variants, windows,
+    aggregates, casts, collections, comparison, conditional, json, numbers, strings, temporal,
 )  # fmt: skip
 
 
@@ -46,3 +46,73 @@ def _by_name() -> dict[str, tuple[Function, ...]]:
 
 #: Upper-case name or operator symbol -> the functions of that name.
 BUILT_IN: Mapping[str, tuple[Function, ...]] = MappingProxyType(_by_name())
+
+
+def declare(
+    name: str,
+    signatures: Sequence[tuple[Sequence[DataType], DataType]],
+    *,
+    kind: Kind = Kind.SCALAR,
+    path: tuple[str, ...] = (),
+    deterministic: bool = True,
+    spark: Spark = None,
+) -> tuple[Function, ...]:
+    """Return the rows of a user-defined function, one for each signature.
+
+    Arguments are cast to the declared types where an implicit cast exists.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> [str(row) for row in declare("PlusOne", [([T.INT()], T.INT())])]
+    ['PlusOne(INT)']
+    """
+    return tuple(
+        _declared(name, (tuple(parameters), returns), kind, path or (name,), deterministic, spark)
+        for parameters, returns in signatures
+    )
+
+
+def _declared(
+    name: str,
+    signature: Signature,
+    kind: Kind,
+    path: tuple[str, ...],
+    deterministic: bool,
+    spark: Spark,
+) -> Function:
+    """Return the row for one signature."""
+    parameters, returns = signature
+    return Function(
+        name,
+        tuple(map(explicit, parameters)),
+        exactly(returns),
+        nullability=None,
+        kind=kind,
+        rules=Rules.TABLE_API,
+        deterministic=deterministic,
+        quoted=True,
+        path=path,
+        declared=signature,
+        spark=spark,
+    )
+
+
+# --- pickling -------------------------------------------------------------------------------------
+
+
+def _built_in(name: str, index: int) -> Function:
+    """Return a built-in function by its name and its index among the functions of that name."""
+    return BUILT_IN[name][index]
+
+
+def _reduce(function: Function) -> tuple[Callable[..., Function], tuple[object, ...]]:
+    """Return the reference that a function is pickled as."""
+    if function.declared is not None:
+        options = (function.kind, function.path, function.deterministic, function.spark)
+        return _declared, (function.name, function.declared, *options)
+    for index, row in enumerate(BUILT_IN.get(function.name, ())):
+        if row is function:
+            return _built_in, (function.name, index)
+    raise PicklingError(f"{function} is not a built-in function and declares no signature")
+
+
+copyreg.pickle(Function, _reduce)

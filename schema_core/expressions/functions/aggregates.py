@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from schema_core.expressions.coercion import coerce, coerce_to_type, sql_comparable
-from schema_core.expressions.functions.numbers import MAX_INT, literal_up_to
 from schema_core.expressions.signature_dsl import (
     ANY,
     AS_INTEGER,
     AS_NUMBER,
     CHARACTER,
+    MAX_INT,
     NUMERIC,
     ORDERED,
     aggregate,
@@ -21,6 +21,7 @@ from schema_core.expressions.signature_dsl import (
     keyword,
     like,
     literal,
+    literal_up_to,
     never,
     text_of,
 )
@@ -29,7 +30,7 @@ from schema_core.types import ArrayType, DataType, DecimalType, MultisetType
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
 from schema_core.types import TypeRoot as R
-from schema_core.types.common import decimal_average, decimal_sum
+from schema_core.types.decimal_arithmetic import decimal_average, decimal_sum
 
 COUNT_TYPE = exactly(T.BIGINT())
 

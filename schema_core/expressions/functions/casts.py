@@ -1,14 +1,24 @@
-"""CAST and TRY_CAST."""
+"""Type conversion: CAST and TRY_CAST; and TYPEOF."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from schema_core.expressions.coercion import UNICODE, charset, sql_cast_type, supports_sql_cast
-from schema_core.expressions.signature_dsl import ANY, NUMERIC, always, operation
+from schema_core.expressions.signature_dsl import (
+    ANY,
+    BOOLEAN,
+    NUMERIC,
+    always,
+    bridged,
+    exactly,
+    literal,
+    operation,
+)
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Constant, FunctionCall, TypeArgument
 from schema_core.types import DataType, TypeFamily, TypeRoot
+from schema_core.types import DataTypes as T
 from schema_core.types.casts import CastMode, why_not
 
 if TYPE_CHECKING:
@@ -69,4 +79,6 @@ FUNCTIONS = (
     Function("CAST",      (NUMERIC, INTERVAL), cast, nullability=None),
     operation("CAST",     (ANY, CAST_TARGET),  cast, nullability=None),
     operation("TRY_CAST", (ANY, TARGET),       cast, nullability=always),
+    bridged("TYPEOF",            (ANY, literal(BOOLEAN)), exactly(T.STRING()),
+            optional=1, nullability=always),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparison, membership and pattern matching."""
+"""Comparison, membership, pattern matching, and three-valued logic."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from schema_core.expressions.coercion import sql_comparable
 from schema_core.expressions.signature_dsl import (
     ALIKE,
     ANY,
+    BOOLEAN,
     CHARACTER,
     COMPARABLE,
     EQUAL,
@@ -142,6 +143,16 @@ FUNCTIONS = (
         for operator in ("=", "<>", "<", "<=", ">", ">=")
         for quantifier in ("SOME", "ALL")
     ),
+    # --- three-valued logic -----------------------------------------------------------------------
+    operation("AND",            (BOOLEAN, BOOLEAN), TRUTH, repeats=1),
+    operation("OR",             (BOOLEAN, BOOLEAN), TRUTH, repeats=1),
+    operation("NOT",            (BOOLEAN,),         TRUTH),
+    operation("IS TRUE",        (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT TRUE",    (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS FALSE",       (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT FALSE",   (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS UNKNOWN",     (BOOLEAN,),         TRUTH, nullability=never),
+    operation("IS NOT UNKNOWN", (BOOLEAN,),         TRUTH, nullability=never),
     # --- rules of the Table API -------------------------------------------------------------------
     bridged("GREATEST", (COMPARABLE,), commonly(), repeats=1),
     bridged("LEAST",    (COMPARABLE,), commonly(), repeats=1),

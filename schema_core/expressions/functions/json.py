@@ -1,10 +1,11 @@
-"""Functions that create, query and test JSON strings."""
+"""Functions that create, query and test JSON strings, and that parse them to variants."""
 
 from __future__ import annotations
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.signature_dsl import (
     ANY,
+    AS_BOOLEAN,
     AS_STRING,
     CHARACTER,
     always,
@@ -103,4 +104,7 @@ FUNCTIONS = (
     bridged("JSON_QUOTE",   (AS_STRING,), STRING),
     bridged("JSON_UNQUOTE", (AS_STRING,), STRING),
     bridged("JSON",         (AS_STRING,), STRING),
+    bridged("PARSE_JSON",     (AS_STRING, AS_BOOLEAN), exactly(T.VARIANT()), optional=1),
+    bridged("TRY_PARSE_JSON", (AS_STRING, AS_BOOLEAN), exactly(T.VARIANT()),
+            optional=1, nullability=always),
 )  # fmt: skip

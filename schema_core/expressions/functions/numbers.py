@@ -1,48 +1,53 @@
-"""Numeric functions."""
+"""Arithmetic operators and numeric functions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
+from schema_core.expressions.functions.temporal import UNIT
 from schema_core.expressions.signature_dsl import (
     CHARACTER,
     DATE,
+    DATETIME,
     EXACT,
     INTEGER,
+    INTERVAL,
+    MAX_INT,
     MILLISECONDS,
     MONTHS,
     NUMERIC,
     TIME,
     TIMESTAMP,
+    constant_integer,
     exactly,
     like,
     never,
+    of,
     operation,
+    required,
 )
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
-from schema_core.expressions.typed import Constant, FunctionCall
-from schema_core.sql.syntax import Literal, LiteralKind
+from schema_core.expressions.typed import Constant
+from schema_core.types import (
+    DataType,
+    DecimalType,
+    TypeRoot,
+)
 from schema_core.types import DataTypes as T
-from schema_core.types import DecimalType, TypeFamily
-from schema_core.types.common import as_decimal, decimal_result, decimal_round
+from schema_core.types import TypeFamily as F
+from schema_core.types.common import least_restrictive
+from schema_core.types.decimal_arithmetic import as_decimal, decimal_result, decimal_round
 
 if TYPE_CHECKING:
-    from schema_core.expressions.typed import Typed
+    from schema_core.expressions.signatures import ReturnTypeRule
     from schema_core.types import DataType
 
 DOUBLE = exactly(T.DOUBLE())
 STRING_TYPE = exactly(T.STRING())
-MAX_INT = 2**31 - 1
 
 
-def _unit(args: ArgumentTypes, i: int) -> DataType | None:
-    from schema_core.expressions.functions.temporal import UNIT
-
-    return UNIT.accepts(args, i)
-
-
-UNIT = Parameter("TO <UNIT>", _unit)
+TO_UNIT = Parameter("TO <UNIT>", UNIT.accepts)
 
 
 def integral(args: ArgumentTypes) -> DataType:
@@ -67,18 +72,6 @@ def rounded(args: ArgumentTypes) -> DataType:
     return type_ if digits is None else decimal_round(type_, digits)
 
 
-def constant_integer(tree: Typed, *, through_casts: bool = True) -> int | None:
-    """Return the value of an integer literal, also within casts; None for other expressions."""
-    match tree:
-        case FunctionCall(function=function, arguments=(value, _)) if function.name == "CAST":
-            return constant_integer(value) if through_casts else None
-        case Constant(literal=Literal(kind=LiteralKind.EXACT, text=text)):
-            digits = text.removesuffix(".")
-            return int(digits) if digits.lstrip("-").isdecimal() else None
-        case _:
-            return None
-
-
 def remainder(args: ArgumentTypes) -> DataType:
     """Return the type of the divisor for integers, else the decimal of the remainder."""
     left, right = map(as_decimal, args.types)
@@ -87,35 +80,57 @@ def remainder(args: ArgumentTypes) -> DataType:
     return decimal_result("%", left, right)
 
 
-def literal_up_to(most: int) -> Parameter:
-    """A parameter for an integer literal from 0 to `most`."""
-
-    def accepts(args: ArgumentTypes, i: int) -> DataType | None:
-        number = constant_integer(args.trees[i], through_casts=False)
-        fits = number is not None and 0 <= number <= most
-        return args.types[i] if fits else None
-
-    return Parameter("<INTEGER> literal", accepts)
-
-
 def _computed(args: ArgumentTypes, i: int) -> DataType | None:
     """Return the type of an interval unless it is a literal, on which Flink's planner fails."""
     is_literal = isinstance(args.trees[i], Constant)
-    return args.types[i] if args.types[i].is_(TypeFamily.INTERVAL) and not is_literal else None
+    return args.types[i] if args.types[i].is_(F.INTERVAL) and not is_literal else None
 
 
 INTERVALS = ((MONTHS,), (MILLISECONDS,))
 COMPUTED_INTERVALS = ((Parameter("<INTERVAL>", _computed),),)
-UNITS = ((DATE, UNIT), (TIME, UNIT), (TIMESTAMP, UNIT))
+TO_UNITS = ((DATE, TO_UNIT), (TIME, TO_UNIT), (TIMESTAMP, TO_UNIT))
+
+
+def number(operator: str) -> ReturnTypeRule:
+    """Return the rule of an arithmetic operator."""
+
+    def rule(args: ArgumentTypes) -> DataType:
+        """Return the datetime or interval type, the decimal by its formula, or the wider type."""
+        left, right = args.types
+        for family in (F.DATETIME, F.INTERVAL):
+            for one in (left, right):
+                if one.is_(family):
+                    return one
+        exact = left.is_(F.EXACT_NUMERIC) and right.is_(F.EXACT_NUMERIC)
+        if exact and DecimalType in (type(left), type(right)):
+            return decimal_result(operator, as_decimal(left), as_decimal(right))
+        return required(least_restrictive(args.types))
+
+    return rule
+
+
+#: A timestamp without time zone.
+LOCAL_TIMESTAMP = of("<TIMESTAMP>", TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE)
+PLUS = ((MONTHS, MONTHS), (MILLISECONDS, MILLISECONDS), (DATETIME, INTERVAL))
 
 FUNCTIONS = (
-    # name, parameters, return type
+    # --- operators: name, parameters, return type -------------------------------------------------
+    operation("+",  (NUMERIC, NUMERIC), number("+"), alternatives=(*PLUS, (INTERVAL, DATETIME))),
+    Function("-",   (LOCAL_TIMESTAMP, INTERVAL), number("-")),
+    operation("-",  (NUMERIC, NUMERIC), number("-"), alternatives=PLUS),
+    operation("*",  (NUMERIC, NUMERIC), number("*"),
+              alternatives=((INTERVAL, NUMERIC), (NUMERIC, INTERVAL))),
+    operation("/",  (NUMERIC, NUMERIC), number("/"), alternatives=((INTERVAL, NUMERIC),)),
+    Function("%",   (EXACT, EXACT),     remainder),
+    operation("-x", (NUMERIC,),         like(0), alternatives=((INTERVAL,),)),
+    operation("+x", (NUMERIC,),         like(0), alternatives=((INTERVAL,),)),
+    # --- functions --------------------------------------------------------------------------------
     Function("ABS",          (NUMERIC,),         like(0), alternatives=INTERVALS),
     Function("SIGN",         (NUMERIC,),         like(0)),
     Function("CEIL",         (NUMERIC,),         integral,
-             alternatives=(*COMPUTED_INTERVALS, *UNITS), aliases=("CEILING",)),
+             alternatives=(*COMPUTED_INTERVALS, *TO_UNITS), aliases=("CEILING",)),
     Function("FLOOR",        (NUMERIC,),         integral,
-             alternatives=(*COMPUTED_INTERVALS, *UNITS)),
+             alternatives=(*COMPUTED_INTERVALS, *TO_UNITS)),
     Function("ROUND",        (NUMERIC, INTEGER), rounded, optional=1),
     Function("TRUNCATE",     (NUMERIC, INTEGER), rounded, optional=1),
     Function("MOD",          (EXACT, EXACT),     remainder),

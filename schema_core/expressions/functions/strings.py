@@ -1,4 +1,4 @@
-"""Functions of character strings, some of which also accept binary strings."""
+"""Functions of character strings, some of which also accept binary strings; and hashes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from schema_core.expressions.signature_dsl import (
     AS_INTEGER,
     AS_STRING,
     BINARY,
+    BOOLEAN,
     CHARACTER,
+    DATE,
     INTEGER,
     NUMERIC,
     STRING,
+    TIME,
+    TIMESTAMP,
     always,
     bridged,
     commonly,
@@ -21,6 +25,8 @@ from schema_core.expressions.signature_dsl import (
     keyword,
     like,
     never,
+    operation,
+    required,
     text_of,
     varying_like,
 )
@@ -28,9 +34,19 @@ from schema_core.expressions.signature_dsl import ANY as ANYTHING
 from schema_core.expressions.signatures import ArgumentTypes, Function, Parameter
 from schema_core.expressions.typed import Keyword
 from schema_core.sql.literals import CHARSETS
-from schema_core.types import DataType
+from schema_core.types import (
+    MAX_LENGTH,
+    ArrayType,
+    BinaryType,
+    CharType,
+    DataType,
+    LengthType,
+    VarBinaryType,
+    VarCharType,
+)
 from schema_core.types import DataTypes as T
 from schema_core.types import TypeFamily as F
+from schema_core.types.common import least_restrictive
 
 STRING_TYPE = exactly(T.STRING())
 BYTES_TYPE = exactly(T.BYTES())
@@ -58,8 +74,31 @@ def _charset(args: ArgumentTypes, i: int) -> DataType | None:
 CHARSET = Parameter("<CHARACTER SET>", _charset)
 INDEX = Parameter("<INTEGER_NUMERIC>", _index)
 
+
+def concatenated(args: ArgumentTypes) -> DataType:
+    """Return a string of the combined length, or an array of the least restrictive element type."""
+    left, right = args.types
+    if not isinstance(left, LengthType) or not isinstance(right, LengthType):
+        return required(least_restrictive(args.types))
+    length = left.length + right.length
+    if isinstance(left, CharType | BinaryType) and isinstance(right, CharType | BinaryType):
+        return left.with_length(min(length, MAX_LENGTH))
+    kind = VarCharType if left.is_(F.CHARACTER_STRING) else VarBinaryType
+    return kind().with_length(min(length, MAX_LENGTH))
+
+
+def _concatenable_array(args: ArgumentTypes, i: int) -> DataType | None:
+    return least_restrictive(args.types) and (
+        args.types[i] if isinstance(args.types[i], ArrayType) else None
+    )
+
+
+ARRAYS = Parameter("<ARRAY>", _concatenable_array)
+
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------
+    operation("||", (CHARACTER, ALIKE), concatenated,
+              alternatives=((BINARY, BINARY), (ARRAYS, ARRAYS))),
     Function("UPPER",            (CHARACTER,),              like(0)),
     Function("LOWER",            (CHARACTER,),              like(0)),
     Function("INITCAP",          (CHARACTER,),              like(0)),
@@ -114,6 +153,18 @@ FUNCTIONS = (
              optional=1, nullability=always),
     Function("PRINT",            (CHARACTER, ANYTHING),     like(1), deterministic=False),
     Function("TRANSLATE USING",  (CHARACTER, CHARSET),      like(0)),
+    Function("CURRENT_DATABASE", (),                      exactly(T.STRING()),
+             nullability=never, deterministic=False),
+    # --- hashes -----------------------------------------------------------------------------------
+    Function("MD5",       (STRING,),         exactly(T.CHAR(32))),
+    Function("SHA1",      (STRING,),         exactly(T.CHAR(40))),
+    Function("SHA224",    (STRING,),         exactly(T.CHAR(56))),
+    Function("SHA256",    (STRING,),         exactly(T.CHAR(64))),
+    Function("SHA384",    (STRING,),         exactly(T.CHAR(96))),
+    Function("SHA512",    (STRING,),         exactly(T.CHAR(128))),
+    Function("SHA2",      (STRING, INTEGER), exactly(T.VARCHAR(128))),
+    Function("HASH_CODE", (BOOLEAN,),        exactly(T.INT()),
+             alternatives=((NUMERIC,), (CHARACTER,), (TIMESTAMP,), (TIME,), (DATE,))),
     # --- rules of the Table API -------------------------------------------------------------------
     bridged("BTRIM",              (AS_STRING, AS_STRING), STRING_TYPE, optional=1),
     bridged("TRANSLATE3",         (AS_STRING, AS_STRING, AS_STRING), STRING_TYPE,
@@ -137,4 +188,5 @@ FUNCTIONS = (
     bridged("REGEXP_COUNT",       (AS_STRING, AS_STRING), INT_TYPE, nullability=always),
     bridged("REGEXP_INSTR",       (AS_STRING, AS_STRING), INT_TYPE, nullability=always),
     bridged("REGEXP_SUBSTR",      (AS_STRING, AS_STRING), STRING_TYPE, nullability=always),
+    bridged("$HASHCODE$1",       (ANYTHING,),                  exactly(T.INT())),
 )  # fmt: skip

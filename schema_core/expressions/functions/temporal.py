@@ -1,28 +1,34 @@
-"""Functions of dates, times, timestamps and intervals, and of the current time."""
+"""Functions of dates, times, timestamps and intervals, of the current time, and group windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from schema_core.errors import SchemaError
 from schema_core.expressions.date_patterns import pattern_problem, zone_problem
-from schema_core.expressions.functions.numbers import MAX_INT, constant_integer, literal_up_to
 from schema_core.expressions.signature_dsl import (
     AS_NUMBER,
     AS_STRING,
     CHARACTER,
     DATETIME,
     INTEGER,
+    INTERVAL,
+    MAX_INT,
     MILLISECONDS,
     MONTHS,
     NUMERIC,
     TARGET,
+    TIME,
     TIMESTAMP,
     always,
     bridged,
+    constant_integer,
     exactly,
+    keyword,
     like,
+    literal_up_to,
     never,
     operation,
     text_of,
@@ -240,6 +246,27 @@ EXTRACT_SYNONYMS = (
 )  # fmt: skip
 
 
+#: Group window, such as ``TUMBLE(ts, INTERVAL '1' HOUR)`` in GROUP BY -> the parameters of its
+#: sizes, which follow the time attribute.
+SIZES = {"TUMBLE": (INTERVAL,), "HOP": (INTERVAL, INTERVAL), "SESSION": (INTERVAL,)}
+
+window = partial(Function, nullability=None)
+bound = partial(Function, nullability=never)
+
+
+def functions_of(name: str) -> tuple[Function, ...]:
+    """Return the rows of a group window, its bounds and its time attributes."""
+    parameters = (DATETIME, *SIZES[name], TIME)
+    bounds = exactly(T.TIMESTAMP(3))
+    return (
+        window(f"${name}", parameters, like(0), optional=1, aliases=(name,)),
+        bound(f"{name}_START", parameters, bounds, optional=1),
+        bound(f"{name}_END", parameters, bounds, optional=1),
+        window(f"{name}_ROWTIME", parameters, like(0), optional=1),
+        window(f"{name}_PROCTIME", parameters, like(0), optional=1),
+    )
+
+
 FUNCTIONS = (
     # --- rules of SQL: name, parameters, return type ----------------------------------------------
     Function("EXTRACT",        (UNIT, DATETIME),          exactly(T.BIGINT()),
@@ -281,6 +308,19 @@ FUNCTIONS = (
              nullability=never, deterministic=False),
     Function("PROCTIME_MATERIALIZE",   (TIMESTAMP,),   TIMESTAMP_LTZ_3, deterministic=False),
     Function("STREAMRECORD_TIMESTAMP", (NUMERIC,),     exactly(T.BIGINT()), nullability=never),
+    # --- group windows ----------------------------------------------------------------------------
+    *functions_of("TUMBLE"),
+    *functions_of("HOP"),
+    *functions_of("SESSION"),
+    Function(
+        "DESCRIPTOR",
+        (keyword(),),
+        exactly(T.DESCRIPTOR()),
+        optional=1,
+        repeats=1,
+        nullability=never,
+        bare_names=True,
+    ),
     # --- rules of the Table API -------------------------------------------------------------------
     bridged("TO_TIMESTAMP_LTZ",  (TYPED_NUMBER, DIGITS), to_timestamp_ltz,
             nullability=always,

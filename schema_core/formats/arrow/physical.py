@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.caching import cached
+from schema_core.cursor import check_size
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.extras import needs
 from schema_core.formats.exact_types import COMMENT_KEY, type_metadata
@@ -28,7 +29,7 @@ from schema_core.formats.loss import (
     too_deep,
     widest_day_time,
 )
-from schema_core.text import MAX_DEPTH, check_size
+from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     ArrayType,
     BigIntType,

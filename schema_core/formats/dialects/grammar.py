@@ -12,16 +12,17 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.cursor import Cursor, check_digits
 from schema_core.errors import UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
-from schema_core.text import Cursor, Span, check_digits, quote_string
+from schema_core.text import Span, quote_string
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from schema_core.cursor import Cursor
     from schema_core.formats.dialects.engines import Engine
-    from schema_core.text import Cursor
 
 
 #: The maximum length of an excerpt in a loss.

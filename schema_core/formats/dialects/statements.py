@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from schema_core.cursor import Cursor, Token
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.formats.dialects.grammar import (
     ColumnDefinition,
@@ -28,7 +29,7 @@ from schema_core.formats.dialects.grammar import (
     skip_until,
     string_value,
 )
-from schema_core.text import Cursor, Span, Token
+from schema_core.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,185 @@
+"""The commands `run`, `explain` and `doctor`, and the application with all commands."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
+
+from schema_core.catalog.registry import FACTORIES
+from schema_core.catalogs.hive.catalog import hive_support
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.resolve import resolve
+from schema_core.codes.pages import page, summaries
+from schema_core.environment.discovery import GROUPS, Found, discover
+from schema_core.environment.operations.dispatch import run as run_statement
+from schema_core.environment.session import Session
+from schema_core.environment.settings import EnvironmentSettings
+from schema_core.errors import NotFoundError, SchemaCoreError
+from schema_core.extras import EXTRAS, missing
+from schema_core.spark.java import find_java
+from schema_core.sql.parser import parse_statements
+
+
+def application() -> typer.Typer:
+    """Return the Typer application with all commands."""
+    app = typer.Typer(
+        name="schema-core",
+        help="Flink's schemas, resolved exactly and run on Spark.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    for command in (run, resolve, explain, doctor):
+        app.command()(command)
+    version_option = typer.Option(
+        False, "--version", is_eager=True, callback=print_version, help="Show the version."
+    )
+
+    @app.callback()
+    def common(version: bool = version_option) -> None:
+        """Flink's schemas, resolved exactly and run on Spark."""
+
+    return app
+
+
+def print_version(requested: bool) -> None:
+    """Print the version and exit, if it is requested."""
+    if not requested:
+        return
+    found = installed("schema-core")
+    print("schema-core, not installed" if found is None else f"schema-core {found}")
+    raise typer.Exit
+
+
+# --- run ------------------------------------------------------------------------------------------
+
+
+def run(file: script.File, define: script.Define = None) -> None:
+    """Run a script in batch mode and print the results of its statements.
+
+    Nothing is run if a statement cannot be parsed. Exits with 1 at the first statement that fails,
+    with 2 if the file cannot be read.
+    """
+    text = script.read(file, define)
+    errors = Console(stderr=True, highlight=False)
+    try:
+        session = Session(EnvironmentSettings.in_batch_mode())
+        for statement in parse_statements(text):
+            run_statement(session, statement, text).print()
+    except SchemaCoreError as error:
+        script.show(errors, file, error.diagnostics)
+        raise typer.Exit(WRONG) from None
+
+
+# --- explain --------------------------------------------------------------------------------------
+
+
+def explain(
+    code: Annotated[str | None, typer.Argument(help="The code in brackets after 'error'.")] = None,
+) -> None:
+    """Print the page of an error code, or without a code a list of all.
+
+    Exits with 2 for an unknown code.
+    """
+    console = Console(highlight=False)
+    if code is None:
+        print_all(console)
+        return
+    try:
+        text = page(code)
+    except NotFoundError as error:
+        print(f"schema-core: {error.problem}", file=sys.stderr)
+        print(f"  hint: {error.hint or 'list all with: schema-core explain'}", file=sys.stderr)
+        raise typer.Exit(UNREADABLE) from None
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        print(text, end="")
+
+
+def print_all(console: Console) -> None:
+    """Print every code with its summary, one per line, or as a table on a terminal."""
+    if not console.is_terminal:
+        print("\n".join(f"{code}: {sentence}" for code, sentence in summaries()))
+        return
+    table = Table("code", "meaning", box=None, pad_edge=False)
+    for code, sentence in summaries():
+        table.add_row(Text(code, "bold", no_wrap=True), Text(sentence))
+    console.print(table)
+
+
+# --- doctor ---------------------------------------------------------------------------------------
+
+#: The version that is shown without Java.
+NO_JAVA = "none"
+
+
+def installed(package: str) -> str | None:
+    """Return the version of an installed package, or None.
+
+    >>> installed("a-package-that-does-not-exist") is None
+    True
+    """
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def doctor() -> None:
+    """Show versions, extras, Java, entry points, and why something cannot be used."""
+    console = Console()
+    table = Table("what", "found", "where, or why not", box=None, pad_edge=False)
+    table.add_row("schema_core", installed("schema-core") or "not installed", "")
+    table.add_row("Python", platform.python_version(), platform.platform())
+    for extra, modules in EXTRAS.items():
+        packages = modules.values()
+        versions = ", ".join(f"{package} {installed(package) or '-'}" for package in packages)
+        error = next(filter(None, map(missing, modules)), None)
+        hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
+        table.add_row(f"extra {extra}", versions, Text(hint))
+    table.add_row("Java", *java())
+    table.add_row("Hive", *map(Text, hive_support()))
+    for kind in FACTORIES:
+        table.add_row(f"catalog {kind}", "ready", "schema_core.catalog.registry (built in)")
+    for group, (what, _) in GROUPS.items():
+        for one in discover(group):
+            problem = why_not_usable(one)
+            unusable = "not loaded" if one.problem else "not usable"
+            state = "ready" if problem is None else unusable
+            where = problem or one.target
+            table.add_row(f"{what} {one.identifier}", state, Text(f"{where} ({one.package})"))
+    console.print(table)
+
+
+def why_not_usable(found: Found) -> str | None:
+    """Return why the object of an entry point cannot be used, or None.
+
+    Its attribute `requires` names the modules that it imports when it is used.
+    """
+    if found.problem is not None:
+        return f"{found.problem}; {found.hint}" if found.hint else found.problem
+    requires: tuple[str, ...] = getattr(found.loaded, "requires", ())
+    for module in requires:
+        if error := missing(module):
+            return f"{error.problem}; {error.hint}"
+    if "pyspark" in requires:
+        version, reason = java()
+        return None if version != NO_JAVA else reason
+    return None
+
+
+def java() -> tuple[str, str]:
+    """Return the version and location of the Java for Spark, or `NO_JAVA` and the reason."""
+    try:
+        found = find_java()
+    except SchemaCoreError as error:
+        return NO_JAVA, f"{error.problem}; {error.hint or ''}"
+    return str(found.version), f"{found.home} ({found.source})"
