@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schema_core.formats.arrow.physical import ARROW_KINDS, from_layout
-from schema_core.formats.arrow.types import from_arrow, to_arrow
+from schema_core.formats.arrow.schemas import from_arrow, to_arrow
+from schema_core.formats.arrow.types import ARROW_KINDS, from_layout
 from schema_core.formats.loss import TARGETS, LossKind, losses
 from schema_core.formats.spark.ddl import SQL_KEYWORDS
 from schema_core.formats.spark.pyspark_types import to_spark

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
-from schema_core.formats.arrow.physical import ARROW_KINDS, from_layout
-from schema_core.formats.arrow.types import from_field, layout_of, read_schema, to_field
+from schema_core.formats.arrow.schemas import from_field, layout_of, read_schema, to_field
+from schema_core.formats.arrow.types import ARROW_KINDS, from_layout
 from schema_core.formats.exact_types import (
     COMMENT_KEY,
     DEFINITIONS_KEY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schema_core.formats.arrow.types import (
+from schema_core.formats.arrow.schemas import (
     from_arrow,
     from_field,
     from_schema,

@@ -109,7 +109,7 @@ print(json.dumps({{call: outcome(lambda: eval(call)) for call in {list(ENTRY_POI
 #: Module of functions that need a third party -> the extra.
 FUNCTIONS = {
     "schema_core.formats.arrow.types": "arrow",
-    "schema_core.formats.arrow.physical": "arrow",
+    "schema_core.formats.arrow.schemas": "arrow",
     "schema_core.formats.arrow.spark": "arrow",
     "schema_core.formats.spark.pyspark_types": "spark",
 }

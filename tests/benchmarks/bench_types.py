@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schema_core.formats.arrow.types import to_schema
+from schema_core.formats.arrow.schemas import to_schema
 from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.formats.spark.pyspark_types import to_struct_type
 from schema_core.schema.resolved import ResolvedSchema

@@ -10,8 +10,8 @@ import pytest
 
 from schema_core.errors import SchemaCoreError
 from schema_core.formats import loss
+from schema_core.formats.arrow import schemas as arrow
 from schema_core.formats.arrow import spark as arrow_spark
-from schema_core.formats.arrow import types as arrow
 from schema_core.formats.dialects import api as dialects
 from schema_core.formats.spark import ddl as spark_ddl
 from schema_core.formats.spark import pyspark_types as spark

@@ -13,8 +13,7 @@ import pytest
 
 from schema_core import types
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.formats.arrow.physical import TO_ARROW
-from schema_core.formats.arrow.types import (
+from schema_core.formats.arrow.schemas import (
     from_arrow,
     from_field,
     from_schema,
@@ -23,6 +22,7 @@ from schema_core.formats.arrow.types import (
     to_field,
     to_schema,
 )
+from schema_core.formats.arrow.types import TO_ARROW
 from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.text import MAX_DEPTH

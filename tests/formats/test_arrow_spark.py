@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.formats.arrow.schemas import from_field, to_field
 from schema_core.formats.arrow.spark import (
     arrow_losses,
     for_spark,
     to_schema,
     to_struct_type,
 )
-from schema_core.formats.arrow.types import from_field, to_field
 from schema_core.formats.exact_types import TYPE_KEY
 from schema_core.formats.loss import LossKind
 from schema_core.formats.spark.pyspark_types import from_struct_field

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.arrow.types import from_field, to_field
+from schema_core.formats.arrow.schemas import from_field, to_field
 from schema_core.formats.exact_types import DEFINITIONS_KEY, TYPE_KEY, exact_type, type_metadata
 from schema_core.types import (
     DataType,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.mapping_tables import SHOWN
-from schema_core.formats.arrow.physical import TO_ARROW
+from schema_core.formats.arrow.types import TO_ARROW
 from schema_core.types import DistinctType, parse_type
 
 

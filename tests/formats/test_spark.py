@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import types as spark
 
 from schema_core.errors import UnsupportedError
-from schema_core.formats.arrow.physical import TO_ARROW
+from schema_core.formats.arrow.types import TO_ARROW
 from schema_core.formats.exact_types import LAYOUT_KEY, TYPE_KEY
 from schema_core.formats.spark.pyspark_types import (
     from_spark,

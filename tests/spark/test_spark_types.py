@@ -12,9 +12,9 @@ import pyarrow.parquet
 import pytest
 
 from schema_core.errors import ParseError
+from schema_core.formats.arrow.schemas import from_field
 from schema_core.formats.arrow.spark import for_spark, to_schema
 from schema_core.formats.arrow.spark import to_struct_type as arrow_to_spark
-from schema_core.formats.arrow.types import from_field
 from schema_core.formats.loss import physical_equivalent
 from schema_core.formats.spark.ddl import parse_ddl, print_ddl
 from schema_core.formats.spark.pyspark_types import (

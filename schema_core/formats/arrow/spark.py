@@ -16,8 +16,7 @@ from schema_core.arguments import require_instance
 from schema_core.caching import cached
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
 from schema_core.extras import needs
-from schema_core.formats.arrow.physical import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
-from schema_core.formats.arrow.types import (
+from schema_core.formats.arrow.schemas import (
     field_metadata,
     from_field,
     layout_losses,
@@ -25,6 +24,7 @@ from schema_core.formats.arrow.types import (
     spark_metadata,
     to_field,
 )
+from schema_core.formats.arrow.types import EXTENSION_METADATA, EXTENSION_NAME, EXTENSIONS
 from schema_core.formats.exact_types import (
     COMMENT_KEY,
     DEFINITIONS_KEY,

@@ -1,308 +1,735 @@
-"""Convert Flink types, fields and schemas to Arrow and back, with exact-type metadata.
+"""The mapping of Arrow types from and to Flink's, one row for each; and memory layouts as JSON.
 
-The physical type of a field is correct for readers that ignore the metadata. The exact type in the
-metadata is used only while the physical type still matches it, so a field that was changed is read
-by its physical type. Layouts (large, view, dictionary, other time units) are not part of the type;
-`layout_of` returns them separately.
+`ARROW_KINDS` has one row for each kind of Arrow type: its pyarrow factory, its parameters and the
+Flink type it is read as. `TO_ARROW` has one row for each Flink type. Layouts use the names and
+parameters of `ARROW_KINDS`. Kinds without a row (unions, month-day-nano intervals) have no
+counterpart in Flink. Source: Arrow's columnar format, "Data Types" and "Canonical Extension Types".
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from functools import partial
-from types import NoneType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from schema_core.arguments import require_instance
-from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.caching import cached
+from schema_core.cursor import check_size
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.extras import needs
-from schema_core.formats.arrow.physical import (
-    EXTENSION_NAME,
-    Node,
-    check_arrow,
-    extension_metadata,
-    extension_of,
-    field_with_layout,
-    from_layout,
-    physical_field,
-    read_extension,
-    read_layout,
-    read_type,
-    to_physical,
-    write_layout,
+from schema_core.formats.exact_types import COMMENT_KEY, type_metadata
+from schema_core.formats.loss import (
+    BYTES,
+    STRING,
+    arrow_precision,
+    as_not_null,
+    has_fixed_size,
+    is_null,
+    too_deep,
+    widest_day_time,
 )
-from schema_core.formats.exact_types import (
-    COMMENT_KEY,
-    DEFINITIONS_KEY,
-    LAYOUT_KEY,
-    SPARK_METADATA_KEY,
-    TYPE_KEY,
-    exact_type,
+from schema_core.text import MAX_DEPTH
+from schema_core.types import (
+    ArrayType,
+    BigIntType,
+    BinaryType,
+    BitmapType,
+    BooleanType,
+    CharType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DistinctType,
+    DoubleType,
+    FloatType,
+    IntType,
+    LocalZonedTimestampType,
+    MapType,
+    MultisetType,
+    NullType,
+    RawType,
+    RowField,
+    RowType,
+    SmallIntType,
+    StructuredType,
+    TimestampType,
+    TimeType,
+    TinyIntType,
+    VarBinaryType,
+    VarCharType,
+    VariantType,
+    YearMonthIntervalType,
+    ZonedTimestampType,
 )
-from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
-from schema_core.formats.loss import Loss, LossKind, Policy, enforce, matches_physical
-from schema_core.schema.resolved import ResolvedSchema
-from schema_core.schema.unresolved import Schema
-from schema_core.types import DataType, NullType, RowField, VariantType
+from schema_core.types.base import node_count
+from schema_core.types.nested import MAX_PARTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# --- to Arrow -------------------------------------------------------------------------------------
+#: Reads a nested field; the caller decides whether to use exact-type metadata.
+ReadField: TypeAlias = "Callable[[pa.Field], RowField]"
+
+#: Arrow's time unit -> Flink's precision.
+PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+
+#: Metadata keys of an extension type that pyarrow has no class for.
+EXTENSION_NAME = b"ARROW:extension:name"
+EXTENSION_METADATA = b"ARROW:extension:metadata"
 
 
-@needs("pyarrow")
-def to_field(
-    name: str,
-    type_: DataType,
-    comment: str | None = None,
-    *,
-    layout: str | None = None,
-    on_loss: Policy = "error",
-) -> pa.Field:
-    """Return the Arrow field of a column: physical type, nullability, exact-type metadata.
+@dataclass(frozen=True, slots=True)
+class ArrowKind:
+    """A kind of Arrow type.
 
-    `layout` is a result of `layout_of`; the field is given that layout.
-
-    Raises:
-        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink
-            (symbols, descriptors, unresolved names).
-        SchemaError: with code `invalid-layout` for a layout that is invalid or cannot store the
-            type.
-
-    >>> from schema_core.types import parse_type
-    >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
-    pyarrow.Field<total: decimal128(12, 2) not null>
+    `word` is its name in a layout. `attributes` are the names of its parameters, in the order of
+    the `factory`: those ending in `_type` are types, those in `_field` fields, and `fields` is a
+    list of fields. `sample` are parameters of some type of the kind.
     """
-    enforce((), on_loss)
-    require_instance(name, str, "name")
-    require_instance(type_, DataType, "type_")
-    require_instance(comment, (str, NoneType), "comment")
-    with at(f"field {name!r}"):
-        field, with_metadata = RowField(name, type_, comment), on_loss != "accept"
-        if layout is None:
-            return physical_field(field, with_metadata=with_metadata)
-        return field_with_layout(field, _checked_layout(layout, field), with_metadata=with_metadata)
+
+    word: str
+    read: Callable[[Any, ReadField], DataType]
+    attributes: str = ""
+    sample: Sequence[Any] = ()
+    factory: str = ""
 
 
-@needs("pyarrow")
-def to_arrow(type_: DataType) -> pa.DataType:
-    """Return the Arrow type that stores the values of a type; nested fields have metadata."""
-    require_instance(type_, DataType, "type_")
-    return to_physical(type_, True)
+# --- Arrow to Flink -------------------------------------------------------------------------------
 
 
-@needs("pyarrow")
-def to_schema(schema: ResolvedSchema, *, on_loss: Policy = "error") -> pa.Schema:
-    """Return the Arrow schema of all columns of a table, as its readers see them."""
-    import pyarrow as pa
-
-    require_instance(schema, ResolvedSchema, "schema")
-    return pa.schema(
-        [to_field(one.name, one.data_type, one.comment, on_loss=on_loss) for one in schema.columns]
-    )
+def _is(type_: DataType) -> Callable[[Any, ReadField], DataType]:
+    return lambda arrow, read: type_
 
 
-def _checked_layout(layout: str, field: RowField) -> Node:
-    """Parse a layout and require that it can store the type of the field."""
-    import pyarrow as pa
-
-    node = read_layout(layout)
-    bare = pa.field(field.name, from_layout(node), metadata=extension_metadata(node) or None)
-    check_arrow(bare.type)
-    physical = _read_physical(bare, with_metadata=False)
-    if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
-        raise SchemaError(
-            f"the layout {layout} cannot store {field.data_type}", code="invalid-layout"
+def _read_decimal(arrow: Any, read: ReadField) -> DataType:
+    """Return a decimal with room for all digits, whatever the scale."""
+    scale = max(0, arrow.scale)
+    precision = max(arrow.precision - min(0, arrow.scale), scale)
+    if precision > DecimalType.limits["precision"][-1]:
+        raise UnsupportedError(
+            f"Arrow's {arrow} exceeds the maximum precision of DECIMAL, 38",
+            code="type-not-in-flink",
+            hint="cast the column to decimal128(38, s), or omit it",
         )
-    return node
+    return DecimalType(precision, scale)
 
 
-# --- from Arrow -----------------------------------------------------------------------------------
+def _read_fixed_bytes(arrow: Any, read: ReadField) -> DataType:
+    return BinaryType(arrow.byte_width) if has_fixed_size(arrow.byte_width) else BYTES
+
+
+def _read_time(arrow: Any, read: ReadField) -> DataType:
+    return TimeType(PRECISIONS[arrow.unit])
+
+
+def _read_timestamp(arrow: Any, read: ReadField) -> DataType:
+    kind = TimestampType if arrow.tz is None else LocalZonedTimestampType
+    return kind(PRECISIONS[arrow.unit])
+
+
+def _read_duration(arrow: Any, read: ReadField) -> DataType:
+    return widest_day_time(PRECISIONS[arrow.unit])
+
+
+def _read_list(arrow: Any, read: ReadField) -> DataType:
+    return ArrayType(read(arrow.value_field).data_type)
+
+
+def _read_map(arrow: Any, read: ReadField) -> DataType:
+    key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
+    if isinstance(key, NullType):
+        raise UnsupportedError("a map type whose key type is NULL", code="type-not-in-flink")
+    return MapType(as_not_null(key), value)
+
+
+def _read_struct(arrow: Any, read: ReadField) -> DataType:
+    return RowType([read(field) for field in arrow.fields])
+
+
+def _read_values(arrow: Any, read: ReadField) -> DataType:
+    """Return the type of the values of an encoding, such as a dictionary."""
+    return read_type(arrow.value_type, read)
+
+
+def _read_storage(arrow: Any, read: ReadField) -> DataType:
+    return read_type(arrow.storage_type, read)
+
+
+#: Name, reader, parameters of pyarrow's factory, sample parameters, name of the factory.
+ARROW_KINDS: tuple[ArrowKind, ...] = (
+    ArrowKind("null",              _is(NullType())),
+    ArrowKind("bool",              _is(BooleanType()),  factory="bool_"),
+    ArrowKind("int8",              _is(TinyIntType())),
+    ArrowKind("int16",             _is(SmallIntType())),
+    ArrowKind("int32",             _is(IntType())),
+    ArrowKind("int64",             _is(BigIntType())),
+    ArrowKind("uint8",             _is(SmallIntType())),
+    ArrowKind("uint16",            _is(IntType())),
+    ArrowKind("uint32",            _is(BigIntType())),
+    ArrowKind("uint64",            _is(DecimalType(20, 0))),
+    ArrowKind("float16",           _is(FloatType())),
+    ArrowKind("float32",           _is(FloatType())),
+    ArrowKind("float64",           _is(DoubleType())),
+    ArrowKind("decimal32",         _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal64",         _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal128",        _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("decimal256",        _read_decimal,       "precision scale", (5, 2)),
+    ArrowKind("string",            _is(STRING)),
+    ArrowKind("large_string",      _is(STRING)),
+    ArrowKind("string_view",       _is(STRING)),
+    ArrowKind("binary",            _is(BYTES)),
+    ArrowKind("large_binary",      _is(BYTES)),
+    ArrowKind("binary_view",       _is(BYTES)),
+    ArrowKind("fixed_size_binary", _read_fixed_bytes,   "byte_width", (1,), "binary"),
+    ArrowKind("date32",            _is(DateType())),
+    ArrowKind("date64",            _is(DateType())),
+    ArrowKind("time32",            _read_time,          "unit", ("s",)),
+    ArrowKind("time64",            _read_time,          "unit", ("us",)),
+    ArrowKind("timestamp",         _read_timestamp,     "unit tz", ("s", None)),
+    ArrowKind("duration",          _read_duration,      "unit", ("s",)),
+    ArrowKind("list",              _read_list,          "value_field", (["item", True, ["null"]],),
+         "list_"),
+    ArrowKind("large_list",        _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("list_view",         _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("large_list_view",   _read_list,          "value_field", (["item", True, ["null"]],)),
+    ArrowKind("fixed_size_list",   _read_list,          "value_field list_size",
+         (["item", True, ["null"]], 1), "list_"),
+    ArrowKind("map",               _read_map,           "key_field item_field keys_sorted",
+         (["key", False, ["int8"]], ["value", True, ["int8"]], False), "map_"),
+    ArrowKind("struct",            _read_struct,        "fields", ([],)),
+    ArrowKind("dictionary",        _read_values,        "index_type value_type ordered",
+         (["int8"], ["int8"], False)),
+    ArrowKind("run_end_encoded",   _read_values,        "run_end_type value_type",
+         (["int16"], ["int8"])),
+    ArrowKind("arrow.uuid",        _is(BinaryType(16)), factory="uuid"),
+    ArrowKind("arrow.bool8",       _is(BooleanType()),  factory="bool8"),
+    ArrowKind("arrow.json",        _is(STRING),         "storage_type", (["string"],), "json_"),
+    ArrowKind("arrow.opaque",      _read_storage,       "storage_type type_name vendor_name",
+         (["null"], "", ""), "opaque"),
+    ArrowKind("arrow.fixed_shape_tensor", _read_storage, "value_type shape dim_names permutation",
+         (["int8"], [1], None, None), "fixed_shape_tensor"),
+)  # fmt: skip
+
+
+KINDS_BY_NAME = {kind.word: kind for kind in ARROW_KINDS}
 
 
 @needs("pyarrow")
-def from_field(field: pa.Field) -> DataType:
-    """Return the exact type if it matches the physical type, else the nearest type.
-
-    Nullability is always that of the field. Metadata that passed through Spark is understood.
-
-    Raises:
-        UnsupportedError: with code `type-not-in-flink` for an Arrow type that Flink does not have,
-            `too-deep` or `too-wide` beyond the limits.
-    """
-    import pyarrow as pa
-
-    require_instance(field, pa.Field, "field", "a pyarrow Field")
-    with at(f"field {field.name!r}"):
-        check_arrow(field.type)
-        return _read_field(field).data_type
-
-
-@needs("pyarrow")
-def from_arrow(arrow: pa.DataType) -> DataType:
+def read_type(arrow: pa.DataType, read: ReadField) -> DataType:
     """Return the nearest type to an Arrow type, nullable.
 
-    >>> import pyarrow as pa
-    >>> print(from_arrow(pa.list_(pa.field("element", pa.uint32(), nullable=False))))
-    ARRAY<BIGINT NOT NULL>
-    """
-    import pyarrow as pa
-
-    require_instance(arrow, pa.DataType, "arrow", "a pyarrow DataType")
-    check_arrow(arrow)
-    return read_type(arrow, _read_field)
-
-
-def type_of(description: object) -> DataType:
-    """Return the type of an Arrow type or field, for `DataTypes.of`.
-
     Raises:
-        SchemaError: with code `data-type-not-inferred` for any other object of Arrow.
+        UnsupportedError: with code `type-not-in-flink` for a kind without a row.
     """
-    import pyarrow as pa
-
-    if isinstance(description, pa.Field):
-        return from_field(description)
-    if isinstance(description, pa.DataType):
-        return from_arrow(description)
-    kind = type(description).__name__
-    raise SchemaError(
-        f"cannot infer a data type from Arrow's {kind}", code="data-type-not-inferred"
+    kind = kind_of(arrow)
+    if kind is not None:
+        return kind.read(arrow, read)
+    if hasattr(arrow, "storage_type"):
+        return _read_storage(arrow, read)
+    raise UnsupportedError(
+        f"Flink has no type for Arrow's {arrow}",
+        code="type-not-in-flink",
+        hint="cast the column to another type, or omit it",
     )
 
 
 @needs("pyarrow")
-def from_schema(schema: pa.Schema) -> Schema:
-    """Return a schema of physical columns, with their comments, from an Arrow schema.
+def kind_of(arrow: pa.DataType) -> ArrowKind | None:
+    """Return the row of an Arrow type, or None if its kind has no row."""
+    return _by_id().get(_id(arrow))
+
+
+def _id(arrow: pa.DataType) -> object:
+    """Return what identifies a kind: its number, or the name of an extension type."""
+    return getattr(arrow, "extension_name", arrow.id)
+
+
+@cache
+def _by_id() -> dict[object, ArrowKind]:
+    """Return the rows by `_id`; older versions of pyarrow lack some kinds."""
+    import pyarrow as pa
+
+    known = [kind for kind in ARROW_KINDS if hasattr(pa, kind.factory or kind.word)]
+    return {_id(from_layout([kind.word, *kind.sample])): kind for kind in known}
+
+
+# --- extension types without a class in pyarrow ---------------------------------------------------
+
+#: Name of an extension -> the fields of its storage, and the type of its values.
+STRUCT_EXTENSIONS: dict[bytes, tuple[frozenset[str], Callable[[Any], DataType]]] = {
+    b"arrow.parquet.variant": (
+        frozenset({"metadata", "value"}), lambda arrow: VariantType(),
+    ),
+    b"arrow.timestamp_with_offset": (
+        frozenset({"timestamp", "offset_minutes"}),
+        lambda arrow: ZonedTimestampType(PRECISIONS[arrow.field("timestamp").type.unit]),
+    ),
+}  # fmt: skip
+
+
+@needs("pyarrow")
+def read_extension(name: bytes | None, arrow: pa.DataType) -> DataType | None:
+    """Return the type of a struct-based extension, if its storage matches."""
+    import pyarrow as pa
+
+    arrow = getattr(arrow, "storage_type", arrow)
+    if name not in STRUCT_EXTENSIONS or not pa.types.is_struct(arrow):
+        return None
+    names, read_struct = STRUCT_EXTENSIONS[name]
+    if not names <= {field.name for field in arrow.fields}:
+        return None
+    if "timestamp" in names and not pa.types.is_timestamp(arrow.field("timestamp").type):
+        return None
+    return read_struct(arrow)
+
+
+# --- limits on nesting and width ------------------------------------------------------------------
+
+
+@needs("pyarrow")
+def check_arrow(arrow: pa.DataType) -> None:
+    """Raise an error for a type that is too deep or too wide to be printed, hashed or compared.
+
+    pyarrow implements these operations recursively in C++, where a stack overflow ends the process.
 
     Raises:
-        UnsupportedError: for all columns whose type Flink does not have.
+        UnsupportedError: with code `too-deep`, or `too-wide` for more than `MAX_PARTS` parts.
     """
-    found = read_schema(schema)
-    raise_refused(found.refused)
-    return found.schema
+    level, parts = list(_inner(arrow)), 0
+    depth = 1
+    while level:
+        depth, parts = depth + 1, parts + len(level)
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        if parts > MAX_PARTS:
+            raise UnsupportedError(f"the type has more than {MAX_PARTS:,} parts", code="too-wide")
+        level = [inner for one in level for inner in _inner(one)]
+
+
+#: Attributes of dictionaries and extensions, whose inner types are not fields.
+ENCODED = ("value_type", "storage_type")
+
+
+def _inner(arrow: Any) -> list[pa.DataType]:
+    """Return the child types; the struct between a map and its fields is not counted as a level."""
+    if hasattr(arrow, "key_field"):
+        return [arrow.key_field.type, arrow.item_field.type]
+    inner = [arrow.field(index).type for index in range(arrow.num_fields)]
+    if not inner:
+        inner += [getattr(arrow, name) for name in ENCODED if hasattr(arrow, name)]
+    return inner
+
+
+#: Makes a nested field, with or without exact-type metadata.
+MakeField: TypeAlias = "Callable[[RowField], pa.Field]"
+
+#: Flink's precision -> Arrow's time unit.
+UNITS = {digits: unit for unit, digits in PRECISIONS.items()}
+
+#: Types stored as a canonical extension type that pyarrow has no class for yet.
+EXTENSIONS: dict[type[DataType], bytes] = {
+    VariantType: b"arrow.parquet.variant",
+    ZonedTimestampType: b"arrow.timestamp_with_offset",
+}
+
+
+# --- Flink to Arrow: fields -----------------------------------------------------------------------
+
+
+def extension_of(type_: DataType) -> bytes | None:
+    """Return the name of the Arrow extension that stores the type, or None."""
+    if isinstance(type_, DistinctType):
+        return extension_of(type_.source_type)
+    return EXTENSIONS.get(type(type_))
 
 
 @needs("pyarrow")
-def read_schema(schema: pa.Schema) -> ForeignSchema:
-    """Read all columns that can be read; report errors of the others, and losses.
+def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
+    """Return the Arrow field of a column or row field, with or without exact-type metadata.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for a name that is
+            not valid Unicode.
+    """
+    import pyarrow as pa
+
+    type_ = field.data_type
+    carrier, metadata = _physical_and_metadata(type_, with_metadata)
+    if field.description is not None:
+        metadata = {**metadata, COMMENT_KEY.encode(): field.description.encode()}
+    try:
+        return pa.field(field.name, carrier, type_.is_nullable, metadata)
+    except UnicodeEncodeError:
+        raise UnsupportedError(
+            "the name contains an unpaired surrogate", code="name-not-in-arrow"
+        ) from None
+
+
+@cached(node_count)
+def _physical_and_metadata(
+    type_: DataType, with_metadata: bool
+) -> tuple[pa.DataType, dict[bytes, bytes]]:
+    """Return the parts that all fields of a type share."""
+    return to_physical(type_, with_metadata), _field_metadata(RowField("", type_), with_metadata)
+
+
+def _field_metadata(field: RowField, with_metadata: bool) -> dict[bytes, bytes]:
+    """Return the exact-type metadata, the comment, and the name of an extension."""
+    exact = type_metadata(field.data_type) if with_metadata else {}
+    metadata = {key.encode(): text.encode() for key, text in exact.items()}
+    if field.description is not None:
+        metadata[COMMENT_KEY.encode()] = field.description.encode()
+    if (extension := extension_of(field.data_type)) is not None:
+        metadata |= {EXTENSION_NAME: extension, EXTENSION_METADATA: b""}
+    return metadata
+
+
+@needs("pyarrow")
+@cached(node_count)
+def to_physical(type_: DataType, with_metadata: bool) -> pa.DataType:
+    """Return the Arrow type that stores a type; `with_metadata` applies to nested fields.
+
+    Raises:
+        UnsupportedError: with code `type-not-in-arrow`.
+    """
+    return _to_physical(type_, partial(physical_field, with_metadata=with_metadata))
+
+
+def _to_physical(type_: DataType, field: MakeField) -> pa.DataType:
+    row = TO_ARROW.get(type(type_))
+    if row is None:
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
+    return row(type_, field)
+
+
+@needs("pyarrow")
+def field_with_layout(field: RowField, node: list[Any], *, with_metadata: bool) -> pa.Field:
+    """Return the field in a layout that can store its type, with metadata at every level."""
+    import pyarrow as pa
+
+    metadata = _field_metadata(field, with_metadata) | extension_metadata(node)
+    type_ = _build_annotated(node, field.data_type, with_metadata)
+    nullable = field.data_type.is_nullable
+    found = pa.field(field.name, type_, nullable=nullable, metadata=metadata or None)
+    return _with_registered_extension(found) if EXTENSION in str(node) else found
+
+
+def _build_annotated(node: list[Any], type_: DataType, with_metadata: bool) -> pa.DataType:
+    """Return the type of a layout, its fields annotated as those of the Flink type."""
+    import pyarrow as pa
+
+    within = _child_fields(type_)
+
+    def annotate(bare: pa.Field, position: int) -> pa.Field:
+        if position >= len(within):
+            return bare
+        part, is_key = within[position], bare.name == "key" and not isinstance(type_, RowType)
+        metadata = _field_metadata(part, with_metadata) | (bare.metadata or {})
+        inner = _build_annotated(_node_at(node, position), part.data_type, with_metadata)
+        nullable = bare.nullable if is_null(part.data_type) else part.data_type.is_nullable
+        nullable = nullable and not is_key
+        return pa.field(bare.name, inner, nullable=nullable, metadata=metadata or None)
+
+    return from_layout(node, annotate)
+
+
+def _node_at(node: list[Any], position: int) -> list[Any]:
+    """Return the layout of the field at a position, within encodings and extensions."""
+    match node:
+        case ["struct", fields]:
+            return list(fields[position][2])
+        case ["dictionary", _, values, _] | ["run_end_encoded", _, values]:
+            return _node_at(values, position)
+        case ["extension", _, _, storage]:
+            return _node_at(storage, position)
+        case _:
+            return list(node[1 + position][2])
+
+
+def _child_fields(type_: DataType) -> tuple[RowField, ...]:
+    """Return the nested fields of the Arrow type that stores a type."""
+    match type_:
+        case RowType() | StructuredType():
+            return type_.fields
+        case MapType():
+            return (RowField("key", type_.key_type), RowField("value", type_.value_type))
+        case MultisetType():
+            return _child_fields(MapType(type_.element_type, IntType(nullable=False)))
+        case ArrayType():
+            return (RowField("element", type_.element_type),)
+        case DistinctType():
+            return _child_fields(type_.source_type)
+        case _:
+            return ()
+
+
+def _with_registered_extension(field: pa.Field) -> pa.Field:
+    """Return the field with its extension type if pyarrow knows it, as an IPC reader does."""
+    import pyarrow as pa
+
+    try:
+        return pa.ipc.read_schema(pa.schema([field]).serialize())[0]
+    except (pa.ArrowException, ValueError, TypeError):
+        return field
+
+
+# --- Flink to Arrow: types ------------------------------------------------------------------------
+
+
+def _arrow(name: str, *arguments: object) -> Callable[[Any, MakeField], Any]:
+    """Return a function that calls pyarrow's factory of that name, imported at first use."""
+
+    def make(type_: DataType, field: MakeField) -> Any:
+        import pyarrow as pa
+
+        return getattr(pa, name)(*arguments)
+
+    return make
+
+
+def _unit(digits: int) -> str:
+    return UNITS[arrow_precision(digits)]
+
+
+def _make_decimal(type_: DecimalType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.decimal128(type_.precision, type_.scale)
+
+
+def _make_bytes(type_: BinaryType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.binary(type_.length) if has_fixed_size(type_.length) else pa.binary()
+
+
+def _make_time(type_: TimeType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.time64(_unit(type_.precision))
+
+
+def _make_timestamp(type_: TimestampType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.timestamp(_unit(type_.precision))
+
+
+def _make_instant(type_: LocalZonedTimestampType | ZonedTimestampType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.timestamp(_unit(type_.precision), tz="UTC")
+
+
+def _make_with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    parts = {"timestamp": _make_instant(type_, field), "offset_minutes": pa.int16()}
+    return pa.struct([pa.field(name, part, nullable=False) for name, part in parts.items()])
+
+
+def _make_duration(type_: DayTimeIntervalType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.duration(_unit(type_.fractional_precision))
+
+
+def _make_variant(type_: VariantType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.struct([pa.field(name, pa.binary(), False) for name in ("metadata", "value")])
+
+
+def _make_list(type_: ArrayType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.list_(field(*_child_fields(type_)))
+
+
+def _make_map(type_: MapType | MultisetType, field: MakeField) -> Any:
+    """Map keys are never NULL in Arrow, whatever the exact type."""
+    import pyarrow as pa
+
+    key, value = _child_fields(type_)
+    if is_null(key.data_type):
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
+    return pa.map_(field(key).with_nullable(False), field(value))
+
+
+def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
+    import pyarrow as pa
+
+    return pa.struct([field(one) for one in type_.fields])
+
+
+def _make_source(type_: DistinctType, field: MakeField) -> Any:
+    return _to_physical(type_.source_type, field)
+
+
+#: Class of type -> a function that returns its Arrow type.
+TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
+    NullType:                _arrow("null"),
+    BooleanType:             _arrow("bool_"),
+    TinyIntType:             _arrow("int8"),
+    SmallIntType:            _arrow("int16"),
+    IntType:                 _arrow("int32"),
+    BigIntType:              _arrow("int64"),
+    FloatType:               _arrow("float32"),
+    DoubleType:              _arrow("float64"),
+    DecimalType:             _make_decimal,
+    CharType:                _arrow("string"),
+    VarCharType:             _arrow("string"),
+    BinaryType:              _make_bytes,
+    VarBinaryType:           _arrow("binary"),
+    DateType:                _arrow("date32"),
+    TimeType:                _make_time,
+    TimestampType:           _make_timestamp,
+    LocalZonedTimestampType: _make_instant,
+    ZonedTimestampType:      _make_with_offset,
+    YearMonthIntervalType:   _arrow("int32"),
+    DayTimeIntervalType:     _make_duration,
+    ArrayType:               _make_list,
+    MultisetType:            _make_map,
+    MapType:                 _make_map,
+    RowType:                 _make_struct,
+    StructuredType:          _make_struct,
+    DistinctType:            _make_source,
+    RawType:                 _arrow("binary"),
+    VariantType:             _make_variant,
+    BitmapType:              _arrow("binary"),
+}  # fmt: skip
+
+
+Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
+Node: TypeAlias = list[Any]
+
+#: The name in a layout of extension types without a row: name, content, storage type.
+EXTENSION = "extension"
+
+
+@needs("pyarrow")
+def to_layout(arrow: pa.DataType) -> Node:
+    """Return the layout of an Arrow type.
 
     >>> import pyarrow as pa
-    >>> odd = pa.month_day_nano_interval()
-    >>> found = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
-    >>> [str(column) for column in found.schema.columns], [one.code for one in found.refused]
-    (['`id` SMALLINT'], ['type-not-in-flink'])
-    >>> print(found.losses[0])
-    id: uint8 becomes SMALLINT (another physical layout of the same values)
+    >>> to_layout(pa.large_list(pa.timestamp("ms", "Asia/Tokyo")))
+    ['large_list', ['item', True, ['timestamp', 'ms', 'Asia/Tokyo']]]
+    """
+    kind = kind_of(arrow)
+    if kind is not None:
+        return [kind.word, *(_layout_of_attribute(arrow, name) for name in kind.attributes.split())]
+    if hasattr(arrow, "__arrow_ext_serialize__"):
+        content = arrow.__arrow_ext_serialize__().decode("latin-1")
+        return [EXTENSION, arrow.extension_name, content, to_layout(arrow.storage_type)]
+    raise UnsupportedError(f"layouts do not support Arrow's {arrow}", code="type-not-in-flink")
+
+
+def _layout_of_attribute(arrow: Any, name: str) -> Any:
+    value = getattr(arrow, name)
+    if name == "fields":
+        return [[field.name, field.nullable, field_to_layout(field)] for field in value]
+    if name.endswith("_field"):
+        return [value.name, value.nullable, field_to_layout(value)]
+    return to_layout(value) if name.endswith("_type") else value
+
+
+@needs("pyarrow")
+def field_to_layout(field: pa.Field) -> Node:
+    """Return the layout of a field's type, including an extension that pyarrow has no class for."""
+    node, metadata = to_layout(field.type), field.metadata or {}
+    if EXTENSION_NAME not in metadata:
+        return node
+    tags = (metadata.get(key, b"") for key in (EXTENSION_NAME, EXTENSION_METADATA))
+    return [EXTENSION, *(one.decode("latin-1") for one in tags), node]
+
+
+@needs("pyarrow")
+def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
+    """Build the Arrow type of a layout; `annotate` may replace the field at a position.
+
+    >>> from_layout(["large_list", ["item", True, ["timestamp", "ms", "Asia/Tokyo"]]])
+    LargeListType(large_list<item: timestamp[ms, tz=Asia/Tokyo]>)
     """
     import pyarrow as pa
 
-    require_instance(schema, pa.Schema, "schema", "a pyarrow Schema")
-    return read_fields(schema, _read_column)
+    if not isinstance(node, list):
+        raise SchemaError(f"invalid Arrow layout {node!r}", code="invalid-layout")
+    word, *values = node
+    if word == EXTENSION:
+        return from_layout(values[-1], annotate)
+    kind = KINDS_BY_NAME[word]
+    noted = annotate or (lambda field, position: field)
+    pairs = zip(kind.attributes.split(), values, strict=True)
+    arguments = [_build_argument(*pair, position, noted) for position, pair in enumerate(pairs)]
+    return getattr(pa, kind.factory or kind.word)(*arguments)
 
 
-def _read_column(field: pa.Field) -> tuple[RowField, tuple[Loss, ...]]:
-    with at(f"field {field.name!r}"):
-        check_arrow(field.type)
-        found = _read_field(field)
-    return found, (*layout_losses(field, found.data_type),)
+def _build_argument(name: str, value: Any, position: int, noted: Annotate) -> Any:
+    if name == "fields":
+        return [noted(field_from_layout(*one), index) for index, one in enumerate(value)]
+    if name.endswith("_field"):
+        return noted(field_from_layout(*value), position)
+    if name == "value_type":
+        return from_layout(value, noted)
+    return from_layout(value) if name.endswith("_type") else value
 
 
 @needs("pyarrow")
-def layout_of(field: pa.Field) -> str | None:
-    """Return the layout of a field if it differs from that of `to_field`, else None."""
-    type_ = from_field(field)
-    return None if _has_default_layout(field, type_) else write_layout(field)
-
-
-@needs("pyarrow")
-def layout_losses(field: pa.Field, type_: DataType) -> Iterable[Loss]:
-    """Return a loss for a layout or time zone, which are not part of the type."""
-    if _has_default_layout(field, type_):
-        return
-    zone = getattr(field.type, "tz", None)
-    kind = LossKind.LAYOUT if zone in (None, "UTC") else LossKind.ZONE
-    yield Loss((field.name,), kind, str(field.type), type_.as_summary_string(), reversible=True)
-
-
-def _has_default_layout(field: pa.Field, type_: DataType) -> bool:
-    extension = (field.metadata or {}).get(EXTENSION_NAME)
-    return bool(extension == extension_of(type_) and to_physical(type_, True).equals(field.type))
-
-
-def _read_field(field: pa.Field) -> RowField:
-    """Return the name, type and comment of a field at any level."""
-    metadata = field_metadata(field)
-    type_ = _exact_type(field, metadata)
-    if type_ is None:
-        return _read_physical(field, with_metadata=True)
-    if not isinstance(type_, NullType):
-        type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, metadata.get(COMMENT_KEY))
-
-
-def _exact_type(field: pa.Field, metadata: dict[str, str]) -> DataType | None:
-    """Return the type in the metadata if it is valid and the field matches it."""
-    type_ = exact_type(metadata)
-    if type_ is None:
-        return None
-    try:
-        if to_physical(type_, True).equals(field.type):
-            return type_
-        physical = _read_physical(field, with_metadata=False).data_type
-    except SchemaCoreError:
-        return None
-    return type_ if matches_physical(type_, physical, "arrow", exactly_null=True) else None
-
-
-def _read_physical(field: pa.Field, *, with_metadata: bool) -> RowField:
-    """Read a field by its physical type; nested fields with metadata if `with_metadata` is true."""
-    metadata = field.metadata or {}
-    name = metadata.get(EXTENSION_NAME, getattr(field.type, "extension_name", "").encode())
-    type_ = read_extension(name, field.type) or _spark_variant(field.type)
-    if type_ is None:
-        type_ = read_type(
-            field.type,
-            _read_field if with_metadata else partial(_read_physical, with_metadata=False),
-        )
-    if not isinstance(type_, NullType):
-        type_ = type_.with_nullability(field.nullable)
-    return RowField(field.name, type_, field_metadata(field).get(COMMENT_KEY))
-
-
-def _spark_variant(arrow: Any) -> DataType | None:
-    """Return VARIANT for a struct that Spark marks in the metadata of its field `metadata`."""
+def field_from_layout(name: str, nullable: bool, node: Node) -> pa.Field:
+    """Build a field from a layout, with the metadata of its extension, if any."""
     import pyarrow as pa
 
-    if not pa.types.is_struct(arrow) or arrow.num_fields != 2:
-        return None
-    marks = (field.metadata or {} for field in arrow.fields if field.name == "metadata")
-    return VariantType() if any(mark.get(b"variant") == b"true" for mark in marks) else None
+    metadata = extension_metadata(node)
+    return pa.field(name, from_layout(node), nullable=nullable, metadata=metadata or None)
 
 
 @needs("pyarrow")
-def field_metadata(field: pa.Field) -> dict[str, str]:
-    """Return exact type, layout and comment from a field's metadata or Spark's part of it."""
-    metadata = field.metadata
-    if not metadata:
+def extension_metadata(node: Node) -> dict[bytes, bytes]:
+    """Return the metadata that marks a field as an extension type."""
+    if node[0] != EXTENSION:
         return {}
-    found = {
-        key: metadata[key.encode()].decode("utf-8", "replace")
-        for key in (TYPE_KEY, DEFINITIONS_KEY, LAYOUT_KEY, COMMENT_KEY)
-        if key.encode() in metadata
-    }
-    if (spark := metadata.get(SPARK_METADATA_KEY.encode())) is None:
-        return found
-    return {key: one for key, one in spark_metadata(spark).items() if isinstance(one, str)} | found
+    tags = (one.encode("latin-1") for one in node[1:3])
+    return dict(zip((EXTENSION_NAME, EXTENSION_METADATA), tags, strict=True))
 
 
-def spark_metadata(text: bytes) -> dict[str, Any]:
-    """Parse the metadata that Spark stores in a field; empty if it is invalid."""
+@needs("pyarrow")
+def write_layout(field: pa.Field) -> str:
+    """Return the layout of a field as a JSON string."""
+    return json.dumps(field_to_layout(field), ensure_ascii=False, separators=(",", ":"))
+
+
+@needs("pyarrow")
+def read_layout(text: str) -> Node:
+    """Parse the JSON string of a layout, as `from_layout` takes it.
+
+    Raises:
+        SchemaError: with code `invalid-layout` for any other string.
+    """
+    import pyarrow as pa
+
+    check_size(text)
+    if _depth(text) > 3 * MAX_DEPTH:
+        raise too_deep()
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        node = json.loads(text)
+        from_layout(node)
+    except (
+        pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError
+    ) as error:  # fmt: skip
+        raise SchemaError(f"invalid Arrow layout {text[:100]}", code="invalid-layout") from error
+    return list(node)
+
+
+def _depth(text: str) -> int:
+    """Return the maximum bracket depth; brackets in strings count, so it may be overestimated."""
+    depth = deepest = 0
+    for character in text:
+        if character == "[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character == "]":
+            depth -= 1
+    return deepest

@@ -46,7 +46,7 @@ def to_struct_field(
 ) -> StructField:
     """Return the Spark field of a column: physical type, nullability, exact-type metadata.
 
-    `layout` is a result of `formats.arrow.types.layout_of`, kept for the conversion back to Arrow.
+    `layout` is a result of `layout_of` of `formats.arrow.schemas`, kept for the way back to Arrow.
     The target `hive` is for tables of Hive's own formats, where NOT NULL is stored only as
     metadata.
 
