@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schema_core.types import DecimalType
-from schema_core.types.common import decimal_result
+from schema_core.types.decimal_arithmetic import decimal_result
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
