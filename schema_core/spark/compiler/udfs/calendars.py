@@ -108,17 +108,3 @@ def week_of(days: int, year: int, calendar: Calendar) -> tuple[int, int]:
         return year + 1, 1
     first = calendar(year, 1, 1)
     return year, (days - (first - weekday_of(first))) // 7 + 1
-
-
-def numeric_fields(date: Date, days: int, seconds: int, calendar: Calendar) -> dict[str, int]:
-    """Return the fields that java.time and SimpleDateFormat share, by their pattern letters."""
-    year, month, day = date
-    start = calendar(year, month, 1)
-    hour = seconds // 3600
-    return {
-        "M": month, "L": month, "d": day, "D": days - calendar(year, 1, 1) + 1,
-        "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12,
-        "m": seconds // 60 % 60, "s": seconds % 60,
-        "w": week_of(days, year, calendar)[1],
-        "W": (days - (start - weekday_of(start))) // 7 + 1,
-    }  # fmt: skip

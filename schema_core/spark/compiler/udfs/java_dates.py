@@ -1,35 +1,206 @@
-"""Formatting and parsing by patterns of java.time, for DATE_FORMAT and TO_TIMESTAMP."""
+"""Formatting and parsing by Java's date patterns, those of java.time and of SimpleDateFormat.
+
+Both pattern languages share one engine; each is a `PatternLanguage`: a table of its letters for
+formatting, and one for parsing. DATE_FORMAT and TO_TIMESTAMP use java.time, in the Gregorian
+calendar. FROM_UNIXTIME, UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, which parses
+leniently, in Java's hybrid calendar.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from schema_core.expressions.date_patterns import (
     DAYS,
     MONTHS,
     Part,
     PatternError,
+    parse_simple_pattern,
     parse_time_pattern,
 )
 from schema_core.spark.compiler.udfs.calendars import (
+    Calendar,
     Date,
     date_of,
     days_of,
     java_date_of,
     java_days_of,
-    numeric_fields,
     week_of,
     weekday_of,
 )
 from schema_core.spark.compiler.udfs.errors import UdfError
+from schema_core.spark.compiler.udfs.zones import util_instant, util_name, util_offset
+
+SECOND = 1_000_000_000
+DAY = 86_400 * SECOND
+
+
+# --- the engine ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDateTime:
+    """A local datetime: days since 1970 with their date in a calendar, and nanoseconds of the day.
+
+    `offset` is in seconds from UTC, `zone` the short name of the time zone.
+    """
+
+    days: int
+    nanos: int
+    date: Date
+    calendar: Calendar
+    offset: int = 0
+    zone: str = "UTC"
+
+    @property
+    def hour(self) -> int:
+        return self.nanos // (3600 * SECOND)
+
+
+class MismatchError(Exception):
+    """The string does not match the pattern."""
+
+
+@dataclass(slots=True)
+class FieldParser:
+    """A string, the position up to which it is parsed, and the fields found, in order."""
+
+    text: str
+    position: int = 0
+    found: dict[str, int] = field(default_factory=dict)
+
+    def take(self, shape: re.Pattern[str], end: int = sys.maxsize) -> re.Match[str]:
+        """Consume a match of a regular expression.
+
+        Raises:
+            MismatchError: if the string does not match.
+        """
+        match = shape.match(self.text, self.position, end)
+        if match is None:
+            raise MismatchError
+        self.position = match.end()
+        return match
+
+
+#: Formats a datetime by a letter that is repeated `count` times.
+Formatter: TypeAlias = Callable[[LocalDateTime, int], str]
+
+#: Parses a part of a pattern; the parts after it decide how many digits a number has.
+PartParser: TypeAlias = Callable[[FieldParser, Part, tuple[Part, ...]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternLanguage:
+    """A language of patterns: letter -> formatter, and letter -> parser.
+
+    `refused` holds the letters with which no string is parsed, and the reasons; `no_format` and
+    `no_parser` are the reasons for letters without a row.
+    """
+
+    parts: Callable[[str], tuple[Part, ...]]
+    formatters: Mapping[str, Formatter]
+    parsers: Mapping[str, PartParser]
+    refused: Mapping[str, str]
+    no_format: str
+    no_parser: str = "the pattern letter {} is not supported in parsing"
+
+    def valid_parts(self, pattern: str) -> tuple[Part, ...]:
+        """Return the parts of a pattern.
+
+        Raises:
+            UdfError: for a pattern that Java rejects.
+        """
+        try:
+            return self.parts(pattern)
+        except PatternError as error:
+            raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
+
+    def format(self, value: LocalDateTime, pattern: str) -> str:
+        """Format a datetime."""
+        texts = []
+        for part in self.valid_parts(pattern):
+            if part.letter == "'":
+                texts.append(part.text)
+            elif formatter := self.formatters.get(part.letter):
+                texts.append(formatter(value, part.count))
+            else:
+                raise UdfError(self.no_format.format(part.letter))
+        return "".join(texts)
+
+    def parse(self, text: str, parts: tuple[Part, ...]) -> FieldParser:
+        """Parse a string by the parts of a pattern.
+
+        Raises:
+            MismatchError: if the string does not match the pattern.
+        """
+        for part in parts:
+            if reason := self.refused.get(part.letter):
+                raise UdfError(reason)
+        parser = FieldParser(text)
+        for place, part in enumerate(parts):
+            parse = self.parsers.get(part.letter)
+            if parse is None:
+                raise UdfError(self.no_parser.format(part.letter))
+            parse(parser, part, parts[place + 1 :])
+        return parser
+
+
+# --- formatting: letters of both languages -------------------------------------------------------
+
+
+def _padded(value: int, count: int) -> str:
+    return f"{'-' if value < 0 else ''}{abs(value):0{count}}"
+
+
+def _number(read: Callable[[LocalDateTime], int]) -> Formatter:
+    return lambda value, count: _padded(read(value), count)
+
+
+def _by_count(name: Formatter, number: Formatter) -> Formatter:
+    """Format a name if the letter is repeated more than twice, else a number."""
+    return lambda value, count: name(value, count) if count > 2 else number(value, count)
+
+
+def _day_of_year(value: LocalDateTime) -> int:
+    return value.days - value.calendar(value.date.year, 1, 1) + 1
+
+
+def _week(value: LocalDateTime) -> tuple[int, int]:
+    return week_of(value.days, value.date.year, value.calendar)
+
+
+def _week_of_month(value: LocalDateTime) -> int:
+    start = value.calendar(value.date.year, value.date.month, 1)
+    return (value.days - (start - weekday_of(start))) // 7 + 1
+
+
+_MONTH = _number(lambda value: value.date.month)
+
+#: Letter -> formatter, of the letters that have the same meaning in both languages.
+_COMMON_FORMATTERS: Mapping[str, Formatter] = {
+    "d": _number(lambda value: value.date.day),
+    "D": _number(_day_of_year),
+    "H": _number(lambda value: value.hour),
+    "k": _number(lambda value: value.hour or 24),
+    "K": _number(lambda value: value.hour % 12),
+    "h": _number(lambda value: value.hour % 12 or 12),
+    "m": _number(lambda value: value.nanos // (60 * SECOND) % 60),
+    "s": _number(lambda value: value.nanos // SECOND % 60),
+    "w": _number(lambda value: _week(value)[1]),
+    "W": _number(_week_of_month),
+    "a": lambda value, _: "AM" if value.hour < 12 else "PM",
+}
+
+
+# --- formatting: java.time -----------------------------------------------------------------------
 
 #: Letters of time zones, which a timestamp does not have.
-ZONES = frozenset("xXZzVO")
-
-
-# --- formatting ----------------------------------------------------------------------------------
+ZONES = "xXZzVO"
 
 _QUARTERS = ("1st quarter", "2nd quarter", "3rd quarter", "4th quarter")
 
@@ -39,10 +210,6 @@ def _text(names: tuple[str, ...], index: int, count: int) -> str:
     return names[index][: {3: 3, 4: None, 5: 1}.get(count, 3)]
 
 
-def _padded(value: int, count: int) -> str:
-    return f"{'-' if value < 0 else ''}{abs(value):0{count}}"
-
-
 def _year(year: int, count: int) -> str:
     if count == 2:
         return f"{year % 100:02}"
@@ -50,123 +217,153 @@ def _year(year: int, count: int) -> str:
     return plus + _padded(year, count)
 
 
-def _part_of_day(minutes: int, count: int) -> str:
+def _year_of_era(value: LocalDateTime, count: int) -> str:
+    year = value.date.year
+    return _year(year if year > 0 else 1 - year, count)
+
+
+def _quarter(value: LocalDateTime) -> int:
+    return (value.date.month + 2) // 3
+
+
+def _quarter_name(value: LocalDateTime, count: int) -> str:
+    quarter = _quarter(value)
+    return {3: f"Q{quarter}", 4: _QUARTERS[quarter - 1], 5: str(quarter)}[count]
+
+
+def _era(value: LocalDateTime, count: int) -> str:
+    return _eras(count)[value.date.year > 0]
+
+
+def _eras(count: int) -> tuple[str, str]:
+    return {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
+
+
+def _part_of_day(value: LocalDateTime, count: int) -> str:
+    minutes = value.nanos // (60 * SECOND)
     if minutes in (0, 720):
         names = ("midnight", "noon") if count < 5 else ("mi", "n")
         return names[minutes == 720]
-    hour = minutes // 60
     for stop, name in ((6, "at night"), (12, "in the morning"), (18, "in the afternoon")):
-        if hour < stop:
+        if value.hour < stop:
             return name
-    return "in the evening" if hour < 21 else "at night"
+    return "in the evening" if value.hour < 21 else "at night"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalDateTime:
-    """Days since 1970 and nanoseconds since midnight."""
+def _without_zone(letter: str) -> Formatter:
+    def refuse(value: LocalDateTime, count: int) -> str:
+        raise UdfError(f"the pattern letter {letter} requires a time zone")
 
-    days: int
-    nanos: int
-
-    @property
-    def date(self) -> Date:
-        return date_of(self.days)
-
-    @property
-    def weekday(self) -> int:
-        """0 for Sunday."""
-        return weekday_of(self.days)
+    return refuse
 
 
-def _format_part(part: Part, value: LocalDateTime) -> str:
-    if part.letter in ZONES:
-        raise UdfError(f"the pattern letter {part.letter} requires a time zone")
-    (year, month, day), count = value.date, part.count
-    minutes = value.nanos // 60_000_000_000
-    hour = minutes // 60
-    match part.letter:
-        case "'":
-            return part.text
-        case "[" | "]":
-            return ""
-        case "u" | "y" | "Y":
-            year_ = week_of(value.days, year, days_of)[0] if part.letter == "Y" else year
-            return _year(year_ if part.letter != "y" or year_ > 0 else 1 - year_, count)
-        case "M" | "L" if count > 2:
-            return _text(MONTHS, month - 1, count)
-        case "E" | "e" | "c" if count > 2 or part.letter == "E":
-            return _text(DAYS, value.weekday, count)
-        case "Q" | "q" if count > 2:
-            quarter = (month - 1) // 3
-            return {3: f"Q{quarter + 1}", 4: _QUARTERS[quarter], 5: str(quarter + 1)}[count]
-        case "G":
-            names = {4: "Before Christ,Anno Domini", 5: "B,A"}.get(count, "BC,AD")
-            return names.split(",")[year > 0]
-        case "a":
-            return "AM" if hour < 12 else "PM"
-        case "B":
-            return _part_of_day(minutes, count)
-        case "S":
-            return f"{value.nanos % 1_000_000_000:09}"[:count]
-    numbers = {
-        **numeric_fields(value.date, value.days, value.nanos // 1_000_000_000, days_of),
-        "e": value.weekday + 1, "c": value.weekday + 1,
-        "Q": (month + 2) // 3, "q": (month + 2) // 3, "F": (day - 1) % 7 + 1,
-        "A": value.nanos // 1_000_000, "n": value.nanos % 1_000_000_000, "N": value.nanos,
-        "g": value.days + 40_587,
-    }  # fmt: skip
-    if part.letter not in numbers:
-        raise UdfError(f"the pattern letter {part.letter} is not supported")
-    return _padded(numbers[part.letter], count)
+def _month_name(value: LocalDateTime, count: int) -> str:
+    return _text(MONTHS, value.date.month - 1, count)
 
 
-def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> str | None:
-    """Return DATE_FORMAT of a timestamp, in seconds since 1970 and nanoseconds of the second.
-
-    >>> date_format(1_583_000_000, 5, "yyyy-MM-dd HH:mm SSSSSSSSS")
-    '2020-02-29 18:13 000000005'
-    """
-    if seconds is None or nanos is None or pattern is None:
-        return None
-    days, rest = divmod(seconds, 86_400)
-    value = LocalDateTime(days, rest * 1_000_000_000 + nanos)
-    try:
-        parts = parse_time_pattern(pattern)
-    except PatternError as error:
-        raise UdfError(f"invalid pattern {pattern!r}: {error}") from None
-    return "".join(_format_part(part, value) for part in parts)
+def _weekday_name(value: LocalDateTime, count: int) -> str:
+    return _text(DAYS, weekday_of(value.days), count)
 
 
-# --- parsing -------------------------------------------------------------------------------------
+_WEEKDAY = _number(lambda value: weekday_of(value.days) + 1)
+
+#: Letter of a java.time pattern -> formatter.
+_TIME_FORMATTERS: Mapping[str, Formatter] = {
+    **_COMMON_FORMATTERS,
+    **{letter: _without_zone(letter) for letter in ZONES},
+    "[": lambda value, count: "",
+    "]": lambda value, count: "",
+    "u": lambda value, count: _year(value.date.year, count),
+    "y": _year_of_era,
+    "Y": lambda value, count: _year(_week(value)[0], count),
+    "M": _by_count(_month_name, _MONTH),
+    "L": _by_count(_month_name, _MONTH),
+    "E": _weekday_name,
+    "e": _by_count(_weekday_name, _WEEKDAY),
+    "c": _by_count(_weekday_name, _WEEKDAY),
+    "Q": _by_count(_quarter_name, _number(_quarter)),
+    "q": _by_count(_quarter_name, _number(_quarter)),
+    "G": _era,
+    "B": _part_of_day,
+    "S": lambda value, count: f"{value.nanos % SECOND:09}"[:count],
+    "F": _number(lambda value: (value.date.day - 1) % 7 + 1),
+    "A": _number(lambda value: value.nanos // 1_000_000),
+    "n": _number(lambda value: value.nanos % SECOND),
+    "N": _number(lambda value: value.nanos),
+    "g": _number(lambda value: value.days + 40_587),
+}
 
 
-class MismatchError(Exception):
-    """The string does not match the pattern."""
+# --- formatting: SimpleDateFormat ----------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class TimeParser:
-    """A string, the position up to which it is parsed, and the fields found."""
+def _simple_year(year: int, count: int) -> str:
+    year = year if year > 0 else 1 - year
+    return f"{year % 100:02}" if count == 2 else _padded(year, count)
 
-    text: str
-    position: int = 0
-    found: dict[str, int] = field(default_factory=dict)
 
-    def take(self, shape: str) -> str:
-        """Consume a match of a regular expression.
+def _short_name(name: str, count: int) -> str:
+    return name if count > 3 else name[:3]
 
-        Raises:
-            MismatchError: if the string does not match.
-        """
-        match = re.compile(shape, re.ASCII).match(self.text, self.position)
-        if match is None:
-            raise MismatchError
-        self.position = match.end()
-        return match[0]
 
-    def set(self, letter: str, value: int) -> None:
-        if self.found.setdefault(letter, value) != value:
-            raise MismatchError
+def _simple_month(value: LocalDateTime, count: int) -> str:
+    return _short_name(MONTHS[value.date.month - 1], count)
+
+
+def _simple_weekday(value: LocalDateTime, count: int) -> str:
+    return _short_name(DAYS[weekday_of(value.days)], count)
+
+
+def _iso_offset(value: LocalDateTime, count: int) -> str:
+    """Format an offset by ISO 8601: Z, +01, +0100 or +01:00."""
+    if value.offset == 0:
+        return "Z"
+    sign, size = "-" if value.offset < 0 else "+", abs(value.offset) // 60
+    hours, minutes = f"{size // 60:02}", f"{size % 60:02}"
+    return sign + hours + {1: "", 2: minutes, 3: f":{minutes}"}[count]
+
+
+def _zone_name(value: LocalDateTime, count: int) -> str:
+    if count > 3:
+        raise UdfError(_SIMPLE_NO_FORMAT.format("z"))
+    return value.zone
+
+
+_SIMPLE_NO_FORMAT = "the pattern letter {} is not supported in formatting"
+
+#: Letter of a SimpleDateFormat pattern -> formatter.
+_SIMPLE_FORMATTERS: Mapping[str, Formatter] = {
+    **_COMMON_FORMATTERS,
+    "y": lambda value, count: _simple_year(value.date.year, count),
+    "Y": lambda value, count: _simple_year(_week(value)[0], count),
+    "M": _by_count(_simple_month, _MONTH),
+    "L": _by_count(_simple_month, _MONTH),
+    "E": _simple_weekday,
+    "G": lambda value, _: "AD" if value.date.year > 0 else "BC",
+    "S": _number(lambda value: value.nanos % SECOND // 1_000_000),
+    "F": _number(lambda value: (value.date.day - 1) // 7 + 1),
+    "u": _number(lambda value: (value.days + 3) % 7 + 1),
+    "X": _iso_offset,
+    "z": _zone_name,
+    "Z": lambda value, _: _iso_offset(value, 2) if value.offset else "+0000",
+}
+
+
+# --- parsing: java.time --------------------------------------------------------------------------
+
+
+def _set(parser: FieldParser, letter: str, value: int) -> None:
+    """Set a field; a letter that is repeated must have the same value."""
+    if parser.found.setdefault(letter, value) != value:
+        raise MismatchError
+
+
+def _ascii(shape: str) -> re.Pattern[str]:
+    return re.compile(shape, re.ASCII)
+
+
+def _time_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    parser.take(_ascii(re.escape(part.text)))
 
 
 def _shape(part: Part, rest: tuple[Part, ...]) -> str:
@@ -193,42 +390,180 @@ def _shape(part: Part, rest: tuple[Part, ...]) -> str:
     return rf"\d{{{count},{max(count, 3 if part.letter == 'D' else 2)}}}"
 
 
-def _parse_part(parser: TimeParser, part: Part, rest: tuple[Part, ...]) -> None:
-    letter, count = part.letter, part.count
-    if letter == "'":
-        parser.take(re.escape(part.text))
-    elif (letter in "MLEQqec" and count > 2) or letter in "EGa":
-        parser.set(*_name(parser, letter, count))
-    elif letter in ZONES:
-        parser.take(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?")
-    elif letter in "uyMLdHkKhmsSDAnN":
-        value = parser.take(_shape(part, rest))
-        number = int(value)
-        if letter in "uy" and count == 2:
-            number += 2000
-        if letter == "S":
-            number = int(value.ljust(9, "0"))
-        parser.set({"L": "M", "y": "u"}.get(letter, letter), number)
-    else:
-        raise UdfError(f"the pattern letter {letter} is not supported in parsing")
+def _time_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    value = parser.take(_ascii(_shape(part, rest)))[0]
+    number = int(value)
+    if part.letter in "uy" and part.count == 2:
+        number += 2000
+    if part.letter == "S":
+        number = int(value.ljust(9, "0"))
+    _set(parser, {"L": "M", "y": "u"}.get(part.letter, part.letter), number)
 
 
-def _name(parser: TimeParser, letter: str, count: int) -> tuple[str, int]:
-    """Parse a name as it is formatted."""
-    if letter == "a":
-        return "a", int(parser.take("AM|PM") == "PM")
-    if letter == "G":
-        eras = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}.get(count, ("BC", "AD"))
-        return "G", eras.index(parser.take("|".join(eras)))
-    if letter not in "MLE" or count == 5:
-        raise UdfError(f"the pattern letter {letter} is not supported in parsing")
-    names = tuple(
-        _text(MONTHS if letter in "ML" else DAYS, i, count)
-        for i in range(12 if letter in "ML" else 7)
-    )
-    index = names.index(parser.take("|".join(names)))
-    return ("M", index + 1) if letter in "ML" else ("E", index)
+def _time_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
+    """Return the parser of a name as it is formatted; it sets the field `letter`."""
 
+    def parse(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+        if part.count == 5:
+            raise UdfError(TIME.no_parser.format(part.letter))
+        texts = [_text(names, index, part.count) for index in range(len(names))]
+        index = texts.index(parser.take(_ascii("|".join(texts)))[0])
+        _set(parser, letter, index + first)
+
+    return parse
+
+
+def _time_month(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    parse = _TIME_MONTH_NAME if part.count > 2 else _time_number
+    parse(parser, part, rest)
+
+
+_TIME_MONTH_NAME = _time_name("M", MONTHS, 1)
+
+
+def _time_era(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    names = _eras(part.count)
+    _set(parser, "G", names.index(parser.take(_ascii("|".join(names)))[0]))
+
+
+def _time_half(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    _set(parser, "a", int(parser.take(_ascii("AM|PM"))[0] == "PM"))
+
+
+def _time_zone(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    """Skip a time zone, which a timestamp does not have."""
+    parser.take(_ascii(r"Z|UTC|GMT|(?:GMT|UTC)?[+-]\d\d(?::?\d\d)?"))
+
+
+#: Letter of a java.time pattern -> parser.
+_TIME_PARSERS: Mapping[str, PartParser] = {
+    "'": _time_literal,
+    **dict.fromkeys("uydHkKhmsSDAnN", _time_number),
+    **dict.fromkeys("ML", _time_month),
+    "E": _time_name("E", DAYS, 0),
+    "G": _time_era,
+    "a": _time_half,
+    **dict.fromkeys(ZONES, _time_zone),
+}
+
+TIME = PatternLanguage(
+    parse_time_pattern,
+    _TIME_FORMATTERS,
+    _TIME_PARSERS,
+    dict.fromkeys("[]", "optional parts of a pattern are not supported in parsing"),
+    no_format="the pattern letter {} is not supported",
+)
+
+
+# --- parsing: SimpleDateFormat -------------------------------------------------------------------
+
+#: Letters of numbers; months are numbers if their letter is repeated at most twice.
+_SIMPLE_NUMBERS = "yYdDFuHkKhmsSwW"
+
+_BLANKS = re.compile(r"[ \t]*")
+_DIGITS = re.compile(r"-?\d+")
+_ZONE = re.compile(r"(?:GMT|UTC)?([+-])(\d{1,2})(?::?(\d\d))?|GMT|UTC|Z", re.IGNORECASE)
+
+
+def _replace(parser: FieldParser, letter: str, value: int) -> None:
+    """Set a field, of which the last value counts, as the last one that was parsed."""
+    parser.found.pop(letter, None)
+    parser.found[letter] = value
+
+
+def _skip_blanks(parser: FieldParser) -> None:
+    parser.take(_BLANKS)
+    if parser.position >= len(parser.text):
+        raise MismatchError
+
+
+def _simple_literal(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    if not parser.text.startswith(part.text, parser.position):
+        raise MismatchError
+    parser.position += len(part.text)
+
+
+def _is_number(part: Part) -> bool:
+    return part.letter in _SIMPLE_NUMBERS or (part.letter in "ML" and part.count <= 2)
+
+
+def _simple_number(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    """Parse a number; if another one is adjacent, of at most as many digits as letters."""
+    is_adjacent = bool(rest) and _is_number(rest[0])
+    end = parser.position + part.count if is_adjacent else len(parser.text)
+    _skip_blanks(parser)
+    if end > len(parser.text):
+        raise MismatchError
+    found = parser.take(_DIGITS, end)[0]
+    value = int(found)
+    value = _wrapped(value) if abs(value) < 2**63 else -1
+    if part.letter in "yY" and part.count <= 2 and re.fullmatch(r"\d\d", found):
+        value += 2000 if value < _century() else 1900
+    letter = {"L": "M", "k": "H", "h": "K"}.get(part.letter, part.letter)
+    if (part.letter, value) in (("k", 24), ("h", 12)):
+        value = 0
+    _replace(parser, letter, value)
+
+
+def _century() -> int:
+    """Return the pivot of two-digit years: from 80 years before to 20 years after today."""
+    return (dt.datetime.now(dt.UTC).year + 20) % 100
+
+
+def _simple_name(letter: str, names: tuple[str, ...], first: int) -> PartParser:
+    """Return the parser of a name, in full or as three letters, in any case."""
+
+    def parse(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+        _skip_blanks(parser)
+        text = parser.text[parser.position :].lower()
+        for size in (None, 3):
+            for index, name in enumerate(names):
+                if text.startswith(name[:size].lower()):
+                    parser.position += len(name[:size])
+                    _replace(parser, letter, index + first)
+                    return
+        raise MismatchError
+
+    return parse
+
+
+_SIMPLE_MONTH_NAME = _simple_name("M", MONTHS, 1)
+
+
+def _simple_month_part(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    parse = _simple_number if _is_number(part) else _SIMPLE_MONTH_NAME
+    parse(parser, part, rest)
+
+
+def _simple_zone(parser: FieldParser, part: Part, rest: tuple[Part, ...]) -> None:
+    """Parse an offset from UTC, or a name of UTC."""
+    _skip_blanks(parser)
+    found = parser.take(_ZONE)
+    size = (int(found[2]) * 60 + int(found[3] or 0)) * 60 if found[1] else 0
+    _replace(parser, "Z", -size if found[1] == "-" else size)
+
+
+#: Letter of a SimpleDateFormat pattern -> parser.
+_SIMPLE_PARSERS: Mapping[str, PartParser] = {
+    "'": _simple_literal,
+    **dict.fromkeys(_SIMPLE_NUMBERS, _simple_number),
+    **dict.fromkeys("ML", _simple_month_part),
+    "E": _simple_name("E", DAYS, 1),
+    "G": _simple_name("G", ("BC", "AD"), 0),
+    "a": _simple_name("a", ("AM", "PM"), 0),
+    **dict.fromkeys("zZX", _simple_zone),
+}
+
+SIMPLE = PatternLanguage(
+    parse_simple_pattern,
+    _SIMPLE_FORMATTERS,
+    _SIMPLE_PARSERS,
+    {letter: f"the pattern letter {letter} is not supported in parsing" for letter in "uFW"},
+    no_format=_SIMPLE_NO_FORMAT,
+)
+
+
+# --- from fields to datetimes: java.time ---------------------------------------------------------
 
 #: Letter -> the minimum and maximum of its field.
 RANGES: Mapping[str, tuple[int, int]] = {
@@ -237,10 +572,13 @@ RANGES: Mapping[str, tuple[int, int]] = {
 }  # fmt: skip
 
 
-def _from_fields(found: dict[str, int]) -> LocalDateTime:
-    """Return the datetime of the fields; missing fields are those of 1970-01-01 00:00.
+def _strict_nanos(found: Mapping[str, int]) -> int:
+    """Return nanoseconds since 1970; missing fields are those of 1970-01-01 00:00.
 
     A day past the end of its month is the last day; a day of the week must match the date.
+
+    Raises:
+        MismatchError: if a field is out of its range, or fields contradict each other.
     """
     for letter, (least, greatest) in RANGES.items():
         if letter in found and not least <= found[letter] <= greatest:
@@ -259,21 +597,10 @@ def _from_fields(found: dict[str, int]) -> LocalDateTime:
     if "a" in found and ("h" in found or "K" in found):
         hour = found.get("h", found.get("K", 0)) % 12 + 12 * found["a"]
     minutes = hour * 60 + found.get("m", 0)
-    nanos = (minutes * 60 + found.get("s", 0)) * 1_000_000_000 + found.get("S", 0)
-    if found.get("H") == 24 and nanos > 86_400_000_000_000:
+    nanos = (minutes * 60 + found.get("s", 0)) * SECOND + found.get("S", 0)
+    if found.get("H") == 24 and nanos > DAY:
         raise MismatchError
-    return LocalDateTime(days + nanos // 86_400_000_000_000, nanos % 86_400_000_000_000)
-
-
-def _parse(text: str, pattern: str) -> LocalDateTime:
-    parser, parts = TimeParser(text), parse_time_pattern(pattern)
-    if any(part.letter in "[]" for part in parts):
-        raise UdfError("optional parts of a pattern are not supported in parsing")
-    for place, part in enumerate(parts):
-        _parse_part(parser, part, parts[place + 1 :])
-    if parser.position < len(text):
-        raise MismatchError
-    return _from_fields(parser.found)
+    return days * DAY + nanos
 
 
 _STANDARD = re.compile(
@@ -281,7 +608,7 @@ _STANDARD = re.compile(
 )
 
 
-def _parse_standard(text: str) -> LocalDateTime | None:
+def _standard_nanos(text: str) -> int | None:
     """Parse a string in the standard form, leniently and in Java's calendar."""
     found = _STANDARD.fullmatch(text)
     if found is None or not (1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31):
@@ -289,8 +616,60 @@ def _parse_standard(text: str) -> LocalDateTime | None:
     hour, minute, second = (int(found[group] or 0) for group in (4, 5, 6))
     days = java_days_of(*(int(found[group]) for group in (1, 2, 3)))
     carried, seconds = divmod((hour * 60 + minute) * 60 + second, 86_400)
-    nanos = seconds * 1_000_000_000 + int((found[7] or "0").ljust(9, "0"))
-    return LocalDateTime(days_of(*java_date_of(days + carried)), nanos)
+    nanos = seconds * SECOND + int((found[7] or "0").ljust(9, "0"))
+    return days_of(*java_date_of(days + carried)) * DAY + nanos
+
+
+# --- from fields to datetimes: SimpleDateFormat --------------------------------------------------
+
+
+def _is_after(found: Iterable[str], letter: str, other: str) -> bool:
+    """Return whether a field was parsed after another one."""
+    order = list(found)
+    return letter in order and order.index(letter) > order.index(other)
+
+
+def _lenient_days(found: Mapping[str, int]) -> int:
+    """Return the day of the fields, by the kind of field that was parsed last."""
+    year = found.get("y", 1970)
+    year = year if found.get("G", 1) else 1 - year
+    week = "w" in found and not _is_after(found, "d", "w")
+    if "Y" in found and "d" not in found:
+        year, week = found["Y"], True
+    if week:
+        start = java_days_of(year, 1, 1)
+        return start - weekday_of(start) + (found.get("w", 1) - 1) * 7 + found.get("E", 1) - 1
+    if "D" in found and not _is_after(found, "d", "D"):
+        return java_days_of(year, 1, 1) + found["D"] - 1
+    return java_days_of(year, found.get("M", 1), found.get("d", 1))
+
+
+def _lenient_millis(found: Mapping[str, int], zone: str) -> int:
+    """Return milliseconds since 1970; fields may be out of their ranges."""
+    half = "K" in found and not _is_after(found, "H", "K")
+    hour = found["K"] + 12 * found.get("a", 0) if half else found.get("H", 12 * found.get("a", 0))
+    seconds = _lenient_days(found) * 86_400 + hour * 3600 + found.get("m", 0) * 60
+    millis = (seconds + found.get("s", 0)) * 1000 + found.get("S", 0)
+    seconds, rest = divmod(millis, 1000)
+    if "Z" in found:
+        return (seconds - found["Z"]) * 1000 + rest
+    return util_instant(zone, seconds) * 1000 + rest
+
+
+# --- functions of java.time ----------------------------------------------------------------------
+
+
+def date_format(seconds: int | None, nanos: int | None, pattern: str | None) -> str | None:
+    """Return DATE_FORMAT of a timestamp, in seconds since 1970 and nanoseconds of the second.
+
+    >>> date_format(1_583_000_000, 5, "yyyy-MM-dd HH:mm SSSSSSSSS")
+    '2020-02-29 18:13 000000005'
+    """
+    if seconds is None or nanos is None or pattern is None:
+        return None
+    days, rest = divmod(seconds, 86_400)
+    value = LocalDateTime(days, rest * SECOND + nanos, date_of(days), days_of)
+    return TIME.format(value, pattern)
 
 
 def to_timestamp(text: str | None, pattern: str | None) -> int | None:
@@ -304,13 +683,118 @@ def to_timestamp(text: str | None, pattern: str | None) -> int | None:
     """
     if text is None or pattern is None:
         return None
-    value: LocalDateTime | None
+    nanos: int | None
     try:
-        value = _parse(text, pattern)
+        parser = TIME.parse(text, TIME.parts(pattern))
+        if parser.position < len(text):
+            raise MismatchError  # noqa: TRY301 - as any other mismatch
+        nanos = _strict_nanos(parser.found)
     except PatternError:
         return None
     except MismatchError:
-        value = _parse_standard(text)
-    if value is None:
+        nanos = _standard_nanos(text)
+    return None if nanos is None else nanos // 1_000_000 * 1000
+
+
+# --- functions of SimpleDateFormat ---------------------------------------------------------------
+
+#: The result for a string that cannot be parsed: Long.MIN_VALUE milliseconds.
+UNPARSEABLE = -(2**63)
+
+
+def simple_format(seconds: int | None, pattern: str | None, zone: str) -> str | None:
+    """Return FROM_UNIXTIME: seconds since 1970, formatted by a pattern.
+
+    Raises:
+        UdfError: for a pattern that Java rejects.
+
+    >>> simple_format(44, "yyyy-MM-dd HH:mm:ss", "UTC")
+    '1970-01-01 00:00:44'
+    """
+    if seconds is None or pattern is None:
         return None
-    return value.days * 86_400_000_000 + value.nanos // 1_000_000 * 1000
+    millis = (seconds * 1000 + 2**63) % 2**64 - 2**63
+    offset = util_offset(zone, millis // 1000)
+    days, rest = divmod(millis + offset * 1000, 86_400_000)
+    local = LocalDateTime(
+        days,
+        rest * 1_000_000,
+        java_date_of(days),
+        java_days_of,
+        offset,
+        util_name(zone, millis // 1000),
+    )
+    return SIMPLE.format(local, pattern)
+
+
+def simple_parse(text: str | None, pattern: str | None, zone: str) -> int | None:
+    """Parse a string by a pattern: milliseconds since 1970, or `UNPARSEABLE`.
+
+    >>> simple_parse("2020-02-30", "yyyy-MM-dd", "UTC") == days_of(2020, 3, 1) * 86_400_000
+    True
+    """
+    if text is None or pattern is None:
+        return None
+    try:
+        parser = SIMPLE.parse(text, SIMPLE.valid_parts(pattern))
+    except MismatchError:
+        return UNPARSEABLE
+    return _lenient_millis(parser.found, zone) if parser.position else UNPARSEABLE
+
+
+def reformat_datetime(text: str | None, pattern: str | None) -> str | None:
+    """Return DATE_FORMAT of a string; None if it is not a datetime.
+
+    >>> reformat_datetime("2020-02-30 10:00:00", "dd.MM.yyyy")
+    '01.03.2020'
+    """
+    millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", "UTC")
+    if millis is None or millis == UNPARSEABLE or pattern is None:
+        return None
+    return simple_format(millis // 1000, pattern, "UTC")
+
+
+def unix_timestamp(text: str | None, pattern: str | None, zone: str) -> int | None:
+    """Return UNIX_TIMESTAMP: seconds truncated towards 1970, or `UNPARSEABLE`.
+
+    >>> unix_timestamp("1970-01-01 00:00:01", "yyyy-MM-dd HH:mm:ss", "UTC")
+    1
+    """
+    millis = simple_parse(text, pattern, zone)
+    if millis is None or millis == UNPARSEABLE:
+        return millis
+    return -(-millis // 1000) if millis < 0 else millis // 1000
+
+
+def to_date(text: str | None, pattern: str | None) -> int | None:
+    """Return TO_DATE with a pattern: days since 1970, for `UNPARSEABLE` with Java's overflow.
+
+    >>> to_date("29.02.2020", "dd.MM.yyyy") == days_of(2020, 2, 29)
+    True
+    """
+    millis = simple_parse(text, pattern, "UTC")
+    if millis is None:
+        return None
+    year, month, day = date_of(millis // 86_400_000)
+    if millis != UNPARSEABLE:
+        return days_of(year, month, day)
+    return _wrapped(days_of(year, month, day) - 365 * year + _wrapped(365 * year)) + 1
+
+
+def _wrapped(value: int) -> int:
+    """Wrap an integer to 32 bits."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def convert_tz(text: str | None, source: str | None, target: str | None) -> str | None:
+    """Return CONVERT_TZ: a datetime string converted from one time zone to another.
+
+    >>> convert_tz("1970-01-01 00:00:00", "UTC", "America/Los_Angeles")
+    '1969-12-31 16:00:00'
+    """
+    if source is None or target is None:
+        return None
+    millis = simple_parse(text, "yyyy-MM-dd HH:mm:ss", source)
+    if millis is None or millis == UNPARSEABLE:
+        return None
+    return simple_format(millis // 1000, "yyyy-MM-dd HH:mm:ss", target)
