@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` shows what the project does, `make test` checks all of it.
-# Both make the environment first; CONTRIBUTING.md tells the rest.
+# Both create the environment first; see CONTRIBUTING.md.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -41,12 +41,12 @@ types: $(INSTALLED)
 agreement: $(INSTALLED)
 	$(BIN)/python -m properties.agreement
 
-# After an improvement: write the higher figures down, so that nobody falls below them.
+# After an improvement: record the higher figures as the new minimum.
 floors: $(INSTALLED)
 	$(BIN)/python -m properties.agreement --raise-floors
 
 # For the tests of catalogs: Debian's PostgreSQL, where there is none and we may install it. Without
-# it these tests are skipped, and say so.
+# it these tests are skipped, with the reason.
 postgresql:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \

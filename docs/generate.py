@@ -1,7 +1,7 @@
 """Writes the generated parts of the pages: ``python docs/generate.py``.
 
 A part stands between ``<!-- generated: name -->`` and ``<!-- end -->``; its name is a row of
-`PARTS`. A test fails while a page does not say what the code says.
+`PARTS`. A test fails if a page is out of date.
 """
 
 from __future__ import annotations

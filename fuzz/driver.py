@@ -1,7 +1,7 @@
-"""Throws mutated texts at a target, which may take a text or refuse it, but nothing else.
+"""Mutation fuzzer: runs a target on mutated strings, which it must accept or reject.
 
-A target is a function of a text that raises `AssertionError` when its law is broken. Any error that
-is not the library's own is a find as well, and so is a text that takes longer than `PATIENCE`. The
+A target is a function of a string that raises `AssertionError` if its law is broken. Errors other
+than the library's are findings as well, and so is a run that takes longer than `TIMEOUT`. The
 seeds of a target are in `fuzz/seeds/<name>.txt`, one per line, written as JSON strings.
 """
 
@@ -22,8 +22,8 @@ Target: TypeAlias = Callable[[str], None]
 
 SEEDS = Path(__file__).parent / "seeds"
 
-#: Seconds that a text of a few kilobytes may take.
-PATIENCE = 2.0
+#: Seconds that a run on a string of a few kilobytes may take.
+TIMEOUT = 2.0
 
 #: Pieces that have broken parsers before.
 AWKWARD = (
@@ -35,18 +35,18 @@ AWKWARD = (
 
 
 def seeds(name: str) -> list[str]:
-    """The texts a target starts from."""
+    """Return the seeds of a target."""
     lines = (SEEDS / f"{name}.txt").read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 
 
-def mutated(texts: list[str], draw: random.Random) -> str:
+def mutated(inputs: list[str], draw: random.Random) -> str:
     """A seed with a few pieces cut, doubled, swapped for others or joined to another seed."""
-    text = draw.choice(texts)
+    text = draw.choice(inputs)
     for _ in range(draw.randint(1, 4)):
         start = draw.randint(0, len(text))
         stop = min(len(text), start + draw.choice((0, 1, 1, 2, 5, 20)))
-        other = draw.choice(texts)
+        other = draw.choice(inputs)
         cut = draw.randint(0, len(other))
         awkward, odd = draw.choice(AWKWARD), chr(draw.randint(1, 0x2FF))
         middle = draw.choice(("", text[start:stop] * 2, awkward, odd, other[cut:]))
@@ -54,7 +54,7 @@ def mutated(texts: list[str], draw: random.Random) -> str:
     return text[:20_000]
 
 
-def texts(name: str, seed: int) -> Iterator[str]:
+def inputs(name: str, seed: int) -> Iterator[str]:
     """The seeds themselves, then mutations without end; the same ones for the same seed."""
     known = seeds(name)
     yield from known
@@ -64,7 +64,7 @@ def texts(name: str, seed: int) -> Iterator[str]:
 
 
 def find(target: Target, text: str) -> str | None:
-    """What is wrong with how a target takes a text, or None."""
+    """Return the finding of a target on a string, or None."""
     started = time.process_time()
     try:
         target(text)
@@ -73,7 +73,7 @@ def find(target: Target, text: str) -> str | None:
     except (Exception, RecursionError) as error:  # noqa: BLE001 - any other error is the find
         return f"{type(error).__name__}: {str(error)[:300]}"
     taken = time.process_time() - started
-    return f"took {taken:.1f} s" if taken > PATIENCE else None
+    return f"took {taken:.1f} s" if taken > TIMEOUT else None
 
 
 def shortened(target: Target, text: str) -> str:
@@ -92,15 +92,15 @@ def shortened(target: Target, text: str) -> str:
 
 
 def main(name: str, target: Target) -> None:
-    """Try texts until the time is over; exit 1 at the first find, printing it as a seed line."""
+    """Run until the time is over; at the first finding print it as a seed line and exit 1."""
     parser = argparse.ArgumentParser(description=f"Fuzz {name}.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=time.time_ns())
     options = parser.parse_args()
     until = time.monotonic() + options.seconds
-    for count, text in enumerate(texts(name, options.seed)):
+    for count, text in enumerate(inputs(name, options.seed)):
         if time.monotonic() > until:
-            print(f"{name}: {count} texts, nothing found (--seed {options.seed})")
+            print(f"{name}: {count} inputs, no findings (--seed {options.seed})")
             return
         if problem := find(target, text):
             line = json.dumps(shortened(target, text))

@@ -1,4 +1,4 @@
-"""Completion and EXPLAIN of texts that are not finished, at any position."""
+"""Completion and EXPLAIN of incomplete statements, at any position."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def environment() -> TableEnvironment:
 
 
 def target(text: str) -> None:
-    """Complete a text at its end and at a position within, before or after it; explain it."""
+    """Complete an input at its end and at a position within, before or after it; explain it."""
     position = zlib.crc32(text.encode("utf-8", "surrogatepass")) % (len(text) + 3) - 1
     for place in (len(text), position):
         found = environment().complete_statement(text, place)

@@ -1,4 +1,4 @@
-"""Expressions: what is read prints a text that reads back and prints the same."""
+"""Expressions: a printed expression parses and prints the same."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
 
-#: How many calls a text draws.
+#: How many calls are drawn from an input.
 CALLS = 6
 
 #: What is not called: methods that print, run jobs or touch files and other processes.
@@ -155,7 +155,7 @@ def arguments(method: Callable[..., Any], pool: list[Any], draw: random.Random) 
 
 
 def calls(text: str) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The calls that a text draws, each to be made before the next is drawn."""
+    """Yield the calls drawn from an input, each to be made before the next is drawn."""
     draw = random.Random(zlib.crc32(text.encode("utf-8", "surrogatepass")))
     objects, pool = start(), values(text)
     for _ in range(CALLS):

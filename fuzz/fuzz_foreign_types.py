@@ -1,4 +1,4 @@
-"""Types of Hive, Spark and older Flinks, as texts: each is read or refused, and reads back."""
+"""Type strings of Hive, Spark and older Flink versions: they parse or raise, and round-trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths: what is read prints a text that reads back as the same path."""
+"""Paths: a printed path parses to an equal path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from schema_core.paths import parse_path
 
 
 def target(text: str) -> None:
-    """Read a path; print it where SQL has a text for its names; read that."""
+    """Parse a path; if SQL can write its names, print and parse it again."""
     path = parse_path(text)
     if not any("\n" in part or "\r" in part for part in path.parts):
         assert parse_path(str(path)) == path

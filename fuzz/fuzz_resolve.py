@@ -1,6 +1,6 @@
 """Scripts through an environment: statements run, fail or are refused, but never crash.
 
-The target runs a text as `schema-core resolve` does, and each query in it through a session too:
+The target runs an input as `schema-core resolve` does, and each query in it through a session too:
 its columns, its Spark SQL, its printed text, a view over it. Then everything that the script
 created is listed, described, printed and encoded.
 """

@@ -1,4 +1,4 @@
-"""Statements: many at once are read or refused; a query prints a text that reads back the same."""
+"""Scripts: they parse or raise; a printed query parses to an equal query."""
 
 from __future__ import annotations
 

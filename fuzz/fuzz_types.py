@@ -1,4 +1,4 @@
-"""Type strings: what is read prints a text that reads back as the same type."""
+"""Type strings: a printed type parses to an equal type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from schema_core.types.syntax import parse_type
 
 
 def target(text: str) -> None:
-    """Read a type; print it where it has a text; read that."""
+    """Parse a type; if it is printable, parse its string."""
     type_ = parse_type(text)
     printed = str(type_)
     assert parse_type(printed) == type_

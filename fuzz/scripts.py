@@ -53,7 +53,7 @@ def grammar() -> dict[str, list[str]]:
 
 
 class Drawing:
-    """Draws texts from the grammar."""
+    """Generates strings from the grammar."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)

@@ -59,7 +59,7 @@ FAMILIES = (
 NAMES = ("a", "b", "c", "`a b`", "`a``b`", "Ab", "é")
 CLASSES = ("'x.Y'", "'x.Z'", "'x.Y$Z'", "'Y'")
 COMMENTS = ("", "", " 'c'", " 'it''s'", " ''")
-#: What a text is damaged with.
+#: What mutations insert into a type string.
 DAMAGE = (
     "", " ", "<", ">", "(", ")", ",", "'", "`", ".", "NOT NULL", "NULL", "0", "40", "ARRAY", "x",
 )  # fmt: skip

@@ -36,7 +36,7 @@ def records(name: str, corpus: Path = CORPUS) -> Iterator[tuple[Question, Answer
     >>> answer["implicit"]
     True
     """
-    # Not splitlines(): it also breaks at the rare separators that stand within the texts.
+    # Not splitlines(): it also splits at rare separators, which occur within values.
     for line in text(f"{name}.jsonl", corpus).rstrip("\n").split("\n"):
         record = json.loads(line)
         yield record["q"], record["a"]

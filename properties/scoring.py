@@ -56,7 +56,7 @@ def meaning(value: Any, key: str = "") -> Any:
 
 
 def exact(value: Any, key: str = "") -> Any:
-    """A value without error texts.
+    """Return a value without error messages.
 
     >>> exact({"type": "INT", "sql": "`a` + 1", "error": "TableException"})
     {'type': 'INT', 'sql': '`a` + 1'}

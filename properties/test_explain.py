@@ -131,7 +131,7 @@ def test_no_name_breaks_out_of_the_diagram(schema: ResolvedSchema) -> None:
 
 
 class Reader(HTMLParser):
-    """The tags of a text, and the texts of the first cell of each row."""
+    """Return the tags of HTML, and the content of the first cell of each row."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

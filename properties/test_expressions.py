@@ -54,8 +54,8 @@ def columns(*names: str) -> Trees:
     return st.sampled_from(names).map(lambda name: Name((name,)))
 
 
-def literals(*texts: str) -> Trees:
-    return st.sampled_from(texts).map(parse_expression)
+def literals(*strings: str) -> Trees:
+    return st.sampled_from(strings).map(parse_expression)
 
 
 def call(names: str, *arguments: Trees) -> Trees:
@@ -73,20 +73,20 @@ numbers: Trees = st.deferred(
         literals("0", "1", "2.50", "99999999999", "1e0"),
         call("+, -, *, /, COALESCE, GREATEST, NULLIF, IFNULL", numbers, numbers),
         call("ABS, -x, CEIL, SIGN, SUM, AVG", numbers),
-        call("CHAR_LENGTH, ASCII", texts),
+        call("CHAR_LENGTH, ASCII", strings),
         call("CASE, IF", truths, numbers, numbers),
         call("[]", columns("arr"), literals("1")),
         columns("r").map(lambda row: Call(".", (row, Name(("x",))))),
     )
 )
-texts: Trees = st.deferred(
+strings: Trees = st.deferred(
     lambda: st.one_of(
         columns("s", "c"),
         literals("''", "'a'", "'2020-01-01'"),
-        call("||, CONCAT, COALESCE", texts, texts),
-        call("UPPER, REVERSE, MD5, MAX", texts),
-        call("SUBSTRING, REPEAT", texts, literals("1", "2")),
-        call("CASE", truths, texts, texts),
+        call("||, CONCAT, COALESCE", strings, strings),
+        call("UPPER, REVERSE, MD5, MAX", strings),
+        call("SUBSTRING, REPEAT", strings, literals("1", "2")),
+        call("CASE", truths, strings, strings),
         call("DATE_FORMAT", datetimes, literals("'yyyy'")),
     )
 )
@@ -103,16 +103,16 @@ truths: Trees = st.deferred(
         columns("b"),
         literals("TRUE", "UNKNOWN"),
         call("=, <>, <, >=", numbers, numbers) | call("=, <", datetimes, datetimes),
-        call("=, LIKE", texts, texts),
+        call("=, LIKE", strings, strings),
         call("AND, OR", truths, truths),
         call("NOT, IS TRUE, IS NULL", truths),
         call("IN, NOT IN", numbers, numbers, numbers),
     )
 )
-scalars = numbers | texts | datetimes | truths
+scalars = numbers | strings | datetimes | truths
 expressions: Trees = st.one_of(
     scalars,
-    call("ARRAY, MAP", numbers, numbers) | call("ARRAY", texts, texts, texts),
+    call("ARRAY, MAP", numbers, numbers) | call("ARRAY", strings, strings, strings),
     call("ARRAY_CONCAT, ARRAY_UNION", columns("arr"), call("ARRAY", numbers)),
     call("ROW", scalars, scalars),
     call("COALESCE, =, +, ARRAY, GREATEST", scalars, scalars),

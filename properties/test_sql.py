@@ -1,4 +1,4 @@
-"""Laws of Flink SQL: printing inverts parsing, and nothing but a `ParseError` refuses a text."""
+"""Laws of Flink SQL: printing inverts parsing, and invalid SQL raises only `ParseError`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ texts = st.text() | st.lists(PIECES | st.text(max_size=2), max_size=12).map(" ".
 
 
 def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
-    """The error with which a text is refused; any other error breaks the law."""
+    """Return the error of parsing a string, if any; errors of other classes break the law."""
     try:
         read(text)
     except ParseError as error:

@@ -31,7 +31,7 @@ from schema_core.types import (
     why_not,
 )
 
-#: Pieces of type strings and of paths, so that random texts come close to the grammar.
+#: Pieces of type strings and of paths, so that random strings resemble the grammar.
 PIECES = st.sampled_from(
     [
         "INT", "CHAR", "DECIMAL", "NOT NULL", "ARRAY", "MAP", "ROW", "STRUCTURED", "RAW", "LEGACY",
@@ -44,7 +44,7 @@ texts = st.text() | st.lists(PIECES | st.text(max_size=3), max_size=12).map(" ".
 
 
 def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
-    """The error with which a text is refused; any other error breaks the law."""
+    """Return the error of parsing a string, if any; errors of other classes break the law."""
     try:
         read(text)
     except ParseError as error:

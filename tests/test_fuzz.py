@@ -26,7 +26,7 @@ FEWER = {"completion": 12, "fluent": 300, "names": 60, "resolve": 100, "configur
 def test_target_survives_its_texts(name: str) -> None:
     target = import_module(f"fuzz.fuzz_{name}").target
     count = len(driver.seeds(name)) + FEWER[name] if name in FEWER else TEXTS
-    tried = [(text, driver.find(target, text)) for text in islice(driver.texts(name, 0), count)]
+    tried = [(text, driver.find(target, text)) for text in islice(driver.inputs(name, 0), count)]
 
     assert [] == [(text[:200], problem) for text, problem in tried if problem]
 

@@ -4,8 +4,8 @@
 
 Tables are drawn from `schema_core.testing.schemas` and, two for each of these, from
 `fuzz.drawing_maps`; then come the recorded maps of all older versions, upgraded. Each is written
-with ``on_loss="carry"``, so that none is left out but those with types that have no text or name
-Java classes (RAW), which Flink would have to load. Flink must resolve the schema that its keys say,
+with ``on_loss="carry"``, so that only types without a string are left out, or that name
+Java classes (RAW), which Flink would have to load. Flink must resolve the schema of its keys,
 find the options, and write the same keys again (how expressions were once written is not in a map,
 and not compared). Prints the figures, and the first differences.
 """
@@ -103,20 +103,20 @@ def expectation(table: ResolvedCatalogTable) -> tuple[Properties, dict[str, Any]
         properties = encode_table(table, on_loss="carry")
     except SchemaCoreError:
         return None
-    told = encoded_parts(table.resolved_schema, table.options, table.comment, "carry")
-    resolved = resolved_answer(told.schema) | {"string": None}
+    encoded = encoded_parts(table.resolved_schema, table.options, table.comment, "carry")
+    resolved = resolved_answer(encoded.schema) | {"string": None}
     for column in resolved["columns"]:  # a key that is the name is none in Flink's map
         if column.get("key") == column["name"]:
             column["key"] = None
     return properties, {
         "resolved": resolved,
-        "options": {key: value for key, value in told.options.items() if not is_reserved(key)},
+        "options": {key: value for key, value in encoded.options.items() if not is_reserved(key)},
         "comment": table.get_comment(),
         "partition_keys": table.get_partition_keys(),
         "properties": {
             key: value
             for key, value in properties.items()
-            if not key.startswith(f"schema.{VERSION}.") and key not in told.options
+            if not key.startswith(f"schema.{VERSION}.") and key not in encoded.options
         },
     }
 

@@ -1,9 +1,9 @@
-"""Joins Flink's recorded result schemas of the TPC queries with the texts of the queries.
+"""Join Flink's recorded result schemas of the TPC queries with the queries.
 
     python -m fuzz.oracle.tpc FOLDER/NAME.jsonl [--answers ANSWERS.json]
     python -m properties.agreement --corpus FOLDER
 
-The texts are not ours to keep: they are read from the source distribution of sqlglot, which carries
+The queries are not stored here: they are read from the source distribution of sqlglot, which has
 the TPC-H and TPC-DS queries among its fixtures. What this writes is never committed.
 """
 
@@ -28,7 +28,7 @@ VERSION = "30.30.0"
 SPELLING = {"h": [("11", r"\bvalue\b", "`value`")], "ds": [("*", '"', "`")]}
 
 
-def texts(archive: tarfile.TarFile, kind: str) -> Iterator[tuple[str, str]]:
+def queries(archive: tarfile.TarFile, kind: str) -> Iterator[tuple[str, str]]:
     """Number and SQL of each query in the fixture file of a kind (h or ds)."""
     path = f"sqlglot-{VERSION}/tests/fixtures/optimizer/tpc-{kind}/tpc-{kind}.sql"
     member = archive.extractfile(path)
@@ -70,7 +70,7 @@ def main() -> None:
         download(folder) as archive,
         options.recording.open("w", encoding="utf-8") as lines,
     ):
-        for number, sql in texts(archive, kind):
+        for number, sql in queries(archive, kind):
             name = f"tpc{kind}-{number}"
             if answer := queries.get(name):
                 used = {table: tables[table] for table in answer["tables"]}

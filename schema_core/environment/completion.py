@@ -50,7 +50,7 @@ PLAIN_WORDS = frozenset(
 def complete(session: Session, text: str, position: int) -> list[str]:
     """Return completions of the word before a position, without duplicates: names, then keywords.
 
-    A name that must be quoted comes quoted. Nothing comes where the text before is no beginning of
+    Names are quoted where necessary. The list is empty if the text before the position cannot start
     a statement.
     """
     before = text[: max(0, position)]

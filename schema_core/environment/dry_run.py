@@ -2,7 +2,7 @@
 
 For checking a script before there is data or an engine.
 
-It serves whoever wants to know whether a script is right before there is data or an engine.
+It validates scripts without data and without an engine.
 """
 
 from __future__ import annotations

@@ -96,7 +96,9 @@ class TableResult:
     schema: ResolvedSchema
     rows: Iterable[tuple[Any, ...]]
     kind: ResultKind = ResultKind.SUCCESS_WITH_CONTENT
-    texts: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(default=None, repr=False)
+    formatted: Callable[[], Iterable[tuple[str | None, ...]]] | None = field(
+        default=None, repr=False
+    )
     job: Job | None = None
 
     def get_resolved_schema(self) -> ResolvedSchema:
@@ -126,8 +128,8 @@ class TableResult:
 
     def shown(self) -> Iterator[tuple[str | None, ...]]:
         """Return the rows as tuples of strings, None for NULL."""
-        if self.texts is not None:
-            return iter(self.texts())
+        if self.formatted is not None:
+            return iter(self.formatted())
         return (tuple(map(_text, row)) for row in self.rows)
 
     def print(self) -> None:
@@ -141,7 +143,7 @@ OK = TableResult(
 )
 
 
-def texts(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> TableResult:
+def string_result(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> TableResult:
     """Return a result of string columns, as SHOW and DESCRIBE do."""
     schema = ResolvedSchema.physical(list(columns), [DataTypes.STRING()] * len(columns))
     return TableResult(schema, list(rows))

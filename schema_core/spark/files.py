@@ -78,7 +78,7 @@ class FileSystem(Protocol):
 
 
 def is_hidden(name: str, *, is_directory: bool) -> bool:
-    """Whether readers skip an entry of a directory of files: Spark's rule and Hadoop's.
+    """Return whether readers skip an entry of a directory of files, by Spark's and Hadoop's rule.
 
     A directory ``_p=1`` holds the partition of a column named ``_p`` and is not hidden.
     """
@@ -86,7 +86,7 @@ def is_hidden(name: str, *, is_directory: bool) -> bool:
 
 
 def visible_files(system: FileSystem, root: str) -> Iterator[tuple[str, int]]:
-    """The path below `root` and the size of every file that readers see."""
+    """Yield the path below `root` and the size of every visible file."""
     pending = [""]
     while pending:
         parent = pending.pop()
@@ -206,7 +206,7 @@ def _delete_tree(path: str) -> bool:
 
 
 def _is_at(file: BinaryIO, path: str) -> bool:
-    """Whether an open file is still the one at the path."""
+    """Return whether an open file is still the one at the path."""
     try:
         there = os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Checks of rows where they enter from a connector and where they are written to one.
+"""Checks of rows that are read from a connector or written to one.
 
 A connector may be third-party code. The frame that its `read` returns is checked once, before the
 query is compiled: its session, its columns and their Spark types. Spark does not keep NOT NULL in
@@ -109,7 +109,7 @@ def _nulls(node: Node, type_: DataType, place: str) -> Iterator[tuple[Node, str]
 
 
 def _among(elements: Node, type_: DataType, place: str) -> Iterator[tuple[Node, str]]:
-    """Yield the same for the elements of an array."""
+    """Yield the forbidden NULLs of the elements of an array."""
     element = Variable()
     for found, where in _nulls(element, type_, place):
         yield call("exists", elements, Lambda((element,), found)), where

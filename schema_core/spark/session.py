@@ -28,7 +28,7 @@ from schema_core.extras import require_modules
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.java import find_java
-from schema_core.spark.udf_registration import register_computed, spark_type
+from schema_core.spark.udf_registration import register_udfs, spark_type
 from schema_core.text import show
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _new_session(root: SparkSession) -> SparkSession:
         RDD.toDF = to_frame  # type: ignore[method-assign, unused-ignore]
     for key, value in MEANING.items():
         session.conf.set(key, value)
-    register_computed(session)
+    register_udfs(session)
     return session
 
 

@@ -1,6 +1,6 @@
 """Registration of `schema_core.spark.compiler.udfs` as Arrow UDFs of a Spark session.
 
-Spark evaluates them for all rows, also in a branch of CASE that is not taken. A failure is
+Spark evaluates them for all rows, also in a branch of CASE that is not taken. An error is
 therefore returned as a value, and the surrounding expression raises it where it is evaluated.
 Workers import this module, so it imports little.
 """
@@ -26,20 +26,20 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @needs("pyarrow", "pandas")
-def register_computed(session: SparkSession) -> None:
+def register_udfs(session: SparkSession) -> None:
     """Register the functions in a session."""
     from pyspark.sql.functions import arrow_udf
 
-    for name, computed in UDFS.items():
-        function = arrow_udf(vectorised(name), spark_type(given(computed)))
+    for name, udf in UDFS.items():
+        function = arrow_udf(vectorized(name), spark_type(result_type(udf)))
         session.udf.register(f"{PREFIX}{name}", function)
 
 
 def spark_type(text: str) -> SparkType:
-    """Return the type that Spark's DDL text means, whatever the settings of any session.
+    """Return the type of a Spark DDL string, independent of the settings of any session.
 
-    Spark's own parser reads TIMESTAMP by the settings of the session that is active in the thread,
-    which is that of the user.
+    Spark's own parser resolves TIMESTAMP by the settings of the session that is active in the
+    thread, which is the user's.
 
     >>> spark_type("ARRAY<TIMESTAMP>")
     ArrayType(TimestampType(), True)
@@ -50,38 +50,38 @@ def spark_type(text: str) -> SparkType:
     return StructField.fromJson({"name": "", "type": tree, "nullable": True}).dataType
 
 
-def given(computed: Udf) -> str:
-    """Return the Spark type of a function's result: a value or, if it can fail, also a problem."""
-    if computed.fails:
-        return f"STRUCT<value: {computed.returns}, problem: STRING>"
-    return computed.returns
+def result_type(udf: Udf) -> str:
+    """Return the Spark type of a UDF's result: a value and, if it can fail, an error message."""
+    if udf.fails:
+        return f"STRUCT<value: {udf.returns}, problem: STRING>"
+    return udf.returns
 
 
-def vectorised(name: str) -> Callable[..., Any]:
+def vectorized(name: str) -> Callable[..., Any]:
     """Return a function of Arrow columns; only its name is sent to the workers."""
     import pyarrow as pa
 
     def function(*columns: pa.Array) -> pa.Array:
-        return computed_column(name, columns)
+        return evaluate(name, columns)
 
     function.__annotations__ = {"columns": pa.Array, "return": pa.Array}
     return function
 
 
-def computed_column(name: str, columns: Sequence[pa.Array]) -> pa.Array:
+def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Evaluate a function over columns, row by row."""
     import pyarrow as pa
 
-    computed = UDFS[name]
+    udf = UDFS[name]
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    type_ = _arrow_type(computed.returns)
-    if not computed.fails:
-        return pa.array([_plain(computed.function(*row)) for row in rows], type_)
+    type_ = _arrow_type(udf.returns)
+    if not udf.fails:
+        return pa.array([_plain(udf.function(*row)) for row in rows], type_)
     values: list[Any] = []
     problems: list[str | None] = []
     for row in rows:
         try:
-            values.append(_plain(computed.function(*row)))
+            values.append(_plain(udf.function(*row)))
             problems.append(None)
         except UdfError as failure:
             values.append(None)

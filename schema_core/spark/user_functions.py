@@ -1,4 +1,4 @@
-"""Calls of the user's Python functions, which Spark's workers evaluate while a query runs."""
+"""Calls of user-defined Python functions, which Spark's workers evaluate while a query runs."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _local(value: Any, type_: DataType, zone: str) -> Any:
 
 
 def called(implementation: object) -> Callable[..., Any]:
-    """Return the function for the workers: of an object its `eval`, opened before the first row."""
+    """Return the callable for the workers: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
         assert callable(implementation)  # noqa: S101 - declared functions are one or the other
         return implementation

@@ -47,13 +47,13 @@ _NUMBERS = frozenset({"integer", "decimal", "approximate"})
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split a text into tokens, the last of which has the kind `end`.
+    """Split source text into tokens, the last of which has the kind `end`.
 
     A reserved word has the kind `reserved`, any other `word`; the key of both is the word in upper
     case. Strings with a prefix keep it in their value.
 
     Raises:
-        ParseError: for a text of more than 1,000,000 characters or a number of more than 1,000.
+        ParseError: for text longer than 1,000,000 characters or a number longer than 1,000.
 
     >>> [(token.kind, token.value) for token in tokenize("`a``b` + 1.5 -- tail")]
     [('name', 'a`b'), ('symbol', '+'), ('decimal', '1.5'), ('end', '')]
@@ -97,7 +97,7 @@ class SqlCursor(Cursor):
 
 
 def cursor_over(text: str) -> Cursor:
-    """Return a cursor at the first token of a text."""
+    """Return a cursor at the first token of source text."""
     return SqlCursor(text, tokenize(text))
 
 

@@ -93,7 +93,7 @@ def test_values_that_would_be_read_as_others_are_refused(
 @pytest.mark.parametrize(
     ("content", "line", "problem"),
     [
-        ('1,"abc\n2,def\n3,x\n', 1, "a quote is never closed"),
+        ('1,"abc\n2,def\n3,x\n', 1, "unclosed quote"),
         ('0,z\n1,"abc\n2,"def"\n3,x\n', 2, "expected ',' or the end of the line"),
         ("1,x\n\n2,y\n", 2, "expected 2 fields, found 1"),
     ],

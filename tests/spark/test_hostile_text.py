@@ -73,8 +73,8 @@ def rows(environment: TableEnvironment, query: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in environment.execute_sql(query).collect()]
 
 
-def numbered(texts: Sequence[str] = TEXTS) -> list[tuple[int, str]]:
-    return list(enumerate(texts))
+def numbered(strings: Sequence[str] = TEXTS) -> list[tuple[int, str]]:
+    return list(enumerate(strings))
 
 
 @pytest.fixture

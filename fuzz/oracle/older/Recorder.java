@@ -21,8 +21,8 @@ import org.apache.flink.table.catalog.ObjectPath;
 /**
  * Records the property maps that a version of Flink writes, whichever is on the class path (1.9 to
  * 2.3). Questions are JSON lines: {"sql": a CREATE statement for an object named t or m}, {"table":
- * {...}} or {"materialized": {...}} for what no statement says, {"descriptor": [...]} for the
- * descriptors of before 1.13. A question that the version cannot
+ * {...}} or {"materialized": {...}} for what no statement expresses, {"descriptor": [...]} for the
+* descriptors before 1.13. A question that the version cannot
  * be asked is answered with "ok": false. Everything that changed between the versions is called by
  * name, so that one source serves them all.
  */
@@ -171,7 +171,7 @@ public class Recorder {
         return object;
     }
 
-    // --- what no statement says -----------------------------------------------------------------
+    // --- what no statement expresses ------------------------------------------------------------
 
     static Object schema(JsonNode calls) throws Exception {
         Object builder = Class.forName("org.apache.flink.table.api.Schema").getMethod("newBuilder").invoke(null);

@@ -2,8 +2,6 @@
 
 Each change returns a new definition of the table, which is then resolved once. `REFERENCES` lists
 what can refer to a column, so that no reference to a dropped or renamed column remains.
-
-What a change must not leave behind is told by `references`: columns that others speak of.
 """
 
 from __future__ import annotations

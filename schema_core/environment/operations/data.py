@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.planner import BoundTable, Job
-from schema_core.environment.result import TableResult, texts
+from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.overloads import implicit_cast
@@ -50,7 +50,7 @@ def run_query(session: Session, relation: Relation) -> TableResult:
     schema = ResolvedSchema.physical(
         [column.name for column in columns], [column.type for column in columns]
     )
-    return TableResult(schema, rows.rows, texts=rows.shown)
+    return TableResult(schema, rows.rows, formatted=rows.shown)
 
 
 def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:
@@ -254,7 +254,7 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
 def explain(session: Session, statement: Explain, text: str) -> TableResult:
     """Return the plan of the engine as one row."""
     with at_span(statement.span):
-        return texts(["result"], [(explained_text(session, statement.statement, text),)])
+        return string_result(["result"], [(explained_text(session, statement.statement, text),)])
 
 
 def explained_text(session: Session, statement: Statement, text: str) -> str:

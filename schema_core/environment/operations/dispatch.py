@@ -85,15 +85,15 @@ OPERATIONS: dict[type[Statement], Callable[[Session, Any, str], TableResult]] = 
 def run(session: Session, statement: Statement, text: str) -> TableResult:
     """Execute one statement and attach its span to errors, also to those of its rows.
 
-    So does one that comes later, when the rows of a query are walked.
+    Errors of a query may be raised later, when its rows are read.
     """
     with of(statement, text):
         found = OPERATIONS[type(statement)](session, statement, text)
     if not isinstance(statement, READING):
         return found
-    texts = found.texts
-    shown = None if texts is None else lambda: walked(texts(), statement, text)
-    return replace(found, rows=walked(found.rows, statement, text), texts=shown)
+    formatted = found.formatted
+    shown = None if formatted is None else lambda: walked(formatted(), statement, text)
+    return replace(found, rows=walked(found.rows, statement, text), formatted=shown)
 
 
 #: Statements whose rows come when they are walked.

@@ -17,7 +17,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.operations.show_create import extras_of, written
-from schema_core.environment.result import TableResult, texts
+from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions.signatures import Function
@@ -61,7 +61,7 @@ def named(column: str, names: Callable[[Session, Show], Iterable[str]]) -> Liste
     def lister(session: Session, statement: Show) -> TableResult:
         with at_span(statement.path.span if statement.path else None):
             found = names(session, statement)
-        return texts([column], [(one,) for one in found if allowed(statement.pattern, one)])
+        return string_result([column], [(one,) for one in found if allowed(statement.pattern, one)])
 
     return lister
 
@@ -103,11 +103,11 @@ def _user_functions(session: Session, statement: Show) -> list[str]:
 
 
 def _current_catalog(session: Session, statement: Show) -> TableResult:
-    return texts(["current catalog name"], [(session.registry.current_catalog,)])
+    return string_result(["current catalog name"], [(session.registry.current_catalog,)])
 
 
 def _current_database(session: Session, statement: Show) -> TableResult:
-    return texts(["current database name"], [(session.registry.current_database,)])
+    return string_result(["current database name"], [(session.registry.current_database,)])
 
 
 def _path(statement: Show) -> Name:
@@ -141,11 +141,11 @@ def _partitions(session: Session, statement: Show) -> TableResult:
     )
     catalog = session.registry.get(identifier.catalog_name)
     found_partitions = catalog.list_partitions(identifier.to_object_path(), wanted)
-    return texts(["partition name"], [(str(one),) for one in found_partitions])
+    return string_result(["partition name"], [(str(one),) for one in found_partitions])
 
 
 def _full_modules(session: Session, statement: Show) -> TableResult:
-    return texts(["module name", "used"], list(session.functions.modules.listed()))
+    return string_result(["module name", "used"], list(session.functions.modules.listed()))
 
 
 def _none(session: Session, statement: Show) -> list[str]:
@@ -303,7 +303,7 @@ def _described_catalog(session: Session, statement: Describe) -> TableResult:
     ]
     if statement.extended:
         rows += [(f"option:{key}", options[key]) for key in sorted(options) if key != "type"]
-    return texts(["info name", "info value"], rows)
+    return string_result(["info name", "info value"], rows)
 
 
 def _described_database(session: Session, statement: Describe) -> TableResult:
@@ -328,7 +328,7 @@ def _described_function(session: Session, statement: Describe) -> TableResult:
     ]
     if statement.extended:
         rows += _of_calls(found, session.functions.rows(found))
-    return texts(["info name", "info value"], rows)
+    return string_result(["info name", "info value"], rows)
 
 
 def _of_class(found: FoundFunction) -> list[tuple[str, str]]:
@@ -385,7 +385,9 @@ def _described_model(session: Session, statement: Describe) -> TableResult:
         null = None if nullable is None else str(nullable).lower()
         comment = [column.comment] if commented else []
         rows.append((column.name, type_, null, is_input, *comment))
-    return texts(["name", "type", "null", "is input", *(["comment"] if commented else [])], rows)
+    return string_result(
+        ["name", "type", "null", "is input", *(["comment"] if commented else [])], rows
+    )
 
 
 # --- description of a path -----------------------------------------------------------------

@@ -26,7 +26,7 @@ from schema_core.catalog.objects import (
 )
 from schema_core.catalog.registry import masked_configuration
 from schema_core.environment.connector import secret_keys
-from schema_core.environment.result import TableResult, texts
+from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
@@ -78,7 +78,7 @@ def show_create(session: Session, statement: ShowCreate, text: str) -> TableResu
     """
     with at_span(statement.path.span):
         text = _written(session, statement)
-    return texts(["result"], [(text,)])
+    return string_result(["result"], [(text,)])
 
 
 def _written(session: Session, statement: ShowCreate) -> str:

@@ -1,4 +1,4 @@
-"""Csv files: options, reading by the rules of Flink's parser (Jackson), and writing.
+"""CSV files: options, parsing with the rules of Flink's parser (Jackson), and writing.
 
 Spark's own reader drops empty lines and NUL, and an unclosed quote consumes the rest of a file.
 Here the lines of a file are parsed in order; a record continues over lines while a quote is open. A
@@ -31,7 +31,7 @@ Options = Mapping[str, str]
 
 
 class UnreadableRecordError(Exception):
-    """A record of a file cannot be read; the message names the file, the line and the reason."""
+    """An invalid record; the message names the file, the line and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Scanner:
                 return True
 
     def _plain(self, text: str, position: int) -> int:
-        """Read a field without quotes; return where the next one begins."""
+        """Parse an unquoted field; return the position of the next one."""
         delimiter, escape = self.dialect.delimiter, self.dialect.escape
         if not escape or escape not in text:
             end = text.find(delimiter, position)
@@ -171,7 +171,7 @@ class Scanner:
         return position + 1
 
     def _quoted(self, text: str, position: int) -> int | None:
-        """Continue a quoted field; return where the next one begins, None at the line's end."""
+        """Continue a quoted field; return the position of the next one, None at the line's end."""
         quote, escape = self.dialect.quote, self.dialect.escape
         parts = self.open if self.open is not None else []
         special = re.compile(f"[{re.escape(quote + escape)}]")
@@ -190,7 +190,7 @@ class Scanner:
         return None
 
     def _closed(self, text: str, position: int, parts: list[str]) -> int:
-        """End a quoted field: blanks may follow it, and nothing else."""
+        """End a quoted field, after which only spaces may follow."""
         delimiter = self.dialect.delimiter
         while position < len(text) and text[position] <= " " and text[position] != delimiter:
             position += 1
@@ -234,14 +234,14 @@ class FileReader:
                 yield record
 
     def is_at_record(self, file: str) -> bool:
-        """Whether the next line of the file begins a record, and is not the first of the file."""
+        """Return whether the next line of the file starts a record and is not the first."""
         return file == self.file and self.scanner is None and not self.is_first
 
     def finish(self) -> None:
         """End a file: no quote may be open."""
         if self.scanner is not None:
             self.scanner = None
-            self._refuse("a quote is never closed")
+            self._refuse("unclosed quote")
 
     def _record(self, text: str, end: str) -> list[str | None] | None:
         if self.scanner is None:
@@ -265,7 +265,7 @@ class FileReader:
         if self.is_first:
             self.is_first = False
             if tuple(fields) != self.dialect.columns:
-                problem = f"the header does not conform to the columns {list(self.dialect.columns)}"
+                problem = f"expected the header {list(self.dialect.columns)}"
                 raise UnreadableRecordError(f"{self._place()}: {problem}, found {fields}")
             return None
         if len(fields) == width:
@@ -321,7 +321,7 @@ def parse_batches(
 
 
 def _chunks(files: pa.Array) -> Iterator[tuple[int, int]]:
-    """Ranges of at most `CHUNK` lines of one file each; the first line of a file is separate."""
+    """Yield ranges of at most `CHUNK` lines of one file; the first line of a file is separate."""
     import pyarrow.compute as pc
 
     count = len(files)
@@ -399,15 +399,15 @@ class Records:
             part.append(column)
 
     def rows(self) -> pa.Array:
-        """The row of the batch that each record ends on."""
+        """Return the row of the batch that each record ends on."""
         return self._column(0)
 
     def numbers(self) -> pa.Array:
-        """The number of the first line of each record."""
+        """Return the number of the first line of each record."""
         return self._column(1)
 
     def fields(self) -> list[pa.Array]:
-        """The fields, a column each."""
+        """Return the fields, a column each."""
         return [self._column(place) for place in range(2, self.width + 2)]
 
     def _column(self, place: int) -> pa.Array:
@@ -418,7 +418,7 @@ class Records:
         return pa.concat_arrays([empty, *self.parts[place]])
 
     def _complete(self) -> None:
-        """Make a part of the records that were added one by one."""
+        """Convert the records that were added one by one to a part."""
         import pyarrow as pa
 
         if not self.single:

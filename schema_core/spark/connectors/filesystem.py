@@ -91,7 +91,7 @@ DEFAULT_PARTITION = ConfigOption(
     "the directory of a partition whose column is NULL or empty",
 )
 PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
-#: Understood, but about streaming or about the layout of files alone.
+#: Options of Flink for streaming or for the layout of files, accepted without effect.
 WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
     ConfigOption(key, str, None, "no effect on a batch job of Spark")
     for key in (
@@ -255,7 +255,7 @@ def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definiti
 
 
 def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
-    """The absolute path of a table's files; None for a table of another connector."""
+    """Return the absolute path of a table's files, or None for a table of another connector."""
     if table.options.get("connector") != FilesystemConnector.identifier:
         return None
     path = PATH.of(table.options)
@@ -265,7 +265,7 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
 def _scope(
     session: SparkSession, layout: Layout, overwrite: bool, partition: Mapping[str, str]
 ) -> Scope:
-    """The files that an INSERT replaces."""
+    """Return the files that an INSERT replaces."""
     keys = layout.partitions
     if not overwrite or not keys:
         return Scope(everything=overwrite)
@@ -285,7 +285,7 @@ def _scope(
 
 
 def field_names(type_: DataType) -> Iterator[str]:
-    """The names of all fields of rows within a type."""
+    """Yield the names of all fields of rows within a type."""
     if isinstance(type_, RowType | StructuredType):
         yield from (one.name for one in type_.fields)
     for child in type_.children():
@@ -296,18 +296,18 @@ def _with_exact_types(frame: DataFrame, fields: Sequence[RowField]) -> DataFrame
     """Return the frame with the exact types of these columns in the metadata of its fields."""
     from pyspark.sql.functions import col
 
-    notes = {
+    metadata = {
         one.name: to_struct_field(one.name, one.data_type, one.description, on_loss="note").metadata
         for one in fields
     }
     return frame.select(
         # `col`, not `frame[...]`: only `select` resolves names by the settings of the session.
-        *(col(quote(name)).alias(name, metadata=notes.get(name, {})) for name in frame.columns)
+        *(col(quote(name)).alias(name, metadata=metadata.get(name, {})) for name in frame.columns)
     )
 
 
 def format_of(options: Mapping[str, str]) -> Format:
-    """The format that the options of a table name.
+    """Return the format that the options of a table name.
 
     Raises:
         SchemaError: with code `unknown-format`.
@@ -366,7 +366,7 @@ class Layout:
                     )
 
     def stored(self) -> StructType:
-        """The columns that the files hold, with their declared types."""
+        """Return the columns that the files hold, with their declared types."""
         from pyspark.sql.types import StructType
 
         return StructType(

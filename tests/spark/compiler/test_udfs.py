@@ -12,7 +12,7 @@ from schema_core.spark.compiler.translation import call_udf
 from schema_core.spark.compiler.tree import Column, Fact, call, function
 from schema_core.spark.compiler.udfs import UDFS
 from schema_core.spark.compiler.udfs.errors import UdfError
-from schema_core.spark.udf_registration import computed_column
+from schema_core.spark.udf_registration import evaluate
 from tests.support import cases
 
 
@@ -27,7 +27,7 @@ def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
         return
 
     columns = [pa.array([one]) for one in arguments]
-    (found,) = computed_column(name, columns).to_pylist()
+    (found,) = evaluate(name, columns).to_pylist()
 
     assert wanted == (found["value"] if UDFS[name].fails else found)
 
@@ -35,7 +35,7 @@ def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
 @pytest.mark.parametrize("name", UDFS)
 def test_nothing_comes_of_nothing(name: str) -> None:
     count = UDFS[name].function.__code__.co_argcount
-    (found,) = computed_column(name, [pa.nulls(1)] * count).to_pylist()
+    (found,) = evaluate(name, [pa.nulls(1)] * count).to_pylist()
 
     assert found in ({"value": None, "problem": None}, None, False, -1)
 

@@ -1,7 +1,7 @@
-"""The translation rule of every function: how Spark computes it with Flink's meaning.
+"""The translation rules of all functions, which compute Flink's results on Spark.
 
-One table for each family. The row of a function in `schema_core.expressions.functions` says how it
-is typed, the row here how it is computed, or why it is not.
+One table for each family. The signatures are in `schema_core.expressions.functions`; a row here has
+the translation of a function, or the reason why it is refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAMILIES = (
     aggregates,
 )
 
-#: Functions of the session and of plans, which no family has.
+#: Functions of the session and of plans, which belong to no family.
 OTHERS = {
     "CURRENT_DATABASE": refused("the session's catalog is not known to a job"),
     "PRINT": refused("it is internal to Flink"),

@@ -1,4 +1,4 @@
-"""Aggregates: values that are cast first where Flink and Spark would add up differently."""
+"""Aggregate functions, with casts of their arguments where Flink and Spark sum differently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def aggregated(name: str, called: TranslatedCall, *arguments: Node) -> Node:
 
 
 def count(called: TranslatedCall) -> Node:
-    """COUNT of rows, or of rows where all arguments are known."""
+    """COUNT of rows, or of rows where all arguments are not NULL."""
     return aggregated("count", called, *called.arguments)
 
 
@@ -64,7 +64,7 @@ def spread(name: str) -> TranslationRule:
 
 
 def plain(name: str) -> TranslationRule:
-    """An aggregate of the same meaning."""
+    """An aggregate function with equal semantics in Spark."""
     return native(lambda called: aggregated(name, called, *called.arguments))
 
 
@@ -81,7 +81,7 @@ def extreme(name: str) -> TranslationRule:
 
 
 def ranking(name: str) -> TranslationRule:
-    """A window function, which has no meaning without a window."""
+    """A window function, which requires OVER."""
 
     def translate(called: TranslatedCall) -> Node:
         if called.window is None:
@@ -99,7 +99,7 @@ def single(called: TranslatedCall) -> Node:
 
 
 def listed(called: TranslatedCall) -> Node:
-    """LISTAGG: all known strings, with a separator between them, a comma by default."""
+    """LISTAGG: all strings that are not NULL, joined by a separator, a comma by default."""
     separator = called[1] if len(called.arguments) > 1 else node_of(",")
     strings = aggregated("collect_list", called, called[0])
     return inline("nullif(array_join({0}, {1}), '')", **{"0": strings, "1": separator})

@@ -1,6 +1,6 @@
-"""Casts as Spark nodes with Flink's meaning: one step for each pair of kinds of types.
+"""Casts as Spark nodes with Flink's semantics: one rule for each pair of kinds of types.
 
-Flink is strict where a string holds no value (the job fails, TRY_CAST returns NULL), truncates and
+An invalid string fails the job, or is NULL for TRY_CAST; Flink truncates and
 pads strings silently, wraps integers, and returns NULL for a DECIMAL that overflows.
 """
 
@@ -219,7 +219,7 @@ def from_string(node: Node, cast: Conversion) -> Node | None:
 
 
 def _boolean_of_string(node: Node) -> Node:
-    """Parse the words that Flink accepts, in any case, without blanks around them."""
+    """Parse the literals that Flink accepts, in any case, without surrounding spaces."""
     return inline(
         "CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN TRUE"
         " WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN FALSE END",
@@ -232,7 +232,7 @@ _FLOAT = r"^\s*[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)\s*$"
 
 
 def _number_of_string(node: Node, target: DataType) -> Node:
-    """Parse a number; Spark accepts more words than Java, whose parser Flink uses."""
+    """Parse a number; Spark accepts more literals than Java, whose parser Flink uses."""
     return inline(
         "if(NOT rlike({v}, {shape}), NULL, CAST({v} AS {type}))",
         v=node,
@@ -306,7 +306,7 @@ def between_datetimes(node: Node, cast: Conversion) -> Node | None:
 
 
 def between_intervals(node: Node, cast: Conversion) -> Node | None:
-    """Cast intervals of a kind, which are equal numbers; a number is months or milliseconds."""
+    """Cast intervals of one kind, and numbers, which are months or milliseconds."""
     source, target = cast.source, cast.target
     if isinstance(source, INTEGERS) and isinstance(target, INTERVALS):
         return Cast(node, sql_type(target))
@@ -387,7 +387,7 @@ def _attempted(node: Node, source: DataType, target: DataType, inner: Inner) -> 
 
 
 def _kept(before: Node, after: Node) -> Node:
-    """Return an array if as many elements are known as before, else NULL."""
+    """Return an array if it has as many non-NULL elements as before, else NULL."""
     return inline(
         "if(size(filter({before}, x -> x IS NOT NULL)) = size(filter({after}, x -> x IS NOT NULL)),"
         " {after}, NULL)",

@@ -1,4 +1,4 @@
-"""Arrays, maps, multisets and rows. Positions start at 1; beyond the last there is NULL."""
+"""Arrays, maps, multisets and rows. Positions start at 1; beyond the last the result is NULL."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def array(called: TranslatedCall) -> Node:
 
 
 def mapped(called: TranslatedCall) -> Node:
-    """MAP[key, value, ...]; of equal keys the last one counts."""
+    """MAP[key, value, ...]; of equal keys the last one is kept."""
     children = [child.nullable() for child in called.type.children()]
     entries = (
         convert(node, type_, children[index % 2], called.zone)
@@ -98,14 +98,14 @@ def item(called: TranslatedCall) -> Node:
 
 
 def cardinality(called: TranslatedCall) -> Node:
-    """How many elements there are; NULL of NULL."""
+    """CARDINALITY: the number of elements; NULL for NULL."""
     if isinstance(called.types[0], MultisetType):
         return inline("CAST(aggregate(map_values({m}), 0, (n, c) -> n + c) AS INT)", m=called[0])
     return sql("if({v} IS NULL, NULL, cardinality({v}))", v=called[0])
 
 
 def element(called: TranslatedCall) -> Node:
-    """The only element of a collection; NULL where there is none, a failure if there are more."""
+    """ELEMENT: the only element of a collection; NULL if it is empty, an error if it has more."""
     if not isinstance(called.types[0], ArrayType):
         raise unsupported(f"ELEMENT of {called.types[0].as_summary_string()} is not run on Spark")
     return sql("if(size({v}) > 1, raise_error('more than one element'), get({v}, 0))", v=called[0])
@@ -130,7 +130,7 @@ def contains(called: TranslatedCall) -> Node:
 
 
 def extreme(name: str, symbol: str) -> TranslationRule:
-    """ARRAY_MAX and ARRAY_MIN; of floats the first that no other exceeds; NaN exceeds nothing."""
+    """ARRAY_MAX and ARRAY_MIN; of floats the first that no other exceeds; NaN exceeds no value."""
     floats = template(
         "aggregate({v}, get({v}, 0),"
         f" (a, b) -> if(NOT isnan(a) AND NOT isnan(b) AND b {symbol} a, b, a))"
@@ -145,7 +145,7 @@ def extreme(name: str, symbol: str) -> TranslationRule:
 
 
 def exact(text: str, floats: Callable[[list[Node]], Node]) -> TranslationRule:
-    """A function that compares elements, with another rule for floats, where NaN equals nothing."""
+    """Return a rule that compares elements, with `floats` for floats, where NaN equals no value."""
     parsed = template(text)
 
     def translate(called: TranslatedCall) -> Node:
@@ -160,7 +160,7 @@ def exact(text: str, floats: Callable[[list[Node]], Node]) -> TranslationRule:
 
 
 def _is_in(value: Node, array_: Node) -> Node:
-    """Return whether a value is among others: NULL equals NULL, and NaN nothing."""
+    """Return whether a value is among others: NULL equals NULL, and NaN no value."""
     return inline(
         "if({v} IS NULL, exists({a}, x -> x IS NULL),"
         " exists({a}, x -> x = {v}) AND NOT isnan({v}))",

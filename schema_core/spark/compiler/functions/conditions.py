@@ -1,4 +1,4 @@
-"""Comparisons, logic and choices: NaN equals nothing, as in Java; logic has three values."""
+"""Comparisons, three-valued logic and conditionals; NaN equals no value, as in Java."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _NAN = {
 def compared(
     symbol: str, a: Node, left: DataType, b: Node, right: DataType, zone: str = "UTC"
 ) -> Node:
-    """Return a comparison; a timestamp compared with an instant is read by the zone's clock."""
+    """Return a comparison; a timestamp compared with an instant is a local time of the zone."""
     if isinstance(left, TimestampType) and isinstance(right, LocalZonedTimestampType):
         return operator(symbol, datetimes.instant(a, zone), b)
     if isinstance(left, LocalZonedTimestampType) and isinstance(right, TimestampType):
@@ -127,7 +127,7 @@ def _require_comparable(symbol: str, left: DataType, right: DataType) -> None:
 def _are_mixed(left: DataType, right: DataType, *, nested: bool = False) -> bool:
     """Return whether Spark has no common type for two operands: a number and a date, for example.
 
-    It reads a string as whatever it is compared with, but not the strings of an array.
+    It casts a string to the type it is compared with, but not the strings of an array.
     """
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
         return _are_mixed(left.element_type, right.element_type, nested=True)
@@ -198,7 +198,7 @@ def chained(symbol: str) -> TranslationRule:
 
 
 def distinct(called: TranslatedCall) -> Node:
-    """IS DISTINCT FROM: NULL is a value like others."""
+    """IS DISTINCT FROM: NULL equals NULL."""
     left, right = called.types
     kinds = (DecimalType, MapType, MultisetType)
     if not (isinstance(left, kinds) and isinstance(right, kinds)):
@@ -271,7 +271,7 @@ def _in_query(called: TranslatedCall, query: Select, *, negated: bool) -> Node:
 
 
 def _same(value: Node, left: DataType, node: Node, right: DataType, zone: str) -> Node:
-    """Return equality as in a list: floats are equal if they print alike."""
+    """Return equality as in a list: floats are equal if their strings are."""
     if isinstance(left, FLOATS) and type(left) is type(right):
         return operator("=", Cast(value, "STRING"), Cast(node, "STRING"))
     return compared("=", value, left, node, right, zone)
@@ -305,7 +305,7 @@ def first_known(called: TranslatedCall) -> Node:
 
 
 def unless_equal(called: TranslatedCall) -> Node:
-    """NULLIF: NULL where both are equal, else the first."""
+    """NULLIF: NULL if both are equal, else the first."""
     value = convert(called[0], called.types[0], called.type.nullable(), called.zone)
     equal = compared("=", called[0], called.types[0], called[1], called.types[1])
     return call("if", equal, called.cast(NULL), value)

@@ -1,8 +1,8 @@
 """Dates, times, timestamps and intervals as Spark nodes, computed as Flink computes them.
 
-Flink counts days, milliseconds of a day, and milliseconds since 1970, and divides towards zero
-where it splits a timestamp; so before 1970 the day of a timestamp is the day of its end. The
-session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ show the same clock.
+Flink represents them as days, milliseconds of a day and milliseconds since 1970, and divides
+towards zero where it splits a timestamp; so before 1970 the day of a timestamp is the day of its
+end. The session zone of Spark is UTC: there a TIMESTAMP and a TIMESTAMP_NTZ have equal local times.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DAY = 86_400_000
 
 
 def micros(node: Node) -> Node:
-    """Return the microseconds since 1970 of a timestamp of either kind, by the clock it shows."""
+    """Return the microseconds since 1970 of a timestamp of either kind, by its local time."""
     return sql("unix_micros(CAST({0} AS TIMESTAMP))", **{"0": node})
 
 
@@ -76,19 +76,19 @@ def time_of_millis(count: Node, type_: DataType) -> Node:
 
 
 def local(node: Node, zone: str) -> Node:
-    """Return what the clock of a zone shows at an instant, as a TIMESTAMP_NTZ."""
+    """Return the local time of a zone at an instant, as a TIMESTAMP_NTZ."""
     shifted = node if zone == "UTC" else call("from_utc_timestamp", node, zone)
     return Cast(shifted, "TIMESTAMP_NTZ")
 
 
 def instant(node: Node, zone: str) -> Node:
-    """Return the instant at which the clock of a zone shows a TIMESTAMP_NTZ; the first of two."""
+    """Return the instant of a TIMESTAMP_NTZ as local time of a zone; in an overlap the first."""
     shown = Cast(node, "TIMESTAMP")
     return shown if zone == "UTC" else call("to_utc_timestamp", shown, zone)
 
 
 def clock(node: Node, type_: DataType, zone: str) -> Node:
-    """Return any datetime as the TIMESTAMP_NTZ that the clock of the zone shows."""
+    """Return any datetime as the local time of the zone, a TIMESTAMP_NTZ."""
     match type_:
         case LocalZonedTimestampType():
             return local(node, zone)
@@ -99,7 +99,7 @@ def clock(node: Node, type_: DataType, zone: str) -> Node:
 
 
 def util_local(node: Node, zone: str) -> Node:
-    """Return what a clock shows at an instant as java.util has it: no local times before 1900."""
+    """Return the local time at an instant by java.util, which has no transitions before 1900."""
     if zone == "UTC":
         return local(node, zone)
     offset = Literal(str(standard_offset(zone) * 1_000_000), "L")
@@ -112,14 +112,14 @@ def util_local(node: Node, zone: str) -> Node:
 
 
 def util_clock(node: Node, type_: DataType, zone: str) -> Node:
-    """Return `clock`, but of an instant as java.util has it."""
+    """Return `clock`, but of an instant by java.util."""
     if isinstance(type_, LocalZonedTimestampType):
         return util_local(node, zone)
     return clock(node, type_, zone)
 
 
 def nano_part(node: Node) -> Node:
-    """Return the nanoseconds of the last second."""
+    """Return the nanoseconds of the second."""
     return sql("CAST(pmod({0}, 1000000) * 1000 AS INT)", **{"0": micros(node)})
 
 
@@ -186,7 +186,7 @@ def _part(node: Node, shape: str, group: int, default: int = 0) -> Node:
 
 
 def date_of_string(node: Node) -> Node:
-    """Parse a date: a year, maybe with month and day; NULL for anything else."""
+    """Parse a date: a year, optionally with month and day; NULL for an invalid string."""
     parts = (_part(node, _DATE, group, 1) for group in (1, 2, 3))
     return inline(
         "if(rlike({s}, {shape}), {date}, NULL)",
@@ -197,7 +197,7 @@ def date_of_string(node: Node) -> Node:
 
 
 def time_of_string(node: Node, target: TimeType) -> Node:
-    """Parse a time: hours, maybe with minutes, seconds and a fraction, of which 3 digits count."""
+    """Parse a time: hours, optionally minutes, seconds and a fraction, truncated to 3 digits."""
     hours, minutes, seconds = (_part(node, _TIME, group) for group in (1, 2, 3))
     parts = {"h": hours, "m": minutes, "s": seconds}
     valid = inline(
@@ -219,7 +219,7 @@ def time_of_string(node: Node, target: TimeType) -> Node:
 
 
 def timestamp_of_string(node: Node, target: TimestampType) -> Node:
-    """Parse a timestamp: a date with a year of four digits, maybe with a time to the second.
+    """Parse a timestamp: a date with a four-digit year, optionally with a time to the second.
 
     A day beyond the end of its month is the last day of the month; 24:00:00 is the next midnight.
     """

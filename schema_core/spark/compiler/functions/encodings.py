@@ -1,4 +1,4 @@
-"""Hashes, and strings and bytes in other encodings."""
+"""Hash functions, and conversions between strings and bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def hexadecimal(called: TranslatedCall) -> Node:
 
 
 def hashed(called: TranslatedCall) -> Node:
-    """SHA2 of a constant number of bits."""
+    """SHA2 with a constant bit length."""
     bits = integer_of(called[1])
     if bits not in {224, 256, 384, 512}:
         raise unsupported("SHA2 takes 224, 256, 384 or 512 bits")
@@ -59,7 +59,7 @@ def _is_utf8(charset: Node) -> bool:
 
 
 def _require_charset(charset: Node) -> None:
-    """Refuse a constant charset that Python does not have."""
+    """Refuse a constant charset that Python does not support."""
     name = string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
         raise unsupported(f"the charset {name!r} is not supported here", "use UTF-8")
@@ -72,7 +72,7 @@ def parsed_url(called: TranslatedCall) -> Node:
 
 
 def computed(name: str) -> TranslationRule:
-    """A function of one argument that Python computes."""
+    """Return the rule of a function of one argument that is a Python UDF."""
     return udf(lambda called: call_udf(name, called[0]))
 
 

@@ -1,7 +1,7 @@
-"""JSON: strings of it made of values, tested, and queried by paths.
+"""JSON functions: construction, validation and path queries.
 
-Python reads JSON: Spark's own functions write numbers anew and take the first of two equal keys,
-where Flink keeps the digits and takes the last.
+JSON is parsed by Python UDFs: Spark's own functions reformat numbers and keep the first of equal
+keys, where Flink keeps the digits and the last key.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _float(node: Node) -> Node:
 
 
 def quoted(node: Node) -> Node:
-    """Return a string in JSON's quotes: an array of it without the brackets."""
+    """Return a JSON string literal: an array of the string without the brackets."""
     return null_or(is_null(node), _without_brackets(node))
 
 
@@ -206,7 +206,7 @@ def _value(called: TranslatedCall, index: int) -> Node:
 
 
 def object_(called: TranslatedCall) -> Node:
-    """JSON_OBJECT(what to do with NULL, key, value, ...)."""
+    """JSON_OBJECT(NULL behavior, key, value, ...)."""
     pairs = {
         _key(called[index]): _value(called, index + 1)
         for index in range(1, len(called.arguments), 2)
@@ -222,7 +222,7 @@ def _key(node: Node) -> str:
 
 
 def array(called: TranslatedCall) -> Node:
-    """JSON_ARRAY(what to do with NULL, value, ...)."""
+    """JSON_ARRAY(NULL behavior, value, ...)."""
     values = [_value(called, index) for index in range(1, len(called.arguments))]
     if not called.keyword(0).startswith("ABSENT"):
         values = [call("coalesce", value, "null") for value in values]
@@ -272,7 +272,7 @@ def _clause(called: TranslatedCall, ending: str) -> tuple[Node, Node]:
 
 _NULL_STRING = Cast(NULL, "STRING")
 
-#: Types that JSON_VALUE returns -> the name by which the UDF knows each.
+#: Types that JSON_VALUE returns -> the name of each in the UDF.
 RETURNED: dict[type[DataType], str] = {
     VarCharType: "STRING",
     CharType: "STRING",
@@ -283,7 +283,7 @@ RETURNED: dict[type[DataType], str] = {
 
 
 def value(called: TranslatedCall) -> Node:
-    """JSON_VALUE(string, path, type of the result, behaviors)."""
+    """JSON_VALUE(string, path, returned type, behaviors)."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
         raise unsupported(f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark")
@@ -293,7 +293,7 @@ def value(called: TranslatedCall) -> Node:
 
 
 def query(called: TranslatedCall) -> Node:
-    """JSON_QUERY(string, path, type of the result, behaviors)."""
+    """JSON_QUERY(string, path, returned type, behaviors)."""
     name = "json_query_list" if isinstance(called.type, ArrayType) else "json_query"
     words = " ".join(one.symbol.word for one in called.call.arguments if isinstance(one, Keyword))
     wrapper = re.search(r"WITH (UNCONDITIONAL|CONDITIONAL)|WITHOUT", words)

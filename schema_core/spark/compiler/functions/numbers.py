@@ -1,7 +1,7 @@
-"""Arithmetic and mathematics: integers wrap, decimals keep their digits, NaN equals nothing.
+"""Arithmetic and mathematical functions: integers wrap, decimals are exact, NaN equals no value.
 
-Java's arithmetic, which Flink uses, divides a DOUBLE by zero and takes logarithms of numbers that
-have none; where Spark returns NULL instead, the rules compute the result.
+Java's arithmetic, which Flink uses, returns NaN or an infinity for division of a DOUBLE by zero and
+for logarithms of numbers below or equal to zero; where Spark returns NULL, the rules compute them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _BY_ZERO = "if({b} = 0 AND {a} IS NOT NULL, raise_error('division by zero'), {b}
 
 
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
-    """Return the quotient of decimals; Python computes one that Spark would round differently."""
+    """Return the quotient of decimals; a Python UDF computes one that Spark would round differently."""
     first, second = _operands(called, result)
     if not _rounds_once(*called.types):
         digits = result.precision, result.scale
@@ -134,7 +134,7 @@ def _minus(node: Node, type_: DataType) -> Node:
 
 
 def absolute(called: TranslatedCall) -> Node:
-    """ABS; Flink types that of an interval, but does not compute it."""
+    """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
         raise unsupported("Flink does not compute ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
@@ -156,7 +156,7 @@ def divide(called: TranslatedCall) -> Node:
 
 
 def remainder(called: TranslatedCall) -> Node:
-    """The remainder has the sign of the dividend, which is taken in its own type."""
+    """The remainder has the sign of the dividend, which is not cast."""
     left, right = called.types
     if isinstance(left, DecimalType) and isinstance(called.type, INTEGERS):
         integral = convert(called[0], left, BigIntType(nullable=True))

@@ -1,4 +1,4 @@
-"""Regular expressions, which are Java's on both sides, and strings split by them.
+"""Regular expressions, which Flink and Spark both run with Java's engine, and splitting by them.
 
 An invalid pattern returns NULL in Flink and fails a job in Spark; so whether Java can compile it is
 checked first, while compiling if the pattern is constant.
@@ -93,7 +93,7 @@ def where_valid(build: Callable[[PatternCall], Node], otherwise: Literal = NULL)
 
 
 def matches(given: PatternCall) -> Node:
-    """REGEXP: whether a part of the string matches; nothing matches the empty pattern."""
+    """REGEXP: whether a part of the string matches; the empty pattern matches no string."""
     return given.or_if_empty(
         null_or(given.text_is_null, FALSE), call("rlike", given.text, given.pattern)
     )
@@ -148,7 +148,7 @@ def replaced(given: PatternCall) -> Node:
 
 
 def counted(given: PatternCall) -> Node:
-    """REGEXP_COUNT: how often the pattern matches."""
+    """REGEXP_COUNT: the number of matches."""
     return call("regexp_count", given.text, given.pattern)
 
 
@@ -188,7 +188,7 @@ def split(called: TranslatedCall) -> Node:
 
 
 def to_map(called: TranslatedCall) -> Node:
-    """STR_TO_MAP(text [, between pairs, between key and value]), by patterns.
+    """STR_TO_MAP(text [, pair separator, key-value separator]), both of which are patterns.
 
     Trailing empty parts are dropped.
     """

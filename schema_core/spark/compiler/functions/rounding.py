@@ -41,7 +41,7 @@ def rounding(*, up: bool) -> TranslationRule:
 
 
 def _step_instant(unit: str, node: Node, zone: str, *, up: bool) -> Node:
-    """Round an instant by the clock of a zone, with the offset from UTC at the instant itself."""
+    """Round an instant in local time of a zone, with the offset from UTC at the instant itself."""
 
     def body(clock: Node) -> Node:
         return inline(
@@ -89,7 +89,7 @@ def stepped(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
 def _stepped_day(
     unit: str, value: Node, type_: DataType, day: Node, shown: Node, *, up: bool
 ) -> Node:
-    """Return the start of the unit of a day, which before 1582 is shown as another day."""
+    """Return the start of the unit of a day, which before 1582 is printed as another day."""
     start = _start(unit, shown, day)
     if up:
         start = let(
@@ -107,9 +107,9 @@ def _stepped_day(
 
 
 def _reread(day: Node) -> Node:
-    """Return a date before 1582 by its name in the Julian calendar, as Flink takes it apart here.
+    """Return a date before 1582 by its Julian year, month and day, which Flink uses here.
 
-    The name is read in the Gregorian calendar again, so that the date moves by some days. That
+    They are interpreted in the Gregorian calendar, so that the date shifts by some days. That
     calendar begins on day -141427, counted from 1970.
     """
     count = datetimes.days(day)

@@ -1,4 +1,4 @@
-"""Strings: characters are code points on both sides; other differences are rewritten."""
+"""String functions: both Flink and Spark count code points; other differences are rewritten."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def _start(text: Node, position: Node) -> Node:
 
 
 def trim(called: TranslatedCall) -> Node:
-    """TRIM, of both sides unless a keyword names one: blanks, or any of some characters."""
+    """TRIM, of both sides unless a keyword names one: spaces, or any of the given characters."""
     side = next((one.word for one in called.arguments if isinstance(one, Keyword)), "BOTH")
     rest = [one for one in called.arguments if not isinstance(one, Keyword)]
     return _trimmed(side, rest[-1], rest[0] if len(rest) > 1 else node_of(" "))
 
 
 def one_sided(side: str) -> TranslationRule:
-    """LTRIM, RTRIM and BTRIM: the string, then maybe the characters."""
+    """LTRIM, RTRIM and BTRIM: the string, then optionally the characters."""
     blank = node_of(" ")
     return rewritten(lambda called: _trimmed(side, called[0], (*called.arguments, blank)[1]))
 
@@ -153,7 +153,7 @@ def replace(called: TranslatedCall) -> Node:
 
 
 def escaped_replacement(new: Node) -> Node:
-    """Return the replacement of a regular expression in which dollars and backslashes are plain."""
+    """Return the replacement of a regular expression with dollars and backslashes escaped."""
     escaped = call("replace", new, "\\", "\\\\")
     return call("replace", escaped, "$", "\\$")
 
@@ -177,7 +177,7 @@ def split_index(called: TranslatedCall) -> Node:
 
 
 def literal_pattern(mark: Node) -> Node:
-    """Return the regular expression that matches exactly a string."""
+    """Return the regular expression that matches a string literally."""
     return call("concat", "\\Q", mark, "\\E")
 
 
@@ -229,13 +229,13 @@ def matches(shape: str) -> TranslationRule:
 
 
 def elt(called: TranslatedCall) -> Node:
-    """ELT(number, first, second, ...): NULL where there is none."""
+    """ELT(index, first, second, ...): NULL for an index out of range."""
     others = call("array", *called.arguments[1:])
     return inline("get({others}, CAST({n} AS INT) - 1)", others=others, n=called[0])
 
 
 def formatted(called: TranslatedCall) -> Node:
-    """PRINTF(format, value, ...): NULL for a format that Java refuses."""
+    """PRINTF(format, value, ...): NULL for a format that Java rejects."""
     kinds = "".join(
         "d"
         if isinstance(type_, INTEGERS)

@@ -1,4 +1,4 @@
-"""Values as strings, as Flink's cast to STRING prints them."""
+"""Casts of values to STRING, in the format of Flink."""
 
 from __future__ import annotations
 

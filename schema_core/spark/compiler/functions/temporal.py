@@ -1,4 +1,4 @@
-"""Functions of dates, times and timestamps, computed on Flink's counts (see `datetimes`)."""
+"""Functions of dates, times and timestamps, on Flink's integer representation (see `datetimes`)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ MONTH_FIELDS = {"YEAR": "{n} DIV 12", "MONTH": "{n} % 12"}
 
 
 def _days(node: Node, type_: DataType, zone: str) -> Node:
-    """Return the date of a datetime as Flink sees it: before 1970 that of the end of the day."""
+    """Return the date of a datetime in Flink: before 1970 that of the end of the day."""
     if isinstance(type_, DateType):
         return node
     clock = datetimes.util_clock(node, type_, zone)
@@ -89,7 +89,7 @@ def _time(node: Node, type_: DataType, zone: str) -> Node:
     """Return the milliseconds of the day, negative before 1970."""
     if isinstance(type_, TimeType):
         return datetimes.time_millis(node)
-    if isinstance(type_, DateType):  # Flink takes the number of days for one of milliseconds
+    if isinstance(type_, DateType):  # Flink interprets the number of days as milliseconds
         return datetimes.days(node)
     return inline("{n} % 86400000", n=datetimes.millis(datetimes.util_clock(node, type_, zone)))
 
@@ -239,7 +239,7 @@ def date_format(called: TranslatedCall) -> Node:
     )
 
 
-#: Constant patterns that mean the same to Spark: parts of fixed width with marks between.
+#: Constant patterns with equal semantics in Spark: fixed-width fields with separators.
 _PLAIN = re.compile(
     r"(?:(?:yyyy|MM|dd|HH|mm|ss|S{1,6})(?![a-zA-Z])|(?:yyyy|MM|dd)(?=MM|dd)|[-/:., ])*"
 )
@@ -304,7 +304,7 @@ def to_instant(called: TranslatedCall) -> Node:
 
 
 def _instant_of_string(called: TranslatedCall) -> Node:
-    """Parse a string by a pattern and the clock of a zone, which is UTC unless given."""
+    """Parse a string by a pattern as local time of a zone, which is UTC unless given."""
     if is_fine(called.type):
         raise unsupported("TO_TIMESTAMP_LTZ of more than 6 digits is not run on Spark")
     if len(called.arguments) < 2:
@@ -353,7 +353,7 @@ def _prints_micros_at_most(pattern: Typed) -> bool:
 
 
 def truncates_precision(call: FunctionCall) -> bool:
-    """Return whether a call is equal for timestamps that differ beyond their microseconds."""
+    """Return whether the result of a call does not depend on digits beyond microseconds."""
     words = [one.symbol.word for one in call.arguments if isinstance(one, Keyword)]
     match call.function.name:
         case "EXTRACT":
@@ -371,7 +371,7 @@ def truncates_precision(call: FunctionCall) -> bool:
 
 
 def unix_time(called: TranslatedCall) -> Node:
-    """UNIX_TIMESTAMP: seconds since 1970, now or of a string; the least number if invalid."""
+    """UNIX_TIMESTAMP: seconds since 1970, now or of a string; the minimum BIGINT if invalid."""
     if not called.arguments:
         return Call("unix_timestamp", ())
     pattern = called[1] if len(called.arguments) > 1 else STANDARD
