@@ -80,7 +80,7 @@ _BY_ZERO = "if({b} = 0 AND {a} IS NOT NULL, raise_error('division by zero'), {b}
 
 
 def _quotient(called: TranslatedCall, result: DecimalType) -> Node:
-    """Return the quotient of decimals; a Python UDF computes one that Spark would round differently."""
+    """Return the quotient of decimals, by a Python UDF where Spark would round differently."""
     first, second = _operands(called, result)
     if not _rounds_once(*called.types):
         digits = result.precision, result.scale
