@@ -20,7 +20,7 @@ from schema_core.sql import syntax
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Call, Name
-from schema_core.sql.tokens import tokenize
+from schema_core.sql.tokens import sql_tokens
 from schema_core.testing.strategies import types
 from schema_core.types import DataType, parse_type
 
@@ -139,7 +139,7 @@ def typed(tree: Tree) -> Typed | None:
 
 def respelled(text: str) -> str:
     """The same tokens in small letters, with blanks and comments between them."""
-    parts = [text[token.span.start : token.span.stop] for token in tokenize(text)]
+    parts = [text[token.span.start : token.span.stop] for token in sql_tokens(text)]
     return " /* */ ".join(part if part[:1] in {"`", "'"} else part.lower() for part in parts)
 
 

@@ -14,7 +14,7 @@ from schema_core.sql.literal_printer import print_type
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.printer import print_expression
 from schema_core.sql.syntax import Expression, TypeName
-from schema_core.sql.tokens import cursor_over, tokenize
+from schema_core.sql.tokens import cursor_over, sql_tokens
 from schema_core.sql.type_name import cast_target
 from schema_core.testing.trees import trees, type_names
 
@@ -75,8 +75,8 @@ def test_what_is_read_prints_a_text_that_stays(text: str) -> None:
 
 @given(texts)
 def test_tokens_lie_one_behind_the_other(text: str) -> None:
-    if refusal(tokenize, text) is None:
-        edges = [edge for token in tokenize(text) for edge in token.span]
+    if refusal(sql_tokens, text) is None:
+        edges = [edge for token in sql_tokens(text) for edge in token.span]
         assert edges == sorted(edges)
 
 

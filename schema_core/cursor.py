@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from schema_core.errors import ParseError, SchemaError
-from schema_core.secrets import mask_text
-from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, quote_string, show
+from schema_core.masking import mask_text
+from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, show
+from schema_core.tokenizer import Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,32 +50,6 @@ def check_digits(digits: str, span: Span) -> None:
             hint="Flink types have at most 38 digits",
             span=span,
         )
-
-
-class Token(NamedTuple):
-    """A token of a grammar.
-
-    `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol
-    itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
-    the decoded content: a name without its back-ticks, a string without its quotes.
-    """
-
-    kind: str
-    key: str
-    value: str
-    start: int
-    stop: int
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.stop)
-
-    @property
-    def display(self) -> str:
-        """The token as messages show it."""
-        if self.kind == "end":
-            return "the end"
-        return quote_string(self.value) if self.kind == "string" else repr(self.value)
 
 
 #: Replacement of a token that may be a secret in messages.

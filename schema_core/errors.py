@@ -7,6 +7,7 @@ that a span becomes a line, a column and a caret.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,7 +16,8 @@ from heapq import nlargest
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Self
 
-from schema_core.text import Span, caret, position
+from schema_core.masking import mask_text
+from schema_core.text import Span, line_starts, position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +35,28 @@ def cut(message: str, length: int = MAX_PROBLEM) -> str:
     "there is no column 'a..."
     """
     return message if len(message) <= length else message[: length - 3] + "..."
+
+
+def caret(text: str, span: Span, width: int = 96) -> list[str]:
+    r"""Return the line of a span and a line of carets under its characters, both truncated.
+
+    The values of secret options are masked.
+
+    >>> print("\n".join(caret("a + b", Span(4, 5))))
+    a + b
+        ^
+    """
+    text = mask_text(text)
+    starts = line_starts(text)
+    line = bisect_right(starts, span.start)
+    start_of_line = starts[line - 1]
+    end_of_line = starts[line] - 1 if line < len(starts) else len(text)
+    left = span.start - start_of_line
+    shift = max(0, left - width // 2)
+    start = start_of_line + shift
+    shown = text[start : min(start + width, end_of_line)].replace("\t", " ")
+    marks = max(1, min(span.stop - span.start, len(shown) - (left - shift)))
+    return [shown, " " * (left - shift) + "^" * marks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
-from schema_core.cursor import Cursor, Token, check_size
+from schema_core.cursor import Cursor, check_size
 from schema_core.errors import SchemaError
 from schema_core.text import LETTERS, is_blank, quote_identifier, show
+from schema_core.tokenizer import Token, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 #: Maximum length of a name in SQL, in UTF-16 code units.
 MAX_NAME = 256
@@ -259,22 +260,6 @@ def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) 
 
 # --- parser --------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(
-    rf"""
-      (?P<space>   [\x20\t\n\r\f]+ | (?:--|//)[^\n\r]*
-                 | /\*\*/ | /\*\*[^/](?s:.*?)\*/ | /\*(?![*+])(?s:.*?)\*/ )
-    | (?P<other>   /\*(?!\+) )
-    | (?P<name>    `(?:[^`\n\r]|``)+` )
-    | (?P<literal> (?:[ENXenx]|[Uu]&|_[{LETTERS}0-9][{LETTERS}0-9:.-]{{0,64}})?'(?:[^']|'')*' )
-    | (?P<word>    [{LETTERS}][{LETTERS}0-9]* )
-    | (?P<number>  (?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]+)? )
-    | (?P<symbol>  /\*\+ | \*/ | \{{\x20*(?:[Ff][Nn]|[Tt][Ss]|[Tt]|[Dd])
-                 | <= | >= | <> | != | => | \|\| | \.\.
-                 | ['"<>=|^*/+%?:;,.(){{}}\[\]-] )
-    """,
-    re.VERBOSE,
-)
-
 #: Names of collations, such as ``latin1$en_US$primary``, of which Calcite matches the longest. So
 #: an unquoted ``sales.orders$files`` is one token and one name.
 _COLLATIONS = tuple(
@@ -283,44 +268,46 @@ _COLLATIONS = tuple(
 )
 
 
-def _collation(text: str, place: int) -> re.Match[str] | None:
-    """Match the longest name of a collation at an offset."""
-    found = [match for one in _COLLATIONS if (match := one.match(text, place))]
-    return max(found, key=re.Match.end, default=None)
+def _collation_end(text: str, start: int) -> int:
+    """Return the end of the longest name of a collation at an offset, or the offset."""
+    found = (one.match(text, start) for one in _COLLATIONS)
+    return max((match.end() for match in found if match), default=start)
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of SQL; the first invalid character has the kind ``other`` and ends them."""
-    place, kind, has_collation = 0, "", "$" in text
-    while place < len(text) and kind != "other":
-        match = _TOKEN.match(text, place)
-        collation = _collation(text, place) if has_collation else None
-        if collation and match and collation.end() > match.end():
-            yield Token("word", "", collation.group(), place, collation.end())
-            place = collation.end()
-            continue
-        kind = (match.lastgroup if match else None) or "other"
-        value = match.group() if match else text[place]
-        start, place = place, place + len(value)
-        if kind == "name":
-            yield Token(kind, "", value[1:-1].replace("``", "`"), start, place)
-        elif kind != "space":
-            yield Token(kind, value if kind == "symbol" else "", value, start, place)
-    yield Token("end", "end", "", place, place)
+#: Tokens of Flink that are names in a path, and that no statement accepts.
+_UNPAIRED = ("'", '"', "!=")
+
+
+def _token(cursor: Cursor) -> Token:
+    """Return the current token, which in a path may be a collation or an unpaired quote."""
+    token, text = cursor.token, cursor.text
+    kind, start, stop = token.kind, token.start, token.stop
+    if "$" in text and (end := _collation_end(text, start)) > stop:
+        kind, stop = "word", end
+    elif kind == "bad":
+        value = next(one for one in (*_UNPAIRED, "/*", text[start]) if text.startswith(one, start))
+        kind, stop = "symbol" if value in _UNPAIRED else kind, start + len(value)
+    else:
+        return token
+    token = Token(kind, "", text[start:stop], start, stop)
+    cursor.tokens = [*cursor.tokens[: cursor.index], token, *tokenize(text, start=stop)]
+    return token
 
 
 def _name(cursor: Cursor) -> str:
     """Parse a name: Flink accepts any single token, including keywords and symbols."""
-    token = cursor.token
-    if token.kind in ("end", "other"):
+    token = _token(cursor)
+    if token.kind in ("end", "bad"):
         raise cursor.fail(f"expected a name, found {token.display}")
-    if is_blank(token.value):
+    name = token.value if token.kind == "name" else cursor.text[token.start : token.stop]
+    if is_blank(name):
         raise cursor.fail("a name must not be blank", code="blank-name")
-    if len(token.value.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
+    if len(name.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
         raise cursor.fail(
             f"a name exceeds the maximum of {MAX_NAME} characters", code="name-too-long"
         )
-    return cursor.advance().value
+    cursor.advance()
+    return name
 
 
 def parse_path(text: str) -> UnresolvedPath:
@@ -343,13 +330,13 @@ def parse_path(text: str) -> UnresolvedPath:
       hint: quote names with other characters than letters, digits, _ and $ with back-ticks
     """
     check_size(text)
-    cursor = Cursor(text, list(_tokens(text)))
+    cursor = Cursor(text, tokenize(text))
     parts = [_name(cursor)]
     while len(parts) < 3 and cursor.accept("."):
         parts.append(_name(cursor))
-    if cursor.token.kind != "end":
+    if (token := _token(cursor)).kind != "end":
         raise cursor.fail(
-            f"unexpected {cursor.token.display} after the path",
+            f"unexpected {token.display} after the path",
             hint="quote names with other characters than letters, digits, _ and $ with back-ticks",
         )
     return UnresolvedPath(parts)

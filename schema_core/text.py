@@ -1,4 +1,4 @@
-"""Source text: quoting, spans, excerpts with carets, and limits for external input."""
+"""Source text: quoting, spans, positions, and limits for external input."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 from typing import NamedTuple
-
-from schema_core.secrets import mask_text
 
 #: Maximum length of the input, nesting depth, and digits of a number. Printing a level of a row
 #: type takes up to nine of Python's 1,000 frames, and the caller has used some.
@@ -100,7 +98,7 @@ _NEWLINE = re.compile("\n")
 
 
 @lru_cache(maxsize=2)
-def _line_starts(text: str) -> list[int]:
+def line_starts(text: str) -> list[int]:
     """Return the offset of every line; cached, since a script may have many errors."""
     return [0, *(found.end() for found in _NEWLINE.finditer(text))]
 
@@ -111,28 +109,6 @@ def position(text: str, offset: int) -> tuple[int, int]:
     >>> position("a\nbc", 3)
     (2, 2)
     """
-    starts = _line_starts(text)
+    starts = line_starts(text)
     line = bisect_right(starts, offset)
     return line, offset - starts[line - 1] + 1
-
-
-def caret(text: str, span: Span, width: int = 96) -> list[str]:
-    r"""Return the line of a span and a line of carets under its characters, both truncated.
-
-    The values of secret options are masked.
-
-    >>> print("\n".join(caret("a + b", Span(4, 5))))
-    a + b
-        ^
-    """
-    text = mask_text(text)
-    starts = _line_starts(text)
-    line = bisect_right(starts, span.start)
-    start_of_line = starts[line - 1]
-    end_of_line = starts[line] - 1 if line < len(starts) else len(text)
-    left = span.start - start_of_line
-    shift = max(0, left - width // 2)
-    start = start_of_line + shift
-    shown = text[start : min(start + width, end_of_line)].replace("\t", " ")
-    marks = max(1, min(span.stop - span.start, len(shown) - (left - shift)))
-    return [shown, " " * (left - shift) + "^" * marks]

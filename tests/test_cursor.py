@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.cursor import Cursor, Token, check_digits, check_size
+from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span
+from schema_core.tokenizer import Token
 
 
 def cursor(text: str) -> Cursor:

@@ -25,9 +25,11 @@ GROUND = {
     "lazy",
     "left_deep",
     "markup",
+    "masking",
     "paths",
     "secrets",
     "text",
+    "tokenizer",
 }
 EXPRESSIONS = GROUND | {"types", "sql", "expressions"}
 CATALOG = EXPRESSIONS | {"schema", "query", "catalog"}
@@ -48,6 +50,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text":        GROUND,
     "paths":       GROUND,
     "secrets":     GROUND,
+    "masking":     GROUND,
+    "tokenizer":   GROUND,
     "types":       GROUND,
     "sql":         GROUND | {"types"},
     "expressions": GROUND | {"types", "sql"},

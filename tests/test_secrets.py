@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from schema_core.secrets import HIDDEN, mask_credentials, mask_text, masked_value
+from schema_core.masking import mask_text
+from schema_core.secrets import HIDDEN, mask_credentials, masked_value
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.errors import caret
 from schema_core.text import (
     Span,
-    caret,
     is_blank,
     position,
     quote_identifier,

@@ -16,11 +16,11 @@ from typing import Self
 
 from schema_core.arguments import require_instance, require_names, require_sequence
 from schema_core.errors import SchemaError
+from schema_core.masking import QueryText
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
-from schema_core.sql.masking import QueryText
 from schema_core.text import quote_identifier, show
 from schema_core.types import DataType, DistinctType, RowType, StructuredType, require_resolved
 

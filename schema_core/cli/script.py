@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from schema_core.cli import UNREADABLE
-from schema_core.errors import Diagnostic
-from schema_core.text import MAX_TEXT, caret, escaped, is_blank
+from schema_core.errors import Diagnostic, caret
+from schema_core.text import MAX_TEXT, escaped, is_blank
 
 #: The name of stdin in messages.
 STDIN = "<stdin>"

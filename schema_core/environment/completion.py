@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from schema_core.cursor import Token
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import UnresolvedPath
@@ -21,6 +20,7 @@ from schema_core.sql.keywords import RESERVED
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.tokens import cursor_over
 from schema_core.text import quote_identifier
+from schema_core.tokenizer import Token
 
 #: Tokens of a statement from which on its lists are abridged, and characters of what is left.
 MAX_TOKENS = 200

@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from schema_core.cursor import Token
 from schema_core.sql import literals
 from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
@@ -46,10 +45,11 @@ from schema_core.sql.tokens import (
     identifier,
     path,
     refuse,
-    tokenize,
+    sql_tokens,
 )
 from schema_core.sql.type_name import cast_target
 from schema_core.text import MAX_DEPTH, MAX_TEXT, Span, quote_identifier
+from schema_core.tokenizer import Token
 
 
 class QueryCursor(SqlCursor):
@@ -64,7 +64,7 @@ class QueryCursor(SqlCursor):
     def __init__(
         self, text: str, parse_query: QueryParser, tokens: Sequence[Token] | None = None
     ) -> None:
-        super().__init__(text, tokenize(text) if tokens is None else tokens)
+        super().__init__(text, sql_tokens(text) if tokens is None else tokens)
         self.parse_query = parse_query
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.caching import cached
-from schema_core.cursor import Token
 from schema_core.errors import close_matches
 from schema_core.sql.keywords import RESERVED
 from schema_core.text import position
+from schema_core.tokenizer import Token
 from schema_core.types.syntax import foreign
 
 if TYPE_CHECKING:

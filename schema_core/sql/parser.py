@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from schema_core.caching import cached
-from schema_core.cursor import Token
 from schema_core.errors import (
     MAX_ERRORS,
     Gathering,
@@ -73,6 +72,7 @@ from schema_core.sql.tokens import (
     string,
 )
 from schema_core.text import position
+from schema_core.tokenizer import Token
 
 
 @cached()

@@ -8,10 +8,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Any, get_args
 
+from schema_core.masking import mask_query
 from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import definition_syntax, query_syntax, syntax
 from schema_core.sql.literal_printer import print_type
-from schema_core.sql.masking import mask_query
 from schema_core.sql.printer import print_expression, print_query
 from schema_core.text import quote_identifier
 

@@ -1,88 +1,43 @@
-"""Tokenizer of Flink SQL, and the cursor that parsers move over its tokens.
+"""Tokens of SQL statements, with their reserved words, and the cursor that parsers move over them.
 
-White space is blank, tab, newline, carriage return and form feed, nothing else; comments are ``--
-..``, ``// ..`` and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character with which no
-token begins becomes a token of the kind `bad`, which no grammar accepts: the first error in the
-text is reported, and a parser that recovers reports the others.
+`schema_core.tokenizer` splits a text into tokens. Those of the kind `bad` are accepted by no
+grammar: the first error in the text is reported, and a parser that recovers reports the others.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from schema_core.cursor import Cursor, Token, check_digits, check_size
+from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError
 from schema_core.sql.hints import hint
 from schema_core.sql.keywords import RESERVED
-from schema_core.text import LETTERS
+from schema_core.text import MAX_DIGITS
+from schema_core.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from schema_core.text import Span
+    from schema_core.tokenizer import Token
 
-#: Token kind -> pattern. The order of the groups decides. Digits are matched possessively, and the
-#: length of a character set's name is bounded, so that no input makes the expression backtrack.
-_TOKEN = re.compile(
-    rf"""
-      (?P<space>       (?: [ \t\n\r\f]+ | --[^\r\n]* | //[^\r\n]* | /\*(?!\+)(?s:.*?)\*/ )+ )
-    | (?P<charset>     (?: _[A-Za-z0-9][A-Za-z0-9:._-]{{0,99}}+ | [nN] ) '[^']*(?:''[^']*)*' )
-    | (?P<unicode>     [uU]&'[^']*(?:''[^']*)*' )
-    | (?P<escaped>     [eE]'[^'\\]*(?:(?:''|\\(?s:.))[^'\\]*)*' )
-    | (?P<binary>      [xX]'[^']*(?:''[^']*)*' )
-    | (?P<word>        [{LETTERS}][{LETTERS}0-9]* )
-    | (?P<name>        `(?:[^`\n\r]|``)+` )
-    | (?P<string>      '[^']*(?:''[^']*)*' )
-    | (?P<approximate> (?: [0-9]++(?:\.[0-9]*+)? | \.[0-9]++ ) [eE][+-]?[0-9]+ )
-    | (?P<decimal>     [0-9]+\.[0-9]* | \.[0-9]+ )
-    | (?P<integer>     [0-9]+ )
-    | (?P<symbol>      /\*\+ | \*/ | \|\| | <> | <= | >= | => | \{{[ ]*(?:[fF][nN]|[tT][sS]|[dDtT])
-                     | /(?!\*) | [-+*%=<>()\[\],.;:?{{}}|^] )
-    | (?P<bad>         ['`](?s:.*) | /\*(?s:.*) | (?s:.)[^A-Za-z0-9_\s'`;(),]* )
-    """,
-    re.VERBOSE,
-)
-
-#: Kinds whose token keeps its text as written; `schema_core.sql.literals` decodes it.
+#: Kinds of numbers, whose digits are limited.
 _NUMBERS = frozenset({"integer", "decimal", "approximate"})
 
 
-def tokenize(text: str) -> list[Token]:
-    """Split source text into tokens, the last of which has the kind `end`.
-
-    A reserved word has the kind `reserved`, any other `word`; the key of both is the word in upper
-    case. Strings with a prefix keep it in their value.
+def sql_tokens(text: str) -> list[Token]:
+    """Split a statement into tokens, of which a reserved word has the kind `reserved`.
 
     Raises:
         ParseError: for text longer than 1,000,000 characters or a number longer than 1,000.
 
-    >>> [(token.kind, token.value) for token in tokenize("`a``b` + 1.5 -- tail")]
-    [('name', 'a`b'), ('symbol', '+'), ('decimal', '1.5'), ('end', '')]
+    >>> [(token.kind, token.value) for token in sql_tokens("SELECT `a``b` -- tail")]
+    [('reserved', 'SELECT'), ('name', 'a`b'), ('end', '')]
     """
     check_size(text)
-    found: list[Token] = []
-    append, make = found.append, tuple.__new__
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        if kind == "space":
-            continue
-        value = match.group()
-        start, stop = match.span()
-        if kind == "word":
-            key = value.upper() if value.isascii() else value
-            append(make(Token, ("reserved" if key in RESERVED else kind, key, value, start, stop)))
-        elif kind == "symbol":
-            key = value.replace(" ", "").upper() if value[0] == "{" else value
-            append(make(Token, (kind, key, value, start, stop)))
-        elif kind == "string":
-            append(make(Token, (kind, "", value[1:-1].replace("''", "'"), start, stop)))
-        elif kind == "name":
-            append(make(Token, (kind, "", value[1:-1].replace("``", "`"), start, stop)))
-        else:
-            token = Token(kind, "", value, start, stop)
-            if kind in _NUMBERS:
-                check_digits(value, token.span)
-            append(token)
-    append(Token("end", "end", "", len(text), len(text)))
+    found = tokenize(text, RESERVED)
+    if len(text) > MAX_DIGITS:
+        for token in found:
+            if token.kind in _NUMBERS:
+                check_digits(token.value, token.span)
     return found
 
 
@@ -97,8 +52,8 @@ class SqlCursor(Cursor):
 
 
 def cursor_over(text: str) -> Cursor:
-    """Return a cursor at the first token of source text."""
-    return SqlCursor(text, tokenize(text))
+    """Return a cursor at the first token of a text."""
+    return SqlCursor(text, sql_tokens(text))
 
 
 #: First character of a bad token -> the problem.

@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schema_core.cursor import Cursor, Token
+from schema_core.cursor import Cursor
 from schema_core.errors import SchemaError
+from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot

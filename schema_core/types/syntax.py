@@ -14,9 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from schema_core.caching import cached
-from schema_core.cursor import Cursor, Token, check_digits, check_size
+from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, SchemaError, close_matches
 from schema_core.text import SPACE, Span
+from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import TypeRoot

@@ -39,11 +39,11 @@ from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.formats.dialects.api import from_ddl
 from schema_core.formats.properties.property_map import decode_table
+from schema_core.masking import mask_text
 from schema_core.paths import parse_path
 from schema_core.query.relation import Relation
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import mask_text
 from schema_core.spark.compiler import printer
 from schema_core.spark.compiler.expression import compile_expression
 from schema_core.spark.compiler.query import query_text

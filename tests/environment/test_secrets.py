@@ -19,12 +19,13 @@ from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.masking import mask_text
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.unresolved import Schema
-from schema_core.secrets import SECRET_WORDS, mask_text
+from schema_core.secrets import SECRET_WORDS
 from schema_core.sql.parser import parse_statement, read_statements
 from schema_core.sql.statement_syntax import Statement
-from schema_core.sql.tokens import tokenize
+from schema_core.sql.tokens import sql_tokens
 from tests.environment.canary import CANARY, CREATED, OPTIONS, STATEMENTS, shown_by, statements
 
 #: Keys that contain each of the secret words, in some case.
@@ -90,7 +91,7 @@ def test_no_statement_shows_a_secret(
 
 def damaged(text: str) -> Iterator[str]:
     """The text with a mistake at each of its tokens, and at each quote."""
-    for token in tokenize(text):
+    for token in sql_tokens(text):
         before, after = text[: token.start], text[token.stop :]
         yield before
         yield before + after

@@ -19,7 +19,7 @@ from schema_core.sql.syntax import (
     Symbol,
     TypeName,
 )
-from schema_core.sql.tokens import tokenize
+from schema_core.sql.tokens import sql_tokens
 from schema_core.text import MAX_DEPTH, Span
 from tests.support import cases
 
@@ -90,7 +90,7 @@ def test_every_kind_of_token_has_an_operand_parser() -> None:
         "",
     ]
 
-    assert set(KINDS) == {tokenize(text)[0].kind for text in operands}
+    assert set(KINDS) == {sql_tokens(text)[0].kind for text in operands}
 
 
 def test_operators_are_left_or_right_associative() -> None:

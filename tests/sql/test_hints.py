@@ -10,7 +10,7 @@ import pytest
 from schema_core.errors import ParseError, SchemaError, within
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.parser import parse_expression, parse_statement, parse_statements
-from schema_core.sql.tokens import tokenize
+from schema_core.sql.tokens import sql_tokens
 from schema_core.text import position
 from tests.support import cases
 
@@ -41,7 +41,7 @@ def test_hint_for_an_unknown_function(call: str, expected: str | None) -> None:
 
 def without_commas(text: str) -> Iterator[tuple[str, int]]:
     """The statement without each of its commas, and where the next token starts."""
-    tokens = tokenize(text)
+    tokens = sql_tokens(text)
     for comma, follower in pairwise(tokens):
         if comma.key == ",":
             yield f"{text[: comma.start]} {text[comma.stop :]}", follower.start

@@ -6,7 +6,7 @@ import pytest
 
 from schema_core.errors import ParseError
 from schema_core.sql.keywords import CALLABLE, NILADIC, RESERVED
-from schema_core.sql.tokens import cursor_over, identifier, path, refuse, string, tokenize
+from schema_core.sql.tokens import cursor_over, identifier, path, refuse, sql_tokens, string
 from schema_core.text import MAX_DIGITS, MAX_TEXT
 
 
@@ -32,6 +32,10 @@ from schema_core.text import MAX_DIGITS, MAX_TEXT
         ("/*+ a */",       "symbol word symbol"),
         ("a <> b",         "word symbol word"),
         ("a#b",            "word bad word"),
+        ("a/**/b/***/c*/", "word word"),
+        ("/***/",          "bad"),
+        ("a..b",           "word symbol word"),
+        ("a!=-1",          "word bad symbol integer"),
         ("'a",             "bad"),
         ("a\u00a0b",       "word bad word"),
         ("a\u2003b",       "word bad word"),
@@ -39,7 +43,7 @@ from schema_core.text import MAX_DIGITS, MAX_TEXT
     ],
 )  # fmt: skip
 def test_kinds(text: str, kinds: str) -> None:
-    assert [*kinds.split(), "end"] == [token.kind for token in tokenize(text)]
+    assert [*kinds.split(), "end"] == [token.kind for token in sql_tokens(text)]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,7 @@ def test_kinds(text: str, kinds: str) -> None:
     ],
 )  # fmt: skip
 def test_value_and_key(text: str, value: str, key: str) -> None:
-    token = tokenize(text)[0]
+    token = sql_tokens(text)[0]
 
     assert (value, key) == (token.value, token.key)
 
@@ -61,7 +65,7 @@ def test_value_and_key(text: str, value: str, key: str) -> None:
 def test_spans_are_offsets_into_the_text() -> None:
     text = "a /* x */ >= 'b''c' -- y"
 
-    assert ["a", ">=", "'b''c'", ""] == [text[t.start : t.stop] for t in tokenize(text)]
+    assert ["a", ">=", "'b''c'", ""] == [text[t.start : t.stop] for t in sql_tokens(text)]
 
 
 def test_callable_and_niladic_words_are_reserved() -> None:
@@ -76,7 +80,7 @@ def test_callable_and_niladic_words_are_reserved() -> None:
 )
 def test_input_beyond_the_limits_is_refused(text: str, code: str) -> None:
     with pytest.raises(ParseError) as caught:
-        tokenize(text)
+        sql_tokens(text)
 
     assert code == caught.value.code
 
@@ -87,7 +91,7 @@ def test_input_beyond_the_limits_is_refused(text: str, code: str) -> None:
     ids=["comments", "quotes", "back-ticks", "slashes", "zeros"],
 )
 def test_tokenizing_adversarial_input_is_linear(text: str) -> None:
-    assert "end" == tokenize(text)[-1].kind
+    assert "end" == sql_tokens(text)[-1].kind
 
 
 def test_names_strings_and_paths() -> None:

@@ -30,6 +30,7 @@ from schema_core.environment.result import TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.views import QueryView, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.masking import mask_query
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.columns import (
     ResolvedExpression,
@@ -41,7 +42,6 @@ from schema_core.schema.columns import (
 from schema_core.schema.resolved import AnyColumn, ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.secrets import mask
-from schema_core.sql.masking import mask_query
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 from schema_core.text import quote_identifier, quote_string

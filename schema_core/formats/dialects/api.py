@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance
-from schema_core.cursor import Cursor, Token, check_size
+from schema_core.cursor import Cursor, check_size
 from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
 from schema_core.extras import needs
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
@@ -28,6 +28,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.text import MAX_DEPTH, Span
+from schema_core.tokenizer import Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

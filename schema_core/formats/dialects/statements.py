@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from schema_core.cursor import Cursor, Token
+from schema_core.cursor import Cursor
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.formats.dialects.grammar import (
     ColumnDefinition,
@@ -30,6 +30,7 @@ from schema_core.formats.dialects.grammar import (
     string_value,
 )
 from schema_core.text import Span
+from schema_core.tokenizer import Token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

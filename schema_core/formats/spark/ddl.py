@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from schema_core.cursor import Cursor, Token, check_digits, check_size
+from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.text import Span, quote_identifier
+from schema_core.tokenizer import Token
 from schema_core.types import DayTimeResolution, YearMonthResolution
 
 #: A Spark type in its JSON form: a string, or a dict for arrays, maps and structs.

@@ -1,0 +1,130 @@
+"""The tokenizer of Flink's SQL: of statements, paths and hints, and of excerpts that do not parse.
+
+White space is blank, tab, newline, carriage return and form feed, nothing else; comments are ``--
+..``, ``// ..`` and ``/* .. */``, but ``/*+`` opens a hint and is a token. A character with which no
+token begins becomes a token of the kind `bad`, which no grammar accepts: every text has tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from schema_core.text import LETTERS, Span, quote_string
+
+
+class Token(NamedTuple):
+    """A token of a grammar.
+
+    `key` is what parsers compare: the upper-cased word of an unquoted name or keyword, the symbol
+    itself, `""` for quoted names, literals and numbers, `"end"` after the last token. `value` is
+    the decoded content: a name without its back-ticks, a string without its quotes.
+    """
+
+    kind: str
+    key: str
+    value: str
+    start: int
+    stop: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.stop)
+
+    @property
+    def display(self) -> str:
+        """The token as messages show it."""
+        if self.kind == "end":
+            return "the end"
+        return quote_string(self.value) if self.kind == "string" else repr(self.value)
+
+
+#: Token kind -> pattern. Digits are matched possessively, and the length of a character set's name
+#: is bounded, so that no input makes an expression backtrack. As in Flink ``/**`` and the character
+#: after it open a comment, so that ``/***/`` is not closed.
+_PATTERNS = {
+    "comment":  r"--[^\r\n]* | //[^\r\n]* | /\*\*/ | /\*\*[^/](?s:.*?)\*/ | /\*(?![*+])(?s:.*?)\*/",
+    "charset":  r"(?: _[A-Za-z0-9][A-Za-z0-9:._-]{0,99}+ | [nN] ) '[^']*(?:''[^']*)*'",
+    "unicode":  r"[uU]&'[^']*(?:''[^']*)*'",
+    "escaped":  r"[eE]'[^'\\]*(?:(?:''|\\(?s:.))[^'\\]*)*'",
+    "binary":   r"[xX]'[^']*(?:''[^']*)*'",
+    "word":     rf"[{LETTERS}][{LETTERS}0-9]*",
+    "name":     r"`(?:[^`\n\r]|``)+`",
+    "string":   r"'[^']*(?:''[^']*)*'",
+    "approximate": r"(?: [0-9]++(?:\.[0-9]*+)? | \.[0-9]++ ) [eE][+-]?[0-9]+",
+    "decimal":  r"[0-9]+\.[0-9]* | \.[0-9]+",
+    "integer":  r"[0-9]+",
+    "symbol":   r"""/\*\+ | \*/ | \|\| | <> | <= | >= | => | \.\. | /(?!\*)
+                  | \{[ ]*(?:[fF][nN]|[tT][sS]|[dDtT]) | [-+*%=<>()\[\],.;:?{}|^]""",
+    "bad":      r"""['`](?s:.*) | /\*(?s:.*) | != | " | (?s:.)[^A-Za-z0-9_\s'`;(),]*""",
+    # of excerpts, which may be of another dialect and have no numbers and no operators
+    "double_quoted":  r'"[^"\r\n]*"',
+    "any_word":       r"[\w$]+",
+    "unclosed":       r"['`](?s:.*) | /\*(?!\+)(?s:.*)",
+    "any_symbol":     r"/\*\+ | \*/ | \S",
+}  # fmt: skip
+
+
+def _any_of(kinds: str, space: str = "") -> re.Pattern[str]:
+    """Compile the patterns of kinds, of which the first that matches decides."""
+    groups = [f"(?P<{kind}> {_PATTERNS[kind]} )" for kind in kinds.split()]
+    return re.compile("|".join([*([space] if space else []), *groups]), re.VERBOSE)
+
+
+_SQL = _any_of(
+    "charset unicode escaped binary word name string approximate decimal integer symbol bad",
+    space=rf"(?P<space> (?: [ \t\n\r\f]+ | {_PATTERNS['comment']} )+ )",
+)
+
+_EXCERPT = _any_of("comment escaped unicode string name double_quoted any_word unclosed any_symbol")
+
+#: No word is reserved.
+NO_WORDS: AbstractSet[str] = frozenset()
+
+
+def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -> list[Token]:
+    """Split SQL into tokens, the last of which has the kind `end`.
+
+    A word of `reserved` has the kind `reserved`, any other `word`; the key of both is the word in
+    upper case. Literals with a prefix, and numbers, keep their text.
+
+    >>> [(token.kind, token.value) for token in tokenize("`a``b` + 1.5 -- tail")]
+    [('name', 'a`b'), ('symbol', '+'), ('decimal', '1.5'), ('end', '')]
+    """
+    found: list[Token] = []
+    append, make = found.append, tuple.__new__
+    for match in _SQL.finditer(text, start):
+        kind = match.lastgroup or ""
+        if kind == "space":
+            continue
+        value = match.group()
+        first, stop = match.span()
+        key = ""
+        if kind == "word":
+            key = value.upper() if value.isascii() else value
+            if key in reserved:
+                kind = "reserved"
+        elif kind == "symbol":
+            key = value.replace(" ", "").upper() if value[0] == "{" else value
+        elif kind == "string":
+            value = value[1:-1].replace("''", "'")
+        elif kind == "name":
+            value = value[1:-1].replace("``", "`")
+        append(make(Token, (kind, key, value, first, stop)))
+    append(Token("end", "end", "", len(text), len(text)))
+    return found
+
+
+def tokenize_excerpt(text: str) -> list[Token]:
+    """Split a text that need not be SQL into comments, literals, words and single characters.
+
+    All tokens keep their text. A literal or comment that is not closed extends to the end.
+
+    >>> [(token.kind, token.value) for token in tokenize_excerpt("a= 'b")]
+    [('any_word', 'a'), ('any_symbol', '='), ('unclosed', "'b")]
+    """
+    return [
+        Token(match.lastgroup or "", "", match.group(), *match.span())
+        for match in _EXCERPT.finditer(text)
+    ]
