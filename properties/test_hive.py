@@ -16,7 +16,7 @@ from schema_core.catalogs.hive import client, codec
 from schema_core.catalogs.hive.codec import CONNECTOR, HIVE, HiveCodec, partition_values
 from schema_core.catalogs.hive.columns import HIVE_NAMES as WORDS_OF_TYPES
 from schema_core.catalogs.hive.columns import MAX_CHAR, MAX_VARCHAR, from_hive, to_hive
-from schema_core.catalogs.hive.metastore import HiveColumn, HiveStorage, HiveTable
+from schema_core.catalogs.hive.metastore import HiveColumn, HivePartition, HiveStorage, HiveTable
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.formats.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
@@ -56,7 +56,7 @@ def stored(hive: HiveCodec, table: ResolvedTable) -> HiveTable:
     except UnsupportedError:
         assume(False)
         raise
-    return client.table_of(client.from_json(client.to_json(client.record_of_table(written))))
+    return client.value_of(HiveTable, client.from_json(client.to_json(client.record_of(written))))
 
 
 @given(types())
@@ -193,7 +193,7 @@ def test_a_partition_comes_back_or_is_refused(
     except UnsupportedError:
         return
 
-    back = client.partition_of(client.from_json(client.to_json(client.record_of_partition(made))))
+    back = client.value_of(HivePartition, client.from_json(client.to_json(client.record_of(made))))
 
     assert partition == hive.decode_partition(table, back)
 

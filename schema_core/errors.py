@@ -110,6 +110,7 @@ class SchemaCoreError(Exception):
         hint: str | None = None,
         span: Span | None = None,
         text: str | None = None,
+        path: tuple[str, ...] = (),
     ) -> None:
         problem = cut(problem)
         super().__init__(problem)
@@ -118,7 +119,7 @@ class SchemaCoreError(Exception):
         self.hint = None if hint is None else cut(hint)
         self.span = span
         self.text = text
-        self.path: tuple[str, ...] = ()
+        self.path = path
         self.others: tuple[SchemaCoreError, ...] = ()
 
     @property
@@ -240,6 +241,14 @@ def within(text: str | None) -> Iterator[None]:
         raise
 
 
+def raise_all(errors: Iterable[SchemaCoreError]) -> None:
+    """Raise the first error, which carries all others; do nothing if there is none."""
+    found = tuple(errors)
+    if found:
+        found[0].others = found[1:]
+        raise found[0]
+
+
 #: Maximum number of errors that are reported at once; the others are counted.
 MAX_ERRORS = 1_000
 
@@ -278,13 +287,10 @@ class Gathering:
 
     def raise_all(self) -> None:
         """Raise the first error, which carries all others; do nothing if there is none."""
-        if self.errors:
-            first, *rest = self.errors
-            if self.omitted:
-                problem = f"and {self.omitted:,} more errors"
-                rest.append(SchemaError(problem, code="too-many-errors"))
-            first.others = tuple(rest)
-            raise first
+        if self.omitted:
+            problem = f"and {self.omitted:,} more errors"
+            self.errors.append(SchemaError(problem, code="too-many-errors"))
+        raise_all(self.errors)
 
 
 #: Maximum number of names that are searched for similar ones, which is slow.

@@ -241,8 +241,5 @@ def _not_storable(
     path: tuple[str, ...],
     hint: str | None = "add explicit casts, or simplify the expression",
 ) -> SchemaError:
-    error = SchemaError(
-        f"the definition cannot be stored, {problem}", code="not-storable", hint=hint
-    )
-    error.path = path
-    return error
+    problem = f"the definition cannot be stored, {problem}"
+    return SchemaError(problem, code="not-storable", hint=hint, path=path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from schema_core.errors import Diagnostic, SchemaCoreError, UnsupportedError
+from schema_core.errors import Diagnostic, SchemaCoreError, UnsupportedError, raise_all
 from schema_core.formats.loss import Loss
 from schema_core.schema.unresolved import Schema
 from schema_core.types import RowField
@@ -41,11 +41,7 @@ def read_fields(
 
 def raise_refused(refused: Iterable[Diagnostic]) -> None:
     """Raise the errors of refused columns as one error; do nothing if there are none."""
-    errors = []
-    for one in refused:
-        error = UnsupportedError(one.message, code=one.code, hint=one.hint)
-        error.path = one.path
-        errors.append(error)
-    if errors:
-        errors[0].others = tuple(errors[1:])
-        raise errors[0]
+    raise_all(
+        UnsupportedError(one.message, code=one.code, hint=one.hint, path=one.path)
+        for one in refused
+    )

@@ -8,14 +8,14 @@ returns without exact-type metadata, so a type without losses survives a round t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 from unicodedata import category
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, similar
+from schema_core.errors import SchemaError, UnsupportedError, raise_all, similar
 from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import (
@@ -58,6 +58,8 @@ from schema_core.types.base import node_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+Node = TypeVar("Node")
 
 
 class LossKind(Enum):
@@ -144,12 +146,8 @@ def arrow_precision(precision: int) -> int:
     return MICROSECONDS if precision <= MICROSECONDS else NANOSECONDS
 
 
-def _timestamp(digits: Callable[[int], int]) -> Callable[[AnyTimestampType], DataType]:
-    return lambda type_: type(type_)(digits(type_.precision))
-
-
-def _spark_precision(precision: int) -> int:
-    return MICROSECONDS
+def _microseconds(type_: AnyTimestampType) -> DataType:
+    return type(type_)(MICROSECONDS)
 
 
 def widest_day_time(digits: int) -> DayTimeIntervalType:
@@ -177,12 +175,9 @@ def _not_null_element(type_: MultisetType) -> DataType:
     return MultisetType(as_not_null(type_.element_type))
 
 
-def _element_counts(type_: MultisetType) -> DataType:
-    return MapType(as_not_null(type_.element_type), IntType(nullable=False))
-
-
-def _row(type_: StructuredType) -> DataType:
-    return RowType(type_.fields)
+def counts(type_: MultisetType) -> MapType:
+    """Return the map that stores a multiset: its elements and their counts."""
+    return MapType(type_.element_type, IntType(nullable=False))
 
 
 def _with_offset(type_: ZonedTimestampType) -> DataType:
@@ -213,7 +208,8 @@ def _precision_above(digits: int) -> Callable[[Any], bool]:
 
 
 _REFUSED = (LossRule(LossKind.REFUSED, None),)
-_ROW_OF_CLASS = (LossRule(LossKind.TYPE, _row),)
+_NO_FIELDS = LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields)
+_ROW_OF_CLASS = (LossRule(LossKind.TYPE, lambda type_: RowType(type_.fields)),)
 _IN_64_BITS = LossRule(
     LossKind.RANGE,
     lambda type_: type_,
@@ -228,7 +224,7 @@ COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
     VarBinaryType:  (LossRule(LossKind.LENGTH, _is(BYTES), _bounded),),
     MapType:        (LossRule(LossKind.NULL_KEYS, _not_null_key, _has_null_keys),),
     MultisetType:   (LossRule(LossKind.NULL_KEYS, _not_null_element, _has_null_elements),
-                     LossRule(LossKind.TYPE, _element_counts)),
+                     LossRule(LossKind.TYPE, lambda type_: _not_null_key(counts(type_)))),
     StructuredType: _ROW_OF_CLASS,
     DistinctType:   (LossRule(LossKind.TYPE, lambda type_: type_.source_type),),
     RawType:        (LossRule(LossKind.TYPE, _is(BYTES)),),
@@ -239,26 +235,18 @@ COMMON: dict[type[DataType], tuple[LossRule, ...]] = {
     UnresolvedType: _REFUSED,
 }  # fmt: skip
 
-_ARROW_TIMESTAMP = (
-    LossRule(
-        LossKind.PRECISION,
-        _timestamp(arrow_precision),
-        lambda type_: type_.precision not in (MICROSECONDS, NANOSECONDS),
-    ),
-    _IN_64_BITS,
+_ARROW_PRECISION = LossRule(
+    LossKind.PRECISION,
+    lambda type_: type(type_)(arrow_precision(type_.precision)),
+    lambda type_: type_.precision not in (MICROSECONDS, NANOSECONDS),
 )
+_ARROW_TIMESTAMP = (_ARROW_PRECISION, _IN_64_BITS)
 
 #: Arrow in memory, IPC and Feather: 64-bit times of at most nanoseconds; map keys are never NULL.
 ARROW: dict[type[DataType], tuple[LossRule, ...]] = {
     **COMMON,
     BinaryType: (LossRule(LossKind.LENGTH, _is(BYTES), _needs_variable_size),),
-    TimeType: (
-        LossRule(
-            LossKind.PRECISION,
-            lambda type_: TimeType(arrow_precision(type_.precision)),
-            lambda type_: type_.precision not in (MICROSECONDS, NANOSECONDS),
-        ),
-    ),
+    TimeType: (_ARROW_PRECISION,),
     TimestampType: _ARROW_TIMESTAMP,
     LocalZonedTimestampType: _ARROW_TIMESTAMP,
     ZonedTimestampType: _ARROW_TIMESTAMP,
@@ -282,25 +270,17 @@ PARQUET: dict[type[DataType], tuple[LossRule, ...]] = {
     ZonedTimestampType: (*_ARROW_TIMESTAMP, LossRule(LossKind.TYPE, _with_offset)),
     VariantType: (LossRule(LossKind.TYPE, _variant_fields),),
     DayTimeIntervalType: (LossRule(LossKind.TYPE, _is(BigIntType())),),
-    RowType: (LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields),),
-    StructuredType: (
-        LossRule(LossKind.REFUSED, None, lambda type_: not type_.fields), *_ROW_OF_CLASS
-    ),
+    RowType: (_NO_FIELDS,),
+    StructuredType: (_NO_FIELDS, *_ROW_OF_CLASS),
 }  # fmt: skip
 
 _SPARK_TIMESTAMP = (
-    LossRule(LossKind.DIGITS, _timestamp(_spark_precision), _precision_above(MICROSECONDS)),
-    LossRule(
-        LossKind.PRECISION,
-        _timestamp(_spark_precision),
-        lambda type_: type_.precision < MICROSECONDS,
-    ),
+    LossRule(LossKind.DIGITS, _microseconds, _precision_above(MICROSECONDS)),
+    LossRule(LossKind.PRECISION, _microseconds, lambda type_: type_.precision < MICROSECONDS),
 )
 
 
-def _spark_day_time(_: DataType) -> DataType:
-    return widest_day_time(MICROSECONDS)
-
+_SPARK_DAY_TIME = widest_day_time(MICROSECONDS)
 
 #: Spark's types in memory and in StructType JSON: microseconds; strings have no length.
 SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
@@ -318,13 +298,15 @@ SPARK: dict[type[DataType], tuple[LossRule, ...]] = {
     ),
     DayTimeIntervalType: (
         LossRule(
-            LossKind.DIGITS, _spark_day_time, lambda one: one.fractional_precision > MICROSECONDS
+            LossKind.DIGITS,
+            _is(_SPARK_DAY_TIME),
+            lambda one: one.fractional_precision > MICROSECONDS,
         ),
         LossRule(
             LossKind.PRECISION,
-            _spark_day_time,
+            _is(_SPARK_DAY_TIME),
             lambda one: (
-                one.fractional_precision <= MICROSECONDS and one.nullable() != _spark_day_time(one)
+                one.fractional_precision <= MICROSECONDS and one.nullable() != _SPARK_DAY_TIME
             ),
         ),
     ),
@@ -378,6 +360,8 @@ def _has_invalid_hive_names(type_: RowType | StructuredType) -> bool:
     )
 
 
+_INVALID_NAMES = LossRule(LossKind.REFUSED, None, _has_invalid_hive_names)
+
 #: Tables of Hive's own formats (``STORED AS parquet``) that Spark writes.
 HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
     **SPARK,
@@ -386,8 +370,8 @@ HIVE: dict[type[DataType], tuple[LossRule, ...]] = {
          DayTimeIntervalType),
         _REFUSED,
     ),
-    RowType: (LossRule(LossKind.REFUSED, None, _has_invalid_hive_names),),
-    StructuredType: (LossRule(LossKind.REFUSED, None, _has_invalid_hive_names), *_ROW_OF_CLASS),
+    RowType: (_INVALID_NAMES,),
+    StructuredType: (_INVALID_NAMES, *_ROW_OF_CLASS),
 }  # fmt: skip
 
 TARGETS: dict[str, LossTarget] = {
@@ -476,7 +460,7 @@ def losses(what: ResolvedSchema | DataType, target: str) -> tuple[Loss, ...]:
     if isinstance(what, DataType):
         return _type_losses(what, target)
     found = [
-        Loss((column.name, *loss.path), loss.kind, loss.source, loss.target, loss.reversible)
+        replace(loss, path=(column.name, *loss.path))
         for column in what.columns
         for loss in losses(column.data_type, target)
     ]
@@ -504,11 +488,8 @@ def enforce(found: tuple[Loss, ...], on_loss: Policy) -> None:
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
         raise SchemaError(f"unknown policy {show(on_loss)}", code="unknown-policy", hint=hint)
-    if on_loss != "error" or not any(loss.changes_values for loss in found):
-        return
-    first, *rest = [_error(loss) for loss in found if loss.changes_values]
-    first.others = tuple(rest)
-    raise first
+    if on_loss == "error":
+        raise_all(_error(loss) for loss in found if loss.changes_values)
 
 
 def refuse(found: Iterable[Loss], code: str) -> None:
@@ -517,26 +498,20 @@ def refuse(found: Iterable[Loss], code: str) -> None:
     Raises:
         UnsupportedError: with this code, one for each such loss.
     """
-    errors = []
-    for loss in found:
-        if loss.kind is LossKind.REFUSED:
-            error = UnsupportedError(f"{loss.kind.meaning} of {loss.source}", code=code)
-            error.path = loss.path
-            errors.append(error)
-    if errors:
-        errors[0].others = tuple(errors[1:])
-        raise errors[0]
+    raise_all(
+        UnsupportedError(f"{loss.kind.meaning} of {loss.source}", code=code, path=loss.path)
+        for loss in found
+        if loss.kind is LossKind.REFUSED
+    )
 
 
-def _error(loss: Loss) -> SchemaCoreError:
-    hint = "on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it"
-    error = UnsupportedError(
+def _error(loss: Loss) -> UnsupportedError:
+    return UnsupportedError(
         f"{loss.source} becomes {loss.target}: {loss.kind.meaning}",
         code="lossy",
-        hint=hint,
+        hint="on_loss='note' keeps the exact type as metadata, on_loss='accept' drops it",
+        path=loss.path,
     )
-    error.path = loss.path
-    return error
 
 
 def too_deep() -> UnsupportedError:
@@ -546,6 +521,20 @@ def too_deep() -> UnsupportedError:
         code="too-deep",
         hint="move a nested part into a column of its own",
     )
+
+
+def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> None:
+    """Raise an error for a type deeper than `MAX_DEPTH`, before anything recurses into it.
+
+    Raises:
+        UnsupportedError: with code `too-deep`.
+    """
+    level, depth = [foreign], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise too_deep()
+        level = [inner for one in level for inner in children(one)]
 
 
 # --- evaluating the rules -------------------------------------------------------------------------

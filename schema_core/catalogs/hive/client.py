@@ -11,12 +11,14 @@ its fields. Fields are identified by their numbers, ``{"1": {"str": "orders"}, .
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from threading import RLock
 from time import time
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from schema_core.catalogs.hive.metastore import (
     DDL_TIME,
@@ -39,7 +41,10 @@ if TYPE_CHECKING:
 Record: TypeAlias = dict[str, Any]
 
 #: Thrift's enumeration of resource kinds.
-RESOURCES = {1: "JAR", 2: "FILE", 3: "ARCHIVE"}
+KINDS = {1: "JAR", 2: "FILE", 3: "ARCHIVE"}
+NUMBERS = {kind: number for number, kind in KINDS.items()}
+
+T = TypeVar("T")
 
 
 def to_json(record: Record) -> str:
@@ -56,210 +61,149 @@ def from_json(text: str) -> Record:
 # --- fields --------------------------------------------------------------------------------------
 
 
-def put_string(record: Record, number: str, value: str | None) -> None:
-    """Set a string field; None unsets it."""
-    record.pop(number, None)
-    if value is not None:
-        record[number] = {"str": value}
+class FieldType(NamedTuple):
+    """A type of Thrift field: `write` returns its JSON, or None to unset it; `read` parses that."""
+
+    write: Callable[[Any], Record | None]
+    read: Callable[[Record], Any]
+    absent: Callable[[], Any]
 
 
-def put_map(record: Record, number: str, value: Mapping[str, str]) -> None:
-    """Set a field that is a map of strings."""
-    record[number] = {"map": ["str", "str", len(value), dict(value)]}
-
-
-def put_list(record: Record, number: str, tag: str, values: Iterable[Any]) -> None:
-    """Set a field that is a list of values of one type."""
-    every = list(values)
-    record[number] = {"lst": [tag, len(every), *every]}
-
-
-def get_string(record: Record, number: str) -> str | None:
-    """Return a string field, or None if it is unset."""
-    found = record.get(number)
-    return None if found is None else found["str"]
-
-
-def get_map(record: Record, number: str) -> dict[str, str]:
-    """Return a field that is a map of strings."""
-    return dict(record[number]["map"][3]) if number in record else {}
-
-
-def get_list(record: Record, number: str) -> list[Any]:
-    """Return the values of a list field."""
-    return list(record[number]["lst"][2:]) if number in record else []
-
-
-# --- columns and storage -------------------------------------------------------------------------
-
-
-def column_of(record: Record) -> HiveColumn:
-    """Return the column of a FieldSchema record."""
-    return HiveColumn(
-        get_string(record, "1") or "", get_string(record, "2") or "", get_string(record, "3")
-    )
-
-
-def record_of_column(column: HiveColumn) -> Record:
-    """Return the FieldSchema record of a column."""
-    record: Record = {}
-    put_string(record, "1", column.name)
-    put_string(record, "2", column.type)
-    put_string(record, "3", column.comment)
+def record_of(value: Any) -> Record:
+    """Return the Thrift record of an object, with the fields of its `rest` unchanged."""
+    record = NEW_FIELDS.get(type(value), dict)() | getattr(value, "rest", {})
+    for attribute, (place, field) in FIELDS[type(value)].items():
+        *outer, number = place.split(".")
+        target = record
+        for step in outer:
+            inner = dict(target[step]["rec"]) if step in target else {}
+            target[step] = {"rec": inner}
+            target = inner
+        target.pop(number, None)
+        if (written := field.write(getattr(value, attribute))) is not None:
+            target[number] = written
     return record
 
 
-def storage_of(record: Record) -> HiveStorage:
-    """Return the storage of a StorageDescriptor record."""
-    serde = record["7"]["rec"] if "7" in record else {}
-    return HiveStorage(
-        get_string(record, "3"),
-        get_string(record, "4"),
-        get_string(serde, "2"),
-        get_map(serde, "3"),
-        get_string(record, "2"),
-        record["6"]["i32"] if "6" in record else -1,
-        tuple(get_list(record, "8")),
-        record,
+def value_of(kind: type[T], record: Record) -> T:
+    """Return the object of a Thrift record."""
+    values: Record = {"rest": record} if hasattr(kind, "rest") else {}
+    for attribute, (place, field) in FIELDS[kind].items():
+        *outer, number = place.split(".")
+        source = record
+        for step in outer:
+            source = source[step]["rec"] if step in source else {}
+        values[attribute] = field.read(source[number]) if number in source else field.absent()
+    return kind(**values)
+
+
+def list_of(
+    tag: str,
+    write: Callable[[Any], Any] = lambda value: value,
+    read: Callable[[Any], Any] = lambda value: value,
+) -> FieldType:
+    """Return the type of a list; `write` and `read` convert its elements."""
+    return FieldType(
+        lambda values: {"lst": [tag, len(values), *map(write, values)]},
+        lambda found: tuple(map(read, found["lst"][2:])),
+        tuple,
     )
 
 
-def record_of_storage(storage: HiveStorage, columns: Iterable[HiveColumn]) -> Record:
-    """Return the StorageDescriptor record of a storage and its columns."""
-    record = {"5": {"tf": 0}, **storage.rest}
-    serde = dict(record["7"]["rec"]) if "7" in record else {}
-    put_list(record, "1", "rec", map(record_of_column, columns))
-    put_string(record, "2", storage.location)
-    put_string(record, "3", storage.input_format)
-    put_string(record, "4", storage.output_format)
-    record["6"] = {"i32": storage.buckets}
-    put_string(serde, "2", storage.serde)
-    put_map(serde, "3", storage.serde_parameters)
-    record["7"] = {"rec": serde}
-    put_list(record, "8", "str", storage.bucket_columns)
-    record.setdefault("9", {"lst": ["rec", 0]})
-    record.setdefault("10", {"map": ["str", "str", 0, {}]})
-    return record
+def record_of_resource(resource: tuple[str, str]) -> Record:
+    """Return the ResourceUri record of a function's resource."""
+    kind, uri = resource
+    return {"1": {"i32": NUMBERS[kind]}, "2": {"str": uri}}
 
 
-# --- records -------------------------------------------------------------------------------------
+STRING = FieldType(lambda value: {"str": value}, lambda found: found["str"], str)
+OPTIONAL = FieldType(
+    lambda value: None if value is None else {"str": value}, lambda found: found["str"], NoneType
+)
+INTEGER = FieldType(lambda value: {"i32": value}, lambda found: found["i32"], lambda: -1)
+MAP = FieldType(
+    lambda value: {"map": ["str", "str", len(value), dict(value)]},
+    lambda found: dict(found["map"][3]),
+    dict,
+)
+STRINGS = list_of("str")
+COLUMNS = list_of("rec", record_of, partial(value_of, HiveColumn))
+RESOURCES = list_of(
+    "rec", record_of_resource, lambda record: (KINDS[record["1"]["i32"]], record["2"]["str"])
+)
+STORAGE = FieldType(
+    lambda value: {"rec": record_of(value)},
+    lambda found: value_of(HiveStorage, found["rec"]),
+    HiveStorage,
+)
 
-
-def table_of(record: Record) -> HiveTable:
-    """Return the table of a Table record."""
-    storage = record["7"]["rec"] if "7" in record else {}
-    return HiveTable(
-        get_string(record, "2") or "",
-        get_string(record, "1") or "",
-        get_string(record, "12") or "",
-        tuple(map(column_of, get_list(storage, "1"))),
-        tuple(map(column_of, get_list(record, "8"))),
-        get_map(record, "9"),
-        storage_of(storage),
-        get_string(record, "10"),
-        get_string(record, "11"),
-        record,
-    )
-
-
-def record_of_table(table: HiveTable) -> Record:
-    """Return the Table record of a table."""
-    record = dict(table.rest)
-    put_string(record, "1", table.name)
-    put_string(record, "2", table.database)
-    record["7"] = {"rec": record_of_storage(table.storage, table.columns)}
-    put_list(record, "8", "rec", map(record_of_column, table.partition_columns))
-    put_map(record, "9", table.parameters)
-    put_string(record, "10", table.original_query)
-    put_string(record, "11", table.expanded_query)
-    put_string(record, "12", table.kind)
-    return record
-
-
-def database_of(record: Record) -> HiveDatabase:
-    """Return the database of a Database record."""
-    return HiveDatabase(
-        get_string(record, "1") or "",
-        get_string(record, "2"),
-        get_string(record, "3"),
-        get_map(record, "4"),
-        record,
-    )
-
-
-def record_of_database(database: HiveDatabase) -> Record:
-    """Return the Database record of a database."""
-    record = dict(database.rest)
-    put_string(record, "1", database.name)
-    put_string(record, "2", database.comment)
-    put_string(record, "3", database.location)
-    put_map(record, "4", database.parameters)
-    return record
-
-
-def partition_of(record: Record) -> HivePartition:
-    """Return the partition of a Partition record."""
-    storage = record["6"]["rec"] if "6" in record else {}
-    return HivePartition(
-        get_string(record, "2") or "",
-        get_string(record, "3") or "",
-        tuple(get_list(record, "1")),
-        get_map(record, "7"),
-        storage_of(storage),
-        tuple(map(column_of, get_list(storage, "1"))),
-        record,
-    )
-
-
-def record_of_partition(partition: HivePartition) -> Record:
-    """Return the Partition record of a partition."""
-    record = dict(partition.rest)
-    put_list(record, "1", "str", partition.values)
-    put_string(record, "2", partition.database)
-    put_string(record, "3", partition.table)
-    record["6"] = {"rec": record_of_storage(partition.storage, partition.columns)}
-    put_map(record, "7", partition.parameters)
-    return record
-
-
-def function_of(record: Record) -> HiveFunction:
-    """Return the function of a Function record."""
-    return HiveFunction(
-        get_string(record, "2") or "",
-        get_string(record, "1") or "",
-        get_string(record, "3") or "",
-        tuple((RESOURCES[one["1"]["i32"]], one["2"]["str"]) for one in get_list(record, "8")),
-        record,
-    )
-
-
-def record_of_function(function: HiveFunction) -> Record:
-    """Return the Function record of a function.
-
-    As in Flink, its owner type is a group and its function type is Java.
-    """
-    numbers = {kind: number for number, kind in RESOURCES.items()}
-    record = {"5": {"i32": 3}, "6": {"i32": int(time())}, "7": {"i32": 1}, **function.rest}
-    put_string(record, "1", function.name)
-    put_string(record, "2", function.database)
-    put_string(record, "3", function.class_name)
-    resources = (
-        {"1": {"i32": numbers[kind]}, "2": {"str": uri}} for kind, uri in function.resources
-    )
-    put_list(record, "8", "rec", resources)
-    return record
-
-
-#: Class -> name of the Thrift class, and the function that returns the record.
-RECORDS: dict[type, tuple[str, Callable[[Any], Record]]] = {
-    HiveDatabase:  ("Database",  record_of_database),
-    HiveTable:     ("Table",     record_of_table),
-    HivePartition: ("Partition", record_of_partition),
-    HiveFunction:  ("Function",  record_of_function),
+#: Class -> attribute -> number of its Thrift field, after those of the records that contain it.
+FIELDS: dict[type, dict[str, tuple[str, FieldType]]] = {
+    HiveColumn: {
+        "name":              ("1",   STRING),
+        "type":              ("2",   STRING),
+        "comment":           ("3",   OPTIONAL),
+    },
+    HiveStorage: {
+        "location":          ("2",   OPTIONAL),
+        "input_format":      ("3",   OPTIONAL),
+        "output_format":     ("4",   OPTIONAL),
+        "buckets":           ("6",   INTEGER),
+        "serde":             ("7.2", OPTIONAL),
+        "serde_parameters":  ("7.3", MAP),
+        "bucket_columns":    ("8",   STRINGS),
+    },
+    HiveDatabase: {
+        "name":              ("1",   STRING),
+        "comment":           ("2",   OPTIONAL),
+        "location":          ("3",   OPTIONAL),
+        "parameters":        ("4",   MAP),
+    },
+    HiveTable: {
+        "name":              ("1",   STRING),
+        "database":          ("2",   STRING),
+        "storage":           ("7",   STORAGE),
+        "columns":           ("7.1", COLUMNS),
+        "partition_columns": ("8",   COLUMNS),
+        "parameters":        ("9",   MAP),
+        "original_query":    ("10",  OPTIONAL),
+        "expanded_query":    ("11",  OPTIONAL),
+        "kind":              ("12",  STRING),
+    },
+    HivePartition: {
+        "values":            ("1",   STRINGS),
+        "database":          ("2",   STRING),
+        "table":             ("3",   STRING),
+        "storage":           ("6",   STORAGE),
+        "columns":           ("6.1", COLUMNS),
+        "parameters":        ("7",   MAP),
+    },
+    HiveFunction: {
+        "name":              ("1",   STRING),
+        "database":          ("2",   STRING),
+        "class_name":        ("3",   STRING),
+        "resources":         ("8",   RESOURCES),
+    },
 }  # fmt: skip
 
+#: Class -> further fields of a new record. As in Flink, the owner type of a function is a group
+#: and its function type is Java.
+NEW_FIELDS: dict[type, Callable[[], Record]] = {
+    HiveStorage: lambda: {
+        "5": {"tf": 0},
+        "9": {"lst": ["rec", 0]},
+        "10": {"map": ["str", "str", 0, {}]},
+    },
+    HiveFunction: lambda: {"5": {"i32": 3}, "6": {"i32": int(time())}, "7": {"i32": 1}},
+}
 
-T = TypeVar("T")
+#: Class -> name of the Thrift class.
+CLASSES: dict[type, str] = {
+    HiveDatabase:  "Database",
+    HiveTable:     "Table",
+    HivePartition: "Partition",
+    HiveFunction:  "Function",
+}  # fmt: skip
 
 #: Settings that override those of the session. pyspark lacks Hive's default connection pool, and
 #: by default Hive waits 2 seconds between ten attempts of an operation that cannot succeed.
@@ -371,7 +315,7 @@ class SparkMetastore:
             except Exception as error:
                 raise failure(error) from error
 
-    def _find(self, read: Callable[[Record], T], call: Callable[[Any], Any]) -> T | None:
+    def _find(self, kind: type[T], call: Callable[[Any], Any]) -> T | None:
         """Return the object that a call returns, or None if there is none."""
         try:
             text = self._call(lambda client: self._writer.toString(call(client)))
@@ -379,7 +323,7 @@ class SparkMetastore:
             if error.java_class in _MISSING:
                 return None
             raise
-        return read(from_json(text))
+        return value_of(kind, from_json(text))
 
     def _names(self, call: Callable[[Any], Any]) -> list[str]:
         """Return the names that a call returns; none if the database or table does not exist."""
@@ -402,8 +346,7 @@ class SparkMetastore:
 
     def _record(self, value: Any) -> Any:
         """Return the record of an object as an instance of its Java class."""
-        name, record_of = RECORDS[type(value)]
-        record = getattr(self._api, name)()
+        record = getattr(self._api, CLASSES[type(value)])()
         self._reader.deserialize(record, bytearray(to_json(record_of(value)).encode()))
         return record
 
@@ -429,7 +372,7 @@ class SparkMetastore:
         return self._names(lambda client: client.getAllDatabases())
 
     def database(self, name: str) -> HiveDatabase | None:
-        return self._find(database_of, lambda client: client.getDatabase(name))
+        return self._find(HiveDatabase, lambda client: client.getDatabase(name))
 
     def create_database(self, database: HiveDatabase) -> bool:
         record = self._record(database)
@@ -466,7 +409,7 @@ class SparkMetastore:
         return self._names(lambda client: client.getTables(database, "*", kind))
 
     def table(self, database: str, name: str) -> HiveTable | None:
-        return self._find(table_of, lambda client: client.getTable(database, name))
+        return self._find(HiveTable, lambda client: client.getTable(database, name))
 
     def create_table(self, table: HiveTable) -> bool:
         """Store a new table; return False if there is one, or if its database was dropped."""
@@ -519,7 +462,7 @@ class SparkMetastore:
     def partition(self, table: HiveTable, values: tuple[str, ...]) -> HivePartition | None:
         where = table.database, table.name
         return self._find(
-            partition_of, lambda client: client.getPartition(*where, self._java_list(values))
+            HivePartition, lambda client: client.getPartition(*where, self._java_list(values))
         )
 
     def create_partition(self, partition: HivePartition) -> bool:
@@ -544,7 +487,7 @@ class SparkMetastore:
         return self._names(lambda client: client.getFunctions(database, "*"))
 
     def function(self, database: str, name: str) -> HiveFunction | None:
-        return self._find(function_of, lambda client: client.getFunction(database, name))
+        return self._find(HiveFunction, lambda client: client.getFunction(database, name))
 
     def create_function(self, function: HiveFunction) -> bool:
         """Store a new function; for an existing one Hive may report an error of its database."""

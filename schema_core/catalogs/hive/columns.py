@@ -56,20 +56,24 @@ MAX_CHAR, MAX_VARCHAR = 255, 65_535
 #: The precision of Hive's timestamps.
 NANOS = 9
 
-#: Type -> its name in Hive.
-HIVE_NAMES: dict[DataType, str] = {
-    BooleanType():             "boolean",
-    TinyIntType():             "tinyint",
-    SmallIntType():            "smallint",
-    IntType():                 "int",
-    BigIntType():              "bigint",
-    FloatType():               "float",
-    DoubleType():              "double",
-    DateType():                "date",
-    TimestampType(NANOS):      "timestamp",
-    VarCharType(MAX_LENGTH):   "string",
-    VarBinaryType(MAX_LENGTH): "binary",
-}  # fmt: skip
+#: Types without parameters: the type, its name in Hive, and that in the parsed form. Hive's
+#: timestamps have no time zone, except the last type, which requires Hive 3 and is only read.
+ROWS: tuple[tuple[DataType, str | None, str], ...] = (
+    (BooleanType(),                  "boolean",   "boolean"),
+    (TinyIntType(),                  "tinyint",   "byte"),
+    (SmallIntType(),                 "smallint",  "short"),
+    (IntType(),                      "int",       "integer"),
+    (BigIntType(),                   "bigint",    "long"),
+    (FloatType(),                    "float",     "float"),
+    (DoubleType(),                   "double",    "double"),
+    (DateType(),                     "date",      "date"),
+    (TimestampType(NANOS),           "timestamp", "timestamp_ntz"),
+    (VarCharType(MAX_LENGTH),        "string",    "string"),
+    (VarBinaryType(MAX_LENGTH),      "binary",    "binary"),
+    (LocalZonedTimestampType(NANOS), None,        "timestamp"),
+)  # fmt: skip
+HIVE_NAMES = {type_: name for type_, name, _ in ROWS if name is not None}
+TYPES = {parsed: type_ for type_, _, parsed in ROWS}
 
 #: Types with parameters. Others have them too, such as the reference system of a geometry.
 SIZED: dict[str, Callable[..., DataType]] = {
@@ -78,23 +82,6 @@ SIZED: dict[str, Callable[..., DataType]] = {
     "varchar": VarCharType,
 }  # fmt: skip
 _SIZED = re.compile(rf"({'|'.join(SIZED)})\(([0-9]+)(?:,([0-9]+))?\)")
-
-#: Name of a parsed Hive type -> type. Hive's timestamps have no time zone, except the last type,
-#: which requires Hive 3.
-TYPES: dict[str, DataType] = {
-    "boolean":       BooleanType(),
-    "byte":          TinyIntType(),
-    "short":         SmallIntType(),
-    "integer":       IntType(),
-    "long":          BigIntType(),
-    "float":         FloatType(),
-    "double":        DoubleType(),
-    "date":          DateType(),
-    "timestamp_ntz": TimestampType(NANOS),
-    "string":        VarCharType(MAX_LENGTH),
-    "binary":        VarBinaryType(MAX_LENGTH),
-    "timestamp":     LocalZonedTimestampType(NANOS),
-}  # fmt: skip
 
 #: Hive's name of TIMESTAMP_LTZ; Spark's parser reads ``timestamp_ltz``.
 _LOCAL_TIME_ZONE = re.compile(r"timestamp with local time zone", re.IGNORECASE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import require_instance
@@ -133,8 +134,7 @@ def arrow_losses(schema: pa.Schema) -> tuple[Loss, ...]:
         type_ = from_field(field)
         found += layout_losses(field, type_)
         for one in losses(type_, "spark:4.3"):
-            path = (field.name, *one.path)
-            found.append(Loss(path, one.kind, one.source, one.target, one.reversible))
+            found.append(replace(one, path=(field.name, *one.path)))
     return tuple(found)
 
 

@@ -24,6 +24,7 @@ from schema_core.formats.loss import (
     STRING,
     arrow_precision,
     as_not_null,
+    counts,
     has_fixed_size,
     is_null,
     too_deep,
@@ -357,11 +358,11 @@ def physical_field(field: RowField, *, with_metadata: bool = True) -> pa.Field:
     import pyarrow as pa
 
     type_ = field.data_type
-    carrier, metadata = _physical_and_metadata(type_, with_metadata)
+    physical, metadata = _physical_and_metadata(type_, with_metadata)
     if field.description is not None:
         metadata = {**metadata, COMMENT_KEY.encode(): field.description.encode()}
     try:
-        return pa.field(field.name, carrier, type_.is_nullable, metadata)
+        return pa.field(field.name, physical, type_.is_nullable, metadata)
     except UnicodeEncodeError:
         raise UnsupportedError(
             "the name contains an unpaired surrogate", code="name-not-in-arrow"
@@ -457,7 +458,7 @@ def _child_fields(type_: DataType) -> tuple[RowField, ...]:
         case MapType():
             return (RowField("key", type_.key_type), RowField("value", type_.value_type))
         case MultisetType():
-            return _child_fields(MapType(type_.element_type, IntType(nullable=False)))
+            return _child_fields(counts(type_))
         case ArrayType():
             return (RowField("element", type_.element_type),)
         case DistinctType():
@@ -479,13 +480,15 @@ def _with_registered_extension(field: pa.Field) -> pa.Field:
 # --- Flink to Arrow: types ------------------------------------------------------------------------
 
 
-def _arrow(name: str, *arguments: object) -> Callable[[Any, MakeField], Any]:
+def _arrow(
+    name: str, arguments: Callable[[Any], tuple[object, ...]] = lambda type_: ()
+) -> Callable[[Any, MakeField], Any]:
     """Return a function that calls pyarrow's factory of that name, imported at first use."""
 
     def make(type_: DataType, field: MakeField) -> Any:
         import pyarrow as pa
 
-        return getattr(pa, name)(*arguments)
+        return getattr(pa, name)(*arguments(type_))
 
     return make
 
@@ -494,34 +497,11 @@ def _unit(digits: int) -> str:
     return UNITS[arrow_precision(digits)]
 
 
-def _make_decimal(type_: DecimalType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.decimal128(type_.precision, type_.scale)
+def _fixed_size(type_: BinaryType) -> tuple[int, ...]:
+    return (type_.length,) if has_fixed_size(type_.length) else ()
 
 
-def _make_bytes(type_: BinaryType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.binary(type_.length) if has_fixed_size(type_.length) else pa.binary()
-
-
-def _make_time(type_: TimeType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.time64(_unit(type_.precision))
-
-
-def _make_timestamp(type_: TimestampType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.timestamp(_unit(type_.precision))
-
-
-def _make_instant(type_: LocalZonedTimestampType | ZonedTimestampType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.timestamp(_unit(type_.precision), tz="UTC")
+_make_instant = _arrow("timestamp", lambda type_: (_unit(type_.precision), "UTC"))
 
 
 def _make_with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
@@ -529,12 +509,6 @@ def _make_with_offset(type_: ZonedTimestampType, field: MakeField) -> Any:
 
     parts = {"timestamp": _make_instant(type_, field), "offset_minutes": pa.int16()}
     return pa.struct([pa.field(name, part, nullable=False) for name, part in parts.items()])
-
-
-def _make_duration(type_: DayTimeIntervalType, field: MakeField) -> Any:
-    import pyarrow as pa
-
-    return pa.duration(_unit(type_.fractional_precision))
 
 
 def _make_variant(type_: VariantType, field: MakeField) -> Any:
@@ -565,10 +539,6 @@ def _make_struct(type_: RowType | StructuredType, field: MakeField) -> Any:
     return pa.struct([field(one) for one in type_.fields])
 
 
-def _make_source(type_: DistinctType, field: MakeField) -> Any:
-    return _to_physical(type_.source_type, field)
-
-
 #: Class of type -> a function that returns its Arrow type.
 TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
     NullType:                _arrow("null"),
@@ -579,24 +549,24 @@ TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
     BigIntType:              _arrow("int64"),
     FloatType:               _arrow("float32"),
     DoubleType:              _arrow("float64"),
-    DecimalType:             _make_decimal,
+    DecimalType:             _arrow("decimal128", lambda type_: (type_.precision, type_.scale)),
     CharType:                _arrow("string"),
     VarCharType:             _arrow("string"),
-    BinaryType:              _make_bytes,
+    BinaryType:              _arrow("binary", _fixed_size),
     VarBinaryType:           _arrow("binary"),
     DateType:                _arrow("date32"),
-    TimeType:                _make_time,
-    TimestampType:           _make_timestamp,
+    TimeType:                _arrow("time64", lambda type_: (_unit(type_.precision),)),
+    TimestampType:           _arrow("timestamp", lambda type_: (_unit(type_.precision),)),
     LocalZonedTimestampType: _make_instant,
     ZonedTimestampType:      _make_with_offset,
     YearMonthIntervalType:   _arrow("int32"),
-    DayTimeIntervalType:     _make_duration,
+    DayTimeIntervalType:     _arrow("duration", lambda type_: (_unit(type_.fractional_precision),)),
     ArrayType:               _make_list,
     MultisetType:            _make_map,
     MapType:                 _make_map,
     RowType:                 _make_struct,
     StructuredType:          _make_struct,
-    DistinctType:            _make_source,
+    DistinctType:            lambda type_, field: _to_physical(type_.source_type, field),
     RawType:                 _arrow("binary"),
     VariantType:             _make_variant,
     BitmapType:              _arrow("binary"),

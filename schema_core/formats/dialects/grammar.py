@@ -7,23 +7,16 @@ and lengths. Column options that a schema cannot represent are kept as strings i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from schema_core.cursor import Cursor, check_digits
 from schema_core.errors import UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
 from schema_core.formats.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
 from schema_core.text import Span, quote_string
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schema_core.cursor import Cursor
-    from schema_core.formats.dialects.engines import Engine
-
 
 #: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
@@ -56,6 +49,14 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     if ";" in stops and cursor.key in BRACKETS.values():
         raise cursor.fail(f"unexpected {cursor.token.display}")
     return cursor.index > start
+
+
+def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
+    """Iterate over a list up to the closing bracket; the body of the loop parses one element."""
+    yield
+    while cursor.accept(","):
+        yield
+    cursor.expect(closing)
 
 
 def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
@@ -149,12 +150,7 @@ def _base(cursor: Cursor, engine: Engine, stop: Callable[[], object]) -> Foreign
 def _composite(name: str, cursor: Cursor, engine: Engine) -> ForeignType:
     """Parse ``map<string, int>``, ``row(a integer)`` or ``Nullable(String)``."""
     closing = TYPE_BRACKETS[cursor.advance().key]
-    parts = []
-    while True:
-        parts.append(_part(name, closing, cursor, engine))
-        if cursor.accept(closing):
-            break
-        cursor.expect(",")
+    parts = [_part(name, closing, cursor, engine) for _ in elements(cursor, closing)]
     nullable = True if name == "nullable" else None
     if name == "lowcardinality":
         nullable = parts[0].type.nullable
@@ -188,16 +184,10 @@ def _field_name(cursor: Cursor, engine: Engine) -> str:
 def _field_comment(cursor: Cursor) -> str | None:
     """Parse ``COMMENT 'string'`` or ``OPTIONS(description='string')``."""
     if cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
-        text = _string(cursor)
+        text = string_value(cursor)
         cursor.expect(")")
         return text
-    return _string(cursor) if cursor.accept("COMMENT") else None
-
-
-def _string(cursor: Cursor) -> str:
-    if cursor.token.kind != "string":
-        raise cursor.fail(f"expected a string literal, found {cursor.token.display}")
-    return cursor.advance().value
+    return string_value(cursor) if cursor.accept("COMMENT") else None
 
 
 # --- type names of several words, arguments -------------------------------------------------------
@@ -308,12 +298,8 @@ OptionParser: TypeAlias = Callable[[Cursor, ColumnDefinition, int], None]
 Operand: TypeAlias = Callable[[Cursor], object]
 
 
-def _not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.nullable = False
-
-
-def _null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    column.nullable = True
+def _nullable(nullable: bool, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    column.nullable = nullable
 
 
 def _key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -327,13 +313,10 @@ def _comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 def _options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse ``OPTIONS(description='..', ..)`` of BigQuery."""
     cursor.expect("(")
-    while True:
+    for _ in elements(cursor):
         if cursor.accept("DESCRIPTION", "="):
             column.comment = string_value(cursor)
         skip_until(cursor, (",",))
-        if cursor.accept(")"):
-            return
-        cursor.expect(",")
 
 
 def _generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -406,8 +389,8 @@ def _expression(cursor: Cursor) -> None:
 
 #: Words -> the parser of the rest of the option.
 OPTIONS: dict[str, OptionParser] = {
-    "NOT NULL":                                 _not_null,
-    "NULL":                                     _null,
+    "NOT NULL":                                 partial(_nullable, False),
+    "NULL":                                     partial(_nullable, True),
     "PRIMARY KEY":                              _key,
     "COMMENT":                                  _comment,
     "OPTIONS":                                  _options,
@@ -589,28 +572,19 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
 def _enumeration(cursor: Cursor) -> ForeignType:
     """Parse the values up to the closing parenthesis."""
     values = []
-    is_open = not cursor.accept(")")
-    while is_open:
+    for _ in () if cursor.accept(")") else elements(cursor):
         if cursor.token.kind != "string":
             raise cursor.fail(f"expected a string, found {cursor.token.display}")
         values.append(quote_string(cursor.advance().value))
-        is_open = cursor.accept(",")
-        if not is_open:
-            cursor.expect(")")
     return ForeignType(f"enum({', '.join(values)})")
 
 
 def _fields(cursor: Cursor, engine: Engine) -> ForeignType:
     """Parse the fields of a composite type up to the closing parenthesis."""
     parts = []
-    is_open = not cursor.accept(")")
-    while is_open:
+    for _ in () if cursor.accept(")") else elements(cursor):
         name = identifier(cursor, engine)
-        parts.append(
-            ForeignChild(foreign_type(cursor, engine, lambda: cursor.key == "COLLATE"), name)
-        )
+        type_ = foreign_type(cursor, engine, lambda: cursor.key == "COLLATE")
+        parts.append(ForeignChild(type_, name))
         skip_until(cursor, (",",))
-        is_open = cursor.accept(",")
-        if not is_open:
-            cursor.expect(")")
     return ForeignType("row", tuple(parts))

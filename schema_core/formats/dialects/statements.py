@@ -7,19 +7,21 @@ Clauses that a schema cannot represent are kept as strings in `dropped`. Rows in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from schema_core.cursor import Cursor
 from schema_core.errors import ParseError, UnsupportedError
+from schema_core.formats.dialects.engines import Engine
 from schema_core.formats.dialects.grammar import (
     ColumnDefinition,
     UserTypes,
     column,
     create_domain,
     create_type,
+    elements,
     excerpt,
     foreign_type,
     identifier,
@@ -31,11 +33,6 @@ from schema_core.formats.dialects.grammar import (
 )
 from schema_core.text import Span
 from schema_core.tokenizer import Token
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from schema_core.formats.dialects.engines import Engine
 
 
 @dataclass(slots=True)
@@ -99,12 +96,8 @@ def create_table(
         return None
     if not cursor.accept("("):
         raise _no_columns(cursor)
-    is_open = not cursor.accept(")")
-    while is_open:
+    for _ in () if cursor.accept(")") else elements(cursor):
         _element(cursor, found, find)
-        is_open = not cursor.accept(")")
-        if is_open:
-            cursor.expect(",")
     _tail(cursor, found, find)
     if not found.columns:
         raise _no_columns(cursor)
@@ -153,13 +146,10 @@ def _partitions(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
-        while True:
-            found.columns.append(column(cursor, found.engine))
-            if not cursor.accept(","):
-                break
+        found.columns += [column(cursor, found.engine) for _ in elements(cursor)]
     else:
         skip_until(cursor, ())
-    cursor.expect(")")
+        cursor.expect(")")
     return True
 
 
@@ -190,11 +180,8 @@ def _inherits(cursor: Cursor, found: TableDefinition, find: Find) -> bool:
     if not cursor.accept("INHERITS", "("):
         return False
     inherited: list[ColumnDefinition] = []
-    while True:
+    for _ in elements(cursor):
         inherited += _columns_of(cursor, found, find)
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
     own = {one.name for one in found.columns}
     merged = {one.name: one for one in inherited if one.name not in own}
     found.columns[:0] = merged.values()
@@ -271,12 +258,10 @@ def _key_columns(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
     if not cursor.accept("("):
         return (identifier(cursor, engine),)
     names = []
-    while True:
+    for _ in elements(cursor):
         names.append(identifier(cursor, engine))
         skip_until(cursor, (",",))  # a length, ASC, DESC
-        if cursor.accept(")"):
-            return tuple(names)
-        cursor.expect(",")
+    return tuple(names)
 
 
 # --- ALTER TABLE ----------------------------------------------------------------------------------
@@ -336,11 +321,7 @@ def _add(cursor: Cursor, found: TableDefinition) -> bool:
     _accept_column_word(cursor)
     found.changed()
     if cursor.accept("("):  # several columns
-        while True:
-            found.columns.append(column(cursor, engine))
-            if not cursor.accept(","):
-                break
-        cursor.expect(")")
+        found.columns += [column(cursor, engine) for _ in elements(cursor)]
         return True
     _place(cursor, found, column(cursor, engine), len(found.columns))
     return True

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from schema_core.caching import cached
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.formats.dialects.engines import ENGINES, Engine
-from schema_core.formats.loss import Loss, LossKind
+from schema_core.formats.loss import Loss, LossKind, counts
 from schema_core.text import MAX_DIGITS
 from schema_core.types import (
     ArrayType,
     DataType,
     DistinctType,
-    IntType,
     MapType,
     MultisetType,
     NullType,
@@ -137,7 +136,8 @@ def read_type(
     shape = COMPOSITE.get(foreign.text) if foreign.parts else None
     if shape is not None:
         type_ = shape(foreign, engine, path, losses)
-        return type_.not_null() if _is_never_null(type_, engine) else type_
+        is_never_null = isinstance(type_, ArrayType) and not engine.null_arrays
+        return type_.not_null() if is_never_null else type_
     found = _read_plain(str(foreign), engine.name)
     if found is None:
         raise UnsupportedError(
@@ -149,11 +149,6 @@ def read_type(
     if loss is not None:
         losses.append(loss_of(path, loss, str(foreign), type_.as_summary_string()))
     return type_
-
-
-def _is_never_null(type_: DataType, engine: Engine) -> bool:
-    """Return whether the engine does not allow NULL for this type."""
-    return isinstance(type_, ArrayType) and not engine.null_arrays
 
 
 def read_part(
@@ -203,8 +198,7 @@ def _read_row(
 def _read_nested(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> DataType:
-    row = _read_row(foreign, engine, path, losses)
-    return ArrayType(row.not_null())
+    return ArrayType(_read_row(foreign, engine, path, losses).not_null())
 
 
 def _read_wrapped(
@@ -376,7 +370,7 @@ def _entries(type_: MapType) -> ArrayType:
 
 #: Types -> more general types for the same values, used if the engine does not have the type.
 FALLBACKS: dict[type[DataType], Callable[[Any], DataType]] = {
-    MultisetType:   lambda one: MapType(one.element_type, IntType(nullable=False)),
+    MultisetType:   counts,
     StructuredType: lambda one: RowType(one.fields),
     DistinctType:   lambda one: one.source_type,
     MapType:        _entries,

@@ -93,9 +93,7 @@ def split_names(text: str) -> list[str]:
 
 def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
     """Return the error for a malformed key, with the key as its location."""
-    error = SchemaError(problem, code=code)
-    error.path = (key,)
-    return error
+    return SchemaError(problem, code=code, path=(key,))
 
 
 def require_strings(properties: Mapping[Any, Any]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import NoneType
 
 from schema_core.arguments import require_sequence, validate_arguments
-from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties.keys import Properties
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolved import ResolvedSchema
@@ -189,12 +189,10 @@ def require_names(
         UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,
             `name-case-not-preserved`, `comment-too-long`.
     """
-    found = Gathering()
-    for one in check_names(path, schema, partition_keys, comment, store):
-        error = UnsupportedError(one.message, code=one.code)
-        error.path = one.path
-        found.errors.append(error)
-    found.raise_all()
+    raise_all(
+        UnsupportedError(one.message, code=one.code, path=one.path)
+        for one in check_names(path, schema, partition_keys, comment, store)
+    )
 
 
 def _name_problems(what: str, name: str, most: int, store: StoreLimits) -> Iterator[Diagnostic]:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from schema_core.arguments import validate_arguments
-from schema_core.errors import Diagnostic, Gathering, SchemaError
+from schema_core.errors import Diagnostic, SchemaError, raise_all
 from schema_core.formats.properties.keys import IS_GENERIC, Properties, require_strings
 from schema_core.formats.properties.limits import StoreLimits, limit_violations
 from schema_core.formats.properties.sidecar import VERSION, read_string_map, sidecar_key
@@ -152,12 +152,10 @@ def join_parts(properties: Mapping[str, str]) -> Properties:
     """
     if not has_parts(properties):
         return dict(properties)
-    found = Gathering()
-    for one in malformed_parts(properties):
-        error = SchemaError(one.message, code=one.code)
-        error.path = one.path
-        found.errors.append(error)
-    found.raise_all()
+    raise_all(
+        SchemaError(one.message, code=one.code, path=one.path)
+        for one in malformed_parts(properties)
+    )
     moved = read_string_map(CHECKSUM, joined_text(properties))
     kept = {key: value for key, value in properties.items() if not is_part(key)}
     for prefix in SCHEMAS:

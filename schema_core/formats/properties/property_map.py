@@ -35,7 +35,7 @@ from schema_core.catalog.objects import (
     ResolvedCatalogView,
     TableDistribution,
 )
-from schema_core.errors import Diagnostic, Gathering, SchemaError, UnsupportedError
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
 from schema_core.formats.properties import sidecar
 from schema_core.formats.properties.keys import (
     IS_GENERIC,
@@ -282,14 +282,17 @@ def encode_comment(comment: str | None) -> Properties:
     return {"comment": comment} if comment else {}
 
 
-def encode_snapshot(snapshot: int | None) -> Properties:
-    """Encode the point in time to which a table refers."""
-    return {} if snapshot is None else {"snapshot": str(snapshot)}
-
-
-def encode_partition_keys(keys: tuple[str, ...]) -> Properties:
-    """Encode the partition keys."""
-    return flatten("partition.keys", ({"name": key} for key in keys))
+def encode_members(
+    table: ResolvedCatalogTable | ResolvedCatalogMaterializedTable, schema: ResolvedSchema
+) -> Properties:
+    """Encode a schema and the members of a table besides its options."""
+    return merge(
+        encode_schema(schema),
+        encode_comment(table.comment),
+        {} if table.snapshot is None else {"snapshot": str(table.snapshot)},
+        flatten("partition.keys", ({"name": key} for key in table.partition_keys)),
+        encode_distribution(table.distribution),
+    )
 
 
 def decode_partition_keys(reader: PropertyReader) -> tuple[str, ...]:
@@ -335,15 +338,7 @@ def encode_table(table: ResolvedCatalogTable, on_loss: OnLoss = "refuse") -> Pro
     require_instance(table, ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
     encoded = encoded_parts(table.resolved_schema, table.options, table.comment, on_loss)
-    properties = merge(
-        encode_schema(encoded.schema),
-        encode_comment(table.comment),
-        encode_snapshot(table.snapshot),
-        encode_partition_keys(table.partition_keys),
-        encode_distribution(table.distribution),
-        encoded.options,
-        encoded.sidecar_keys,
-    )
+    properties = merge(encode_members(table, encoded.schema), encoded.options, encoded.sidecar_keys)
     properties.pop(IS_GENERIC, None)
     return properties
 
@@ -394,11 +389,14 @@ def read_table(reader: PropertyReader, fallback: str | None = None) -> CatalogTa
     )
 
 
-def losses_of_table(table: ResolvedCatalogTable) -> Iterator[UnsupportedError]:
-    """Yield an error for everything that `decode_table` would not restore."""
+def losses_of_table(
+    table: ResolvedCatalogTable | ResolvedCatalogView | ResolvedCatalogMaterializedTable,
+    removed: tuple[str, ...] = (IS_GENERIC,),
+) -> Iterator[UnsupportedError]:
+    """Yield an error for what decoding would not restore; Flink removes the options `removed`."""
     yield from losses_of_schema(table.resolved_schema)
     yield from losses_of_comment(table.comment)
-    yield from losses_of_options(table.options, (IS_GENERIC,))
+    yield from losses_of_options(table.options, removed)
 
 
 # --- views ----------------------------------------------------------------------------------------
@@ -411,7 +409,7 @@ def encode_view(view: ResolvedCatalogView, on_loss: OnLoss = "refuse") -> Proper
         UnsupportedError: as `encode_table`.
     """
     require_instance(view, ResolvedCatalogView, "view")
-    refuse(losses_of_view(view), on_loss)
+    refuse(losses_of_table(view), on_loss)
     encoded = encoded_parts(view.resolved_schema, view.options, view.comment, on_loss)
     properties = merge(
         encode_schema(encoded.schema),
@@ -443,13 +441,6 @@ def read_view(reader: PropertyReader, original_query: str, expanded_query: str) 
         comment=sidecar.restore_comment(reader),
         options=sidecar.restore_options(reader),
     )
-
-
-def losses_of_view(view: ResolvedCatalogView) -> Iterator[UnsupportedError]:
-    """Yield an error for everything that `decode_view` would not restore."""
-    yield from losses_of_schema(view.resolved_schema)
-    yield from losses_of_comment(view.comment)
-    yield from losses_of_options(view.options, (IS_GENERIC,))
 
 
 # --- models ---------------------------------------------------------------------------------------
@@ -568,11 +559,8 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
         raise SchemaError(f"unknown policy {on_loss!r}", code="unknown-policy", hint=hint)
-    if on_loss != "refuse":
-        return
-    found = Gathering()
-    found.errors += losses
-    found.raise_all()
+    if on_loss == "refuse":
+        raise_all(losses)
 
 
 def encode_materialized_table(
@@ -593,11 +581,7 @@ def encode_materialized_table(
     if on_loss == "carry":
         encoded.sidecar_keys.update(sidecar.handler_key(table.refresh_handler))
     return merge(
-        encode_schema(encoded.schema),
-        encode_comment(table.comment),
-        encode_snapshot(table.snapshot),
-        encode_partition_keys(table.partition_keys),
-        encode_distribution(table.distribution),
+        encode_members(table, encoded.schema),
         encoded.options,
         encode_refresh(table),
         encoded.sidecar_keys,
@@ -676,9 +660,7 @@ def losses_of_materialized_table(
     table: ResolvedCatalogMaterializedTable,
 ) -> Iterator[UnsupportedError]:
     """Yield an error for everything that `decode_materialized_table` would not restore."""
-    yield from losses_of_schema(table.resolved_schema)
-    yield from losses_of_comment(table.comment)
-    yield from losses_of_options(table.options, ())
+    yield from losses_of_table(table, removed=())
     if table.refresh_handler == b"":
         yield UnsupportedError(
             "an empty refresh handler is lost in a property map", code="lossy-handler"

@@ -13,7 +13,7 @@ from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
 from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
-from schema_core.formats.loss import Loss, Policy, losses, refuse, too_deep
+from schema_core.formats.loss import Loss, Policy, check_nesting, losses, refuse
 from schema_core.formats.spark.ddl import Tree
 from schema_core.formats.spark.types import (
     TARGET,
@@ -26,7 +26,7 @@ from schema_core.formats.spark.types import (
 )
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
-from schema_core.text import MAX_DEPTH, quote_identifier
+from schema_core.text import quote_identifier
 from schema_core.types import DataType, RowField
 
 if TYPE_CHECKING:
@@ -233,13 +233,7 @@ def check_depth(spark: SparkType) -> None:
     Raises:
         UnsupportedError: with code `too-deep`.
     """
-    level: list[Any] = [spark]
-    depth = 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise too_deep()
-        level = [inner for one in level for inner in _child_types(one)]
+    check_nesting(spark, _child_types)
 
 
 def _child_types(spark: Any) -> list[Any]:

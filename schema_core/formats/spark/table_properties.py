@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableDistribution
-from schema_core.errors import Diagnostic, Gathering, SchemaError, at, similar
+from schema_core.errors import Diagnostic, SchemaError, at, raise_all, similar
 from schema_core.formats.foreign_schema import raise_refused
 from schema_core.formats.loss import Policy
 from schema_core.formats.properties.keys import Properties, malformed_key
@@ -124,7 +124,7 @@ def read_spark_table(
             `invalid-spark-schema` for a schema that is not a StructType.
         UnsupportedError: with code `type-not-in-flink` for columns whose type Flink does not have.
     """
-    require_well_formed(properties)
+    raise_all(malformed_properties(properties))
     with at(SCHEMA):
         found = schemas.from_json(stored_schema_json(properties))
     raise_refused(found.refused)
@@ -155,17 +155,6 @@ def indexed_values(properties: Mapping[str, str], count: str, prefix: str) -> It
     """Yield the elements of a list; none if it has no count."""
     for number in range(int(properties.get(count, "0"))):
         yield properties[f"{prefix}{number}"]
-
-
-def require_well_formed(properties: Mapping[str, str]) -> None:
-    """Raise an error if a count and the elements of its list disagree.
-
-    Raises:
-        SchemaError: one for each malformed key.
-    """
-    found = Gathering()
-    found.errors += malformed_properties(properties)
-    found.raise_all()
 
 
 def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]:

@@ -22,14 +22,14 @@ from schema_core.formats.loss import (
     LossKind,
     Policy,
     as_not_null,
+    check_nesting,
+    counts,
     enforce,
     losses,
     matches_physical,
     refuse,
-    too_deep,
 )
 from schema_core.formats.spark.ddl import Tree, parse_spark_type
-from schema_core.text import MAX_DEPTH
 from schema_core.types import (
     ArrayType,
     BigIntType,
@@ -111,10 +111,8 @@ ReadField: TypeAlias = "Callable[[Mapping[str, Any]], RowField]"
 def _read(field: Mapping[str, Any]) -> RowField:
     type_ = _exact_type(field)
     if type_ is None:
-        return _physical(field, _read)
-    if not field["nullable"]:
-        type_ = as_not_null(type_)
-    return RowField(field["name"], type_, comment_of(field))
+        return _physical(field)
+    return _row_field(field, type_)
 
 
 def _exact_type(field: Mapping[str, Any]) -> DataType | None:
@@ -125,7 +123,7 @@ def _exact_type(field: Mapping[str, Any]) -> DataType | None:
     try:
         if field["type"] == cached_tree(type_):
             return type_
-        physical = _physical(field, _read_physical).data_type
+        physical = _read_physical(field).data_type
     except SchemaCoreError:
         return None
     return type_ if matches_physical(type_, physical, TARGET, exactly_null=False) else None
@@ -133,17 +131,15 @@ def _exact_type(field: Mapping[str, Any]) -> DataType | None:
 
 def _read_physical(field: Mapping[str, Any]) -> RowField:
     """Read a field without exact-type metadata."""
-    type_ = _type(field["type"], _read_physical)
-    nullable = field["nullable"]
-    return RowField(field["name"], type_ if nullable else as_not_null(type_), comment_of(field))
+    return _row_field(field, _type(field["type"], _read_physical))
 
 
-def _physical(field: Mapping[str, Any], read: ReadField) -> RowField:
+def _physical(field: Mapping[str, Any]) -> RowField:
     """Read a field by its physical type, with Spark's metadata for CHAR and VARCHAR."""
-    tree = field["type"]
-    if read is not _read_physical and (declared := _char_varchar(field)) is not None:
-        tree = declared
-    type_ = _type(tree, read)
+    return _row_field(field, _type(_char_varchar(field) or field["type"], _read))
+
+
+def _row_field(field: Mapping[str, Any], type_: DataType) -> RowField:
     type_ = type_ if field["nullable"] else as_not_null(type_)
     return RowField(field["name"], type_, comment_of(field))
 
@@ -303,12 +299,7 @@ def check_tree(tree: Tree) -> None:
     Raises:
         UnsupportedError: with code `too-deep`.
     """
-    level, depth = [tree], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise too_deep()
-        level = [inner for one in level for inner in _child_trees(one)]
+    check_nesting(tree, _child_trees)
 
 
 def _child_trees(tree: Tree) -> list[Tree]:
@@ -423,10 +414,6 @@ def _map_tree(type_: MapType, with_metadata: bool) -> Tree:
     }
 
 
-def _multiset_tree(type_: MultisetType, with_metadata: bool) -> Tree:
-    return _map_tree(MapType(type_.element_type, IntType(nullable=False)), with_metadata)
-
-
 def _offset_tree(type_: ZonedTimestampType, with_metadata: bool) -> Tree:
     parts = {"timestamp": "timestamp", "offset_minutes": "short"}
     fields = [
@@ -443,7 +430,7 @@ TO_SPARK: dict[type[DataType], str | Callable[[Any, bool], Tree]] = {
     TimeType:           lambda one, with_metadata: f"time({one.precision})",
     ZonedTimestampType: _offset_tree,
     ArrayType:          _array_tree,
-    MultisetType:       _multiset_tree,
+    MultisetType:       lambda one, with_metadata: _map_tree(counts(one), with_metadata),
     MapType:            _map_tree,
     RowType:            lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
     StructuredType:     lambda one, with_metadata: _struct_tree(one.fields, with_metadata),
