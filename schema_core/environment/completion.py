@@ -2,9 +2,6 @@
 
 The parser decides which keywords may follow: a keyword is proposed if the parser gets further with
 it than without it. Completion has no grammar of its own.
-
-Which words may follow is asked of the parser itself: a word may, if with it the text is read
-further than without it. So completion knows no grammar of its own.
 """
 
 from __future__ import annotations

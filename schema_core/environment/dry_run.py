@@ -1,8 +1,6 @@
 """A planner that runs no jobs: statements are resolved and change catalogs, but no rows are moved.
 
 For checking a script before there is data or an engine.
-
-It validates scripts without data and without an engine.
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 The environment resolves names, types, schemas and rules. A planner receives only resolved objects
 and returns rows or a job. Planners are installed entry points chosen by identifier, so that an
 engine can be exchanged without changing statements (FLIP-32).
-
-The environment resolves: names, types, schemas, rules. A planner receives only what is resolved
-and gives back rows or a job. Planners are chosen by identifier among the installed entry points,
-so that an engine can be exchanged without a change to what a user wrote (FLIP-32).
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import count
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from schema_core.catalog.catalog_store import catalog_store
 from schema_core.catalog.functions import FunctionCatalog, Modules
@@ -59,6 +59,8 @@ from schema_core.sql.query_syntax import Query
 from schema_core.sql.syntax import Name
 from schema_core.text import Span
 from schema_core.types import DataType
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -241,20 +243,15 @@ class Session:
         Raises:
             SchemaCoreError: for a query that is not valid.
         """
-        with within(text), self._opened.kept():
-            return resolve_query(
-                query,
-                self,
-                streaming=self.streaming,
-                functions=self.functions.function,
-                types=self.types.look_up,
-                models=self.model,
-            )
+        return self._in_session(resolve_query, query, text)
 
     def expanded(self, query: Query, text: str | None) -> Query:
         """Return the query with every name in it qualified."""
+        return self._in_session(expand_query, query, text)
+
+    def _in_session(self, process: Callable[..., Result], query: Query, text: str | None) -> Result:
         with within(text), self._opened.kept():
-            return expand_query(
+            return process(
                 query,
                 self,
                 streaming=self.streaming,

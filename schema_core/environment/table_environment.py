@@ -560,10 +560,7 @@ class TableEnvironment:
                 temporary one hides it.
             SchemaError: with code `invalid-function-class`.
         """
-        identifier, functions = (
-            self._session.registry.qualify(parse_path(path)),
-            self._session.functions,
-        )
+        identifier, functions = self._identifier(path), self._session.functions
         function = CatalogFunction.create_instance(function_class_name, "Java")
         functions.check(function)
         if not ignore_if_exists or identifier not in functions.temporary:
@@ -626,7 +623,7 @@ class TableEnvironment:
             AlreadyExistsError: with code `temporary-function-exists` where a temporary one hides
                 it.
         """
-        identifier = self._session.registry.qualify(parse_path(path))
+        identifier = self._identifier(path)
         self._session.functions.require_not_hidden(identifier)
         return self._session.functions.drop(identifier, ignore_if_not_exists=True)
 
@@ -649,22 +646,17 @@ class TableEnvironment:
 
     def list_user_defined_functions(self) -> list[str]:
         """Return the user-defined functions, temporary ones included, sorted, in lower case."""
-        registry = self._session.registry
-        place = registry.current_path
-        return self._session.functions.list_user_defined(*place)
+        return self._session.functions.list_user_defined(*self._session.registry.current_path)
 
     def list_functions(self) -> list[str]:
         """Return the permanent and built-in functions callable by one name, sorted (FLIP-64)."""
-        functions, (catalog, database) = (
-            self._session.functions,
-            self._session.registry.qualify_database(()),
-        )
+        catalog, database = self._current_path()
         kept = self._session.registry.get(catalog).list_functions(database)
-        return sorted({*kept, *functions.list_system()})
+        return sorted({*kept, *self._session.functions.list_system()})
 
     def list_temporary_functions(self) -> list[str]:
         """Return the temporary functions that can be called by one name, sorted (FLIP-64)."""
-        functions, place = self._session.functions, self._session.registry.qualify_database(())
+        functions, place = self._session.functions, self._current_path()
         here = [
             path.object_name
             for path in functions.temporary
@@ -768,15 +760,11 @@ class TableEnvironment:
 
     def list_types(self) -> list[str]:
         """Return the permanent types of the current database, sorted."""
-        return self._session.types.list_types(*self._session.registry.qualify_database(()))
+        return self._session.types.list_types(*self._current_path())
 
     def list_temporary_types(self) -> list[str]:
         """Return the temporary types of the current database, sorted."""
-        place = self._session.registry.qualify_database(())
-        return self._session.temporary.type_names(*place)
-
-    def _type_path(self, path: str) -> ObjectIdentifier:
-        return self._session.registry.qualify(parse_path(path))
+        return self._session.temporary.type_names(*self._current_path())
 
     # --- deprecated since FLIP-64 --------------------------------------------------------------
 

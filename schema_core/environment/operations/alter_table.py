@@ -73,12 +73,11 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
     if not isinstance(old, CatalogTable):
         return OK
     with at(f"table {identifier.as_summary_string()}"):
-        match change:
-            case RenameTo(path):
-                renamed(session, identifier, path)
-            case _:
-                table = changed(unresolved(old), change, text)
-                session.tables.alter(identifier, table, expected=old)
+        if isinstance(change, RenameTo):
+            renamed(session, identifier, change.path)
+        else:
+            table = changed(unresolved(old), change, text)
+            session.tables.alter(identifier, table, expected=old)
     return OK
 
 
@@ -168,14 +167,6 @@ def _require_present(there: object, what: str, instead: str | None = None) -> No
         )
 
 
-def _drop_columns(table: CatalogTable, change: DropColumns, text: str) -> CatalogTable:
-    return without_columns(table, change.columns)
-
-
-def _rename_column(table: CatalogTable, change: RenameColumn, text: str) -> CatalogTable:
-    return with_renamed(table, change.column, change.new_name)
-
-
 def _drop_key(table: CatalogTable, change: DropPrimaryKey, text: str) -> CatalogTable:
     _require_present(table.schema.primary_key, "primary key")
     return replace(table, schema=_without_key(table.schema))
@@ -213,10 +204,6 @@ def _drop_distribution(table: CatalogTable, change: DropDistribution, text: str)
 # --- options -------------------------------------------------------------------------------
 
 
-def _set_options(table: CatalogTable, change: SetOptions, text: str) -> CatalogTable:
-    return table.copy({**table.options, **options_of(change.options)})
-
-
 def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> CatalogTable:
     if not change.keys:
         raise SchemaError("no option is given", code="missing-options")
@@ -229,13 +216,15 @@ def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> Cata
 CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
     AddElements:      _add,
     ModifyElements:   _modify,
-    DropColumns:      _drop_columns,
-    RenameColumn:     _rename_column,
+    DropColumns:      lambda table, change, _: without_columns(table, change.columns),
+    RenameColumn:     lambda table, change, _: with_renamed(table, change.column, change.new_name),
     DropPrimaryKey:   _drop_key,
     DropConstraint:   _drop_constraint,
     DropWatermark:    _drop_watermark,
     DropDistribution: _drop_distribution,
-    SetOptions:       _set_options,
+    SetOptions:       lambda table, change, _: table.copy(
+        {**table.options, **options_of(change.options)}
+    ),
     ResetOptions:     _reset_options,
 }  # fmt: skip
 

@@ -150,22 +150,19 @@ def use_database(session: Session, statement: UseDatabase, text: str) -> TableRe
 
 def load_module(session: Session, statement: LoadModule, text: str) -> TableResult:
     """Load a module."""
-    with at_span(statement.span):
-        session.functions.modules.load(statement.name)
+    session.functions.modules.load(statement.name)
     return OK
 
 
 def unload_module(session: Session, statement: UnloadModule, text: str) -> TableResult:
     """Forget a module."""
-    with at_span(statement.span):
-        session.functions.modules.unload(statement.name)
+    session.functions.modules.unload(statement.name)
     return OK
 
 
 def use_modules(session: Session, statement: UseModules, text: str) -> TableResult:
     """Choose modules and their order."""
-    with at_span(statement.span):
-        session.functions.modules.use(statement.names)
+    session.functions.modules.use(statement.names)
     return OK
 
 
@@ -175,14 +172,13 @@ def set_option(session: Session, statement: SetOption, text: str) -> TableResult
     Raises:
         UnsupportedError: with code `statement-not-supported` for SET alone.
     """
-    with at_span(statement.span):
-        if statement.key is None or statement.value is None:
-            raise UnsupportedError(
-                "SET alone lists nothing here",
-                code="statement-not-supported",
-                hint="ask environment.get_config()",
-            )
-        session.config.set(statement.key, statement.value)
+    if statement.key is None or statement.value is None:
+        raise UnsupportedError(
+            "SET alone lists nothing here",
+            code="statement-not-supported",
+            hint="ask environment.get_config()",
+        )
+    session.config.set(statement.key, statement.value)
     return OK
 
 
@@ -192,12 +188,9 @@ def reset_option(session: Session, statement: ResetOption, text: str) -> TableRe
     Raises:
         UnsupportedError: with code `statement-not-supported` for RESET alone.
     """
-    with at_span(statement.span):
-        if statement.key is None:
-            raise UnsupportedError(
-                "RESET needs the key of an option", code="statement-not-supported"
-            )
-        session.config.reset(statement.key)
+    if statement.key is None:
+        raise UnsupportedError("RESET needs the key of an option", code="statement-not-supported")
+    session.config.reset(statement.key)
     return OK
 
 

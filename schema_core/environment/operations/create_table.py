@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
+from typing import TypeGuard, TypeVar
 
 from schema_core.catalog.api import Capability
 from schema_core.catalog.managers import NOUNS
@@ -89,8 +91,13 @@ def plain_table(session: Session, statement: CreateTable, text: str) -> CatalogT
 def table_of(statement: CreateTable, schema: Schema) -> CatalogTable:
     """Return a table with the schema and all other clauses of the statement."""
     key = schema.primary_key.column_names if schema.primary_key else ()
+    columns = with_key_not_null(schema.columns, key)
+    return _with_clauses(statement, replace(schema, columns=columns))
+
+
+def _with_clauses(statement: CreateTable, schema: Schema) -> CatalogTable:
     return CatalogTable(
-        Schema(with_key_not_null(schema.columns, key), schema.watermark_specs, schema.primary_key),
+        schema,
         keys_of(statement.partition_keys),
         options=options_of(statement.options),
         comment=statement.comment,
@@ -173,7 +180,12 @@ def create_table_like(
         _kept("PARTITIONS", strategies, source.partition_keys, keys_of(statement.partition_keys)),
         options=merged_options(source.options, options_of(statement.options), strategies),
         comment=statement.comment,
-        distribution=_distribution(source, distribution_of(statement.distribution), strategies),
+        distribution=_kept(
+            "DISTRIBUTION",
+            strategies,
+            source.distribution,
+            distribution_of(statement.distribution),
+        ),
     )
 
 
@@ -210,24 +222,18 @@ def _one(
     return inherited
 
 
+Kept = TypeVar("Kept", tuple[str, ...], TableDistribution | None)
+
+
 def _kept(
     feature: str,
     strategies: Mapping[str, Strategy],
-    inherited: tuple[str, ...],
-    own: tuple[str, ...],
-) -> tuple[str, ...]:
-    """Return the partitioning: EXCLUDING permits the table's own, but drops nothing."""
+    inherited: Kept,
+    own: Kept,
+) -> Kept:
+    """Return a partitioning or distribution: EXCLUDING permits another, but drops nothing."""
     if own and inherited and strategies[feature] is not EXCLUDING:
         raise _conflict(feature)
-    return own or inherited
-
-
-def _distribution(
-    source: CatalogTable, own: TableDistribution | None, strategies: Mapping[str, Strategy]
-) -> TableDistribution | None:
-    inherited = source.distribution
-    if own and inherited and strategies["DISTRIBUTION"] is not EXCLUDING:
-        raise _conflict("DISTRIBUTION")
     return own or inherited
 
 
@@ -438,13 +444,7 @@ def derived_table(statement: CreateTable, query: Columns, text: str) -> CatalogT
     """
     schema = derived_schema(statement.elements, query, text)
     require(statement.partition_keys, [one.name for one in schema.columns], "partition key")
-    return CatalogTable(
-        schema,
-        keys_of(statement.partition_keys),
-        options=options_of(statement.options),
-        comment=statement.comment,
-        distribution=distribution_of(statement.distribution),
-    )
+    return _with_clauses(statement, schema)
 
 
 def derived_schema(elements: Elements, query: Columns, text: str) -> Schema:
@@ -518,15 +518,21 @@ def merged(declared: tuple[UnresolvedColumn, ...], query: Columns) -> tuple[Unre
     return (*extra, *taken)
 
 
+def _is_written(
+    column: UnresolvedColumn,
+) -> TypeGuard[UnresolvedPhysicalColumn | UnresolvedMetadataColumn]:
+    """Return whether a job writes the column: it is physical, or metadata that is not virtual."""
+    return isinstance(column, UnresolvedPhysicalColumn) or (
+        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
+    )
+
+
 def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> UnresolvedColumn:
     """Return the declared column that replaces a column of the query."""
-    if isinstance(column, UnresolvedComputedColumn):
+    if not _is_written(column):
+        kind = "computed" if isinstance(column, UnresolvedComputedColumn) else "virtual"
         raise SchemaError(
-            "a computed column cannot take what the query gives", code="unsupported-column-kind"
-        )
-    if isinstance(column, UnresolvedMetadataColumn) and column.virtual:
-        raise SchemaError(
-            "a virtual column cannot take what the query gives", code="unsupported-column-kind"
+            f"a {kind} column cannot take what the query gives", code="unsupported-column-kind"
         )
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(given, target):
@@ -540,10 +546,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
 
 def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
     """Return a declared column that is not in the query; it is filled with NULL."""
-    stored = isinstance(column, UnresolvedPhysicalColumn) or (
-        isinstance(column, UnresolvedMetadataColumn) and not column.virtual
-    )
-    if stored and not isinstance(column, UnresolvedComputedColumn):
+    if _is_written(column):
         type_ = column.data_type
         if isinstance(type_, DataType) and not type_.is_nullable:
             raise SchemaError(

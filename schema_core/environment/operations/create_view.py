@@ -135,8 +135,6 @@ def create_materialized_table(
 
     OR ALTER creates a table that does not exist; an existing one cannot be altered here.
 
-    OR ALTER makes a table that is not there yet; one that is there cannot be altered here.
-
     Raises:
         AlreadyExistsError: with code `materialized-table-exists`.
     """

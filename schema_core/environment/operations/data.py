@@ -119,9 +119,7 @@ def write(session: Session, relation: Relation, target: BoundTable, how: Writing
         target,
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
-        partition={key: value for key, value in fixed.values if value is not None}
-        if fixed
-        else None,
+        partition=_given(fixed) if fixed else None,
         hooks=session.hooks,
     )
     return job_result(target.identifier, job)

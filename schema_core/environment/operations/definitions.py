@@ -1,9 +1,6 @@
 """Conversion of the syntax of definitions to schemas, options and distributions.
 
 Names and expressions keep their spans, so that later errors point into the statement.
-
-Names and expressions keep their places in the statement, so that a mistake found later is shown
-where it was written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """SHOW CREATE: the statement that creates an object, with its secrets masked.
 
 Flink does not mask them; `TableEnvironment.get_create_statement` returns the full statement.
-
-Flink shows them. Whoever needs the statement itself asks `TableEnvironment.get_create_statement`.
 """
 
 from __future__ import annotations
@@ -172,7 +170,10 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
     match found.table:
         case ResolvedCatalogTable() as table:
             head = f"CREATE {temporary}TABLE {path} "
-            clauses = _table_clauses(table, masking)
+            clauses = [
+                *_resolved_columns(table.resolved_schema, masking),
+                *_table_parts(table, masking),
+            ]
         case QueryView(expanded_query=""):
             raise UnsupportedError(
                 f"{found.identifier.as_summary_string()} was created from a Table that has no text "
@@ -188,7 +189,8 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
         case ResolvedCatalogMaterializedTable() as materialized:
             head = f"CREATE MATERIALIZED TABLE {path} "
             clauses = [
-                *_materialized_clauses(materialized, masking),
+                *_resolved_columns(materialized.resolved_schema, masking),
+                *_materialized_parts(materialized, masking),
                 f"AS {masking.query(materialized.expanded_query)}",
             ]
         case _:
@@ -207,12 +209,8 @@ def block(lines: Iterable[str]) -> str:
     return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
 
 
-def _table_clauses(table: ResolvedCatalogTable, masking: Masking) -> list[str]:
-    return [
-        block(schema_lines(table.resolved_schema)),
-        *_beyond_sql(table.resolved_schema, masking),
-        *_table_parts(table, masking),
-    ]
+def _resolved_columns(schema: ResolvedSchema, masking: Masking) -> list[str]:
+    return [block(schema_lines(schema)), *_beyond_sql(schema, masking)]
 
 
 def _table_parts(table: CatalogTable | CatalogMaterializedTable, masking: Masking) -> list[str]:
@@ -237,14 +235,6 @@ def _beyond_sql(schema: ResolvedSchema | Schema, masking: Masking) -> list[str]:
             hint="copy the table with CREATE TABLE LIKE, or create it with a TableDescriptor",
         )
     return [f"/* not in SQL: {str(one).replace('*/', '* /')} */" for one in members]
-
-
-def _materialized_clauses(table: ResolvedCatalogMaterializedTable, masking: Masking) -> list[str]:
-    return [
-        block(schema_lines(table.resolved_schema)),
-        *_beyond_sql(table.resolved_schema, masking),
-        *_materialized_parts(table, masking),
-    ]
 
 
 def _materialized_parts(table: CatalogMaterializedTable, masking: Masking) -> list[str]:
