@@ -34,12 +34,12 @@ def floors(count: dict[str, int]) -> Floors:
 
 
 @given(figures)
-def test_a_score_holds_its_own_floor(count: dict[str, int]) -> None:
+def test_a_score_reaches_its_own_floor(count: dict[str, int]) -> None:
     assert [] == fallen([score(count)], raised([score(count)], {}))
 
 
 @given(figures, figures)
-def test_a_floor_never_falls(old: dict[str, int], new: dict[str, int]) -> None:
+def test_a_floor_never_decreases(old: dict[str, int], new: dict[str, int]) -> None:
     after = raised([score(new)], floors(old))["casts"]
 
     assert after["meaning"] >= old["meaning"]
@@ -49,7 +49,7 @@ def test_a_floor_never_falls(old: dict[str, int], new: dict[str, int]) -> None:
 
 
 @given(figures, figures)
-def test_whoever_held_the_new_floor_held_the_old_one(
+def test_reaching_a_new_floor_implies_reaching_the_old_one(
     old: dict[str, int], new: dict[str, int]
 ) -> None:
     higher = raised([score(new)], floors(old))
@@ -58,7 +58,7 @@ def test_whoever_held_the_new_floor_held_the_old_one(
 
 
 @given(figures, figures)
-def test_falling_is_noticed(old: dict[str, int], new: dict[str, int]) -> None:
+def test_a_score_below_its_floor_is_detected(old: dict[str, int], new: dict[str, int]) -> None:
     worse = (
         new["meaning"] < old["meaning"]
         or new["exact"] < old["exact"]
@@ -69,7 +69,7 @@ def test_falling_is_noticed(old: dict[str, int], new: dict[str, int]) -> None:
     assert worse == bool(fallen([score(new)], floors(old)))
 
 
-def test_what_is_refused_as_a_whole_gets_no_floor() -> None:
+def test_a_completely_refused_family_has_no_floor() -> None:
     refused = Score("casts", count=Counter(cases=CASES, meaning=5))
 
     assert {} == raised([refused], {})
@@ -125,7 +125,7 @@ def test_crashes_fail_whatever_the_floors_are(monkeypatch: pytest.MonkeyPatch) -
     assert verdict([crashed], raise_floors=True) == 1
 
 
-def test_the_program_answers_what_follows_a_crash_and_exits_with_1() -> None:
+def test_the_program_continues_after_a_crash_and_exits_with_1() -> None:
     questions = [{"op": "type"}, {"op": "weather"}, {"op": "type", "in": "INT"}]
     process = subprocess.run(
         PROGRAM, input="".join(json.dumps(one) + "\n" for one in questions), cwd=ROOT,
@@ -139,7 +139,7 @@ def test_the_program_answers_what_follows_a_crash_and_exits_with_1() -> None:
     assert "Traceback" in process.stderr
 
 
-def test_a_program_that_crashes_is_scored_so(
+def test_a_crashing_program_is_scored_as_a_crash(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A whole file of refusals, answered by a program that only crashes."""

@@ -57,7 +57,7 @@ def stored_names(schema: ResolvedSchema) -> set[str]:
 
 
 @given(any_schemas)
-def test_lines_of_descent_end_at_stored_columns_that_exist(schema: ResolvedSchema) -> None:
+def test_lineage_ends_at_existing_stored_columns(schema: ResolvedSchema) -> None:
     found = schema.explain()
 
     every = [(one.leaves, one.missing) for one in found.columns]
@@ -69,7 +69,7 @@ def test_lines_of_descent_end_at_stored_columns_that_exist(schema: ResolvedSchem
 
 
 @given(schemas())
-def test_a_computed_column_comes_from_the_names_in_its_text(schema: Schema) -> None:
+def test_lineage_of_a_computed_column_has_the_names_of_its_expression(schema: Schema) -> None:
     """The witness is the syntax of the text, which the explanation does not look at."""
     found = SchemaResolver().resolve(schema).explain()
 
@@ -101,7 +101,7 @@ def test_the_steps_of_an_expression_are_parts_of_it(text: str) -> None:
 
 
 @given(any_schemas)
-def test_the_text_has_a_line_for_every_column(schema: ResolvedSchema) -> None:
+def test_the_explanation_has_a_line_for_every_column(schema: ResolvedSchema) -> None:
     lines = str(schema.explain()).split("\n") if schema.columns else []
     heads = [line for line in lines if not line.startswith(("  ", "watermark of"))]
 
@@ -112,7 +112,7 @@ def test_the_text_has_a_line_for_every_column(schema: ResolvedSchema) -> None:
 
 
 @given(any_schemas)
-def test_every_column_has_a_reason_for_its_type(schema: ResolvedSchema) -> None:
+def test_every_column_has_an_origin_of_its_type(schema: ResolvedSchema) -> None:
     for one in schema.explain().columns:
         assert one.reasons[0].cause is (
             Cause.INFERRED if one.kind == "computed" else Cause.DECLARED
@@ -120,7 +120,7 @@ def test_every_column_has_a_reason_for_its_type(schema: ResolvedSchema) -> None:
 
 
 @given(any_schemas)
-def test_no_name_breaks_out_of_the_diagram(schema: ResolvedSchema) -> None:
+def test_names_are_escaped_in_the_diagram(schema: ResolvedSchema) -> None:
     head, *lines = schema.explain().to_mermaid().split("\n")
     nodes = [line for line in lines if re.fullmatch(rf"    {NODE}", line)]
     arrows = [line for line in lines if re.fullmatch(rf"    {ARROW}", line)]
@@ -171,7 +171,7 @@ def read(html: str) -> Reader:
 
 
 @given(any_schemas)
-def test_no_name_or_comment_breaks_out_of_html(schema: ResolvedSchema) -> None:
+def test_names_and_comments_are_escaped_in_html(schema: ResolvedSchema) -> None:
     names = [escaped(column.name) for column in schema.columns]
     marks = [escaped(one.rowtime_attribute) for one in schema.watermark_specs]
     written = Schema.new_builder().from_resolved_schema(schema).build()
@@ -185,7 +185,7 @@ def test_no_name_or_comment_breaks_out_of_html(schema: ResolvedSchema) -> None:
 
 
 @given(st.lists(hostile_names, max_size=5))
-def test_a_schema_put_together_by_hand_is_explained(names: list[str]) -> None:
+def test_a_manually_constructed_schema_is_explained(names: list[str]) -> None:
     """Names may come twice, and expressions may read what is not there, or themselves."""
     resolved = SchemaResolver().resolve(
         Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1").build()

@@ -144,21 +144,21 @@ def respelled(text: str) -> str:
 
 
 @given(expressions)
-def test_spelling_does_not_matter(tree: Tree) -> None:
+def test_case_whitespace_and_comments_are_insignificant(tree: Tree) -> None:
     text = print_expression(tree)
 
     assert outcome(text) == outcome(respelled(text))
 
 
 @given(expressions)
-def test_parentheses_do_not_matter(tree: Tree) -> None:
+def test_redundant_parentheses_are_insignificant(tree: Tree) -> None:
     text = print_expression(tree)
 
     assert outcome(text) == outcome(f"(({text}))")
 
 
 @given(expressions)
-def test_what_is_printed_means_the_same(tree: Tree) -> None:
+def test_printed_expression_has_the_same_typed_tree(tree: Tree) -> None:
     """But for the casts that SQL puts in: Flink prints these without NOT NULL."""
     found = typed(tree)
     assume(found is not None and not any(map(_is_implicit, walk(found))))
@@ -175,14 +175,14 @@ def _is_implicit(found: Typed) -> bool:
 
 
 @given(expressions)
-def test_what_is_printed_is_read(tree: Tree) -> None:
+def test_printed_expression_can_be_parsed(tree: Tree) -> None:
     found = typed(tree)
     if found is not None:
         assert isinstance(outcome(to_sql(found)), DataType)
 
 
 @given(expressions, types())
-def test_what_is_checked_is_of_the_type(tree: Tree, expected: DataType) -> None:
+def test_checked_expression_has_the_expected_type(tree: Tree, expected: DataType) -> None:
     try:
         found = check(SCOPE, tree, expected)
     except SchemaError:
@@ -192,7 +192,9 @@ def test_what_is_checked_is_of_the_type(tree: Tree, expected: DataType) -> None:
 
 @given(st.sampled_from(CALLED), st.lists(types(), max_size=4))
 @example("GREATEST", [])
-def test_any_function_takes_or_refuses_any_types(name: str, given_types: list[DataType]) -> None:
+def test_any_function_accepts_or_refuses_any_argument_types(
+    name: str, given_types: list[DataType]
+) -> None:
     columns = {f"c{index}": one for index, one in enumerate(given_types)}
     call = Call(name, tuple(Name((column,)) for column in columns))
 
@@ -201,7 +203,7 @@ def test_any_function_takes_or_refuses_any_types(name: str, given_types: list[Da
 
 
 @given(expressions)
-def test_python_writes_the_same(tree: Tree) -> None:
+def test_fluent_expression_equals_the_sql_expression(tree: Tree) -> None:
     assert str(Expression(tree)) == print_expression(tree)
     assert (Expression(tree) + col("i")).syntax == Call("+", (tree, Name(("i",))))
 
@@ -266,7 +268,7 @@ def type_and_texts(text: str) -> tuple[DataType, str, str] | None:
 @example("u&'\\d800'", "{}")
 @example("'a'\n'\t'", "{}")
 @example("CAST(NULL AS MAP<INT NOT NULL, INT NOT NULL>)", "{}")
-def test_what_is_printed_has_the_same_type(literal: str, place: str) -> None:
+def test_printed_literal_has_the_same_type(literal: str, place: str) -> None:
     known = type_and_texts(place.replace("{}", literal))
     assume(known is not None)
     assert known is not None

@@ -60,7 +60,7 @@ def stored(hive: HiveCodec, table: ResolvedTable) -> HiveTable:
 
 
 @given(types())
-def test_a_type_of_hive_comes_back_or_there_is_none(type_: DataType) -> None:
+def test_hive_type_round_trips_or_is_unsupported(type_: DataType) -> None:
     try:
         text = to_hive(type_)
     except UnsupportedError:
@@ -72,7 +72,7 @@ def test_a_type_of_hive_comes_back_or_there_is_none(type_: DataType) -> None:
 
 @LOOSE
 @given(tables(), PROFILES)
-def test_a_generic_table_comes_back_from_any_metastore(table: CatalogTable, profile: str) -> None:
+def test_generic_table_round_trips_through_any_metastore(table: CatalogTable, profile: str) -> None:
     hive, given_ = HiveCodec(STORES[profile]), resolved(table)
     assume(given_.options.get(CONNECTOR, "").lower() != HIVE)
 
@@ -83,7 +83,7 @@ def test_a_generic_table_comes_back_from_any_metastore(table: CatalogTable, prof
 
 @LOOSE
 @given(tables(), HIVE_NAMES, HIVE_NAMES, PROFILES)
-def test_a_view_comes_back_with_its_queries(
+def test_view_round_trips_with_its_queries(
     table: CatalogTable, original: str, expanded: str, profile: str
 ) -> None:
     hive = HiveCodec(STORES[profile])
@@ -125,7 +125,7 @@ FORMATS = st.sampled_from([*codec.FORMATS])
     st.none() | HIVE_NAMES,
     st.booleans(),
 )
-def test_a_table_of_hives_own_comes_back(
+def test_hive_table_round_trips(
     columns: dict[str, DataType],
     properties: dict[str, str],
     form: str,
@@ -156,7 +156,7 @@ OTHER_CLASSES = st.lists(HIVE_NAMES.filter(bool), min_size=3, max_size=3).map(
     st.dictionaries(HIVE_NAMES, HIVE_NAMES, max_size=3),
     st.none() | HIVE_NAMES,
 )
-def test_options_of_a_storage_ask_for_it_again(
+def test_storage_options_reproduce_the_storage(
     classes: codec.FileFormat, parameters: dict[str, str], location: str | None
 ) -> None:
     given_ = HiveStorage(
@@ -171,7 +171,7 @@ def test_options_of_a_storage_ask_for_it_again(
 
 
 @given(st.lists(HIVE_NAMES.filter(str.strip), min_size=1, max_size=3))
-def test_values_of_a_partition_come_back_from_its_name(values: list[str]) -> None:
+def test_partition_values_are_restored_from_the_name(values: list[str]) -> None:
     """Hive escapes what a path has a use for, and more; any escaping is read."""
     special = {ord(one): f"%{ord(one):02X}" for one in "=/%'\"\n"}
     escaped = (value.translate(special) for value in values)
@@ -181,7 +181,7 @@ def test_values_of_a_partition_come_back_from_its_name(values: list[str]) -> Non
 
 
 @given(st.dictionaries(HIVE_NAMES, HIVE_NAMES, max_size=3), st.none() | HIVE_NAMES)
-def test_a_partition_comes_back_or_is_refused(
+def test_partition_round_trips_or_is_refused(
     properties: dict[str, str], comment: str | None
 ) -> None:
     hive = HiveCodec(STORES["hive-derby"])
@@ -200,7 +200,7 @@ def test_a_partition_comes_back_or_is_refused(
 
 @LOOSE
 @given(tables(), tables(), PROFILES)
-def test_what_is_altered_holds_nothing_of_what_was_there(
+def test_altered_table_keeps_no_old_parameters(
     old: CatalogTable, new: CatalogTable, profile: str
 ) -> None:
     hive = HiveCodec(STORES[profile])

@@ -77,21 +77,21 @@ queries = st.recursive(
 
 
 @given(queries)
-def test_reading_inverts_printing(text: str) -> None:
+def test_parsing_inverts_printing(text: str) -> None:
     query = parse_query(text)
 
     assert query == parse_query(print_query(query))
 
 
 @given(queries)
-def test_a_view_is_read_from_the_text_of_its_query(text: str) -> None:
+def test_a_view_is_restored_from_its_expanded_query(text: str) -> None:
     statement = parse_statement(f"CREATE VIEW v AS {text}")
 
     assert parse_query(text) == getattr(statement, "query", None)
 
 
 @given(st.text() | st.lists(st.sampled_from(WORDS)).map(" ".join))
-def test_a_text_is_read_or_refused_with_its_place(text: str) -> None:
+def test_a_query_is_parsed_or_refused_with_a_position(text: str) -> None:
     try:
         parse_statements(text)
     except ParseError as error:
@@ -99,7 +99,7 @@ def test_a_text_is_read_or_refused_with_its_place(text: str) -> None:
 
 
 @given(st.lists(queries, max_size=3), st.lists(st.sampled_from(WORDS)).map(" ".join))
-def test_a_mistake_hides_no_other(texts: list[str], noise: str) -> None:
+def test_an_error_does_not_hide_other_errors(texts: list[str], noise: str) -> None:
     broken = f"SHOW {noise.replace(';', '')} NOPE"
     script = ";\n".join([broken, *texts, broken])
 

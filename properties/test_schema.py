@@ -30,7 +30,9 @@ def test_resolution_is_stable(schema: Schema, resolver: SchemaResolver) -> None:
 
 
 @given(schemas(), resolvers)
-def test_checking_finds_nothing_in_what_resolves(schema: Schema, resolver: SchemaResolver) -> None:
+def test_check_reports_no_errors_for_a_valid_schema(
+    schema: Schema, resolver: SchemaResolver
+) -> None:
     assert () == resolver.check(schema)
 
 
@@ -44,7 +46,7 @@ def rowtimes(schema: ResolvedSchema) -> list[str]:
 
 
 @given(schemas())
-def test_modes_differ_in_rowtime_alone(schema: Schema) -> None:
+def test_modes_differ_in_rowtime_only(schema: Schema) -> None:
     stream = SchemaResolver().resolve(schema)
     batch = SchemaResolver(streaming=False).resolve(schema)
 
@@ -63,7 +65,7 @@ def test_columns_keep_their_order_names_and_comments(schema: Schema) -> None:
 
 
 @given(schemas())
-def test_rows_hold_what_columns_say(schema: Schema) -> None:
+def test_row_types_match_the_columns(schema: Schema) -> None:
     resolved = SchemaResolver().resolve(schema)
     source, sink = resolved.to_source_row_data_type(), resolved.to_sink_row_data_type()
     physical = set(resolved.to_physical_row_data_type().field_names())
@@ -77,7 +79,7 @@ def test_rows_hold_what_columns_say(schema: Schema) -> None:
 
 
 @given(schemas())
-def test_schemas_are_values(schema: Schema) -> None:
+def test_equal_schemas_have_equal_hashes(schema: Schema) -> None:
     resolved = SchemaResolver().resolve(schema)
 
     assert schema == copy.deepcopy(schema) == pickle.loads(pickle.dumps(schema))
@@ -102,15 +104,17 @@ MEMBERS: dict[str, tuple[str, str | None]] = {
 
 
 @given(st.lists(st.sampled_from(sorted(MEMBERS)), max_size=12), resolvers)
-def test_every_mistake_is_told_and_nothing_else(texts: list[str], resolver: SchemaResolver) -> None:
+def test_exactly_the_expected_errors_are_reported(
+    members: list[str], resolver: SchemaResolver
+) -> None:
     builder = Schema.new_builder()
-    for number, text in enumerate(texts):
+    for number, text in enumerate(members):
         add = builder.column if MEMBERS[text][0] == "column" else builder.column_by_expression
         add(f"c{number}", text.format(number))
     schema = builder.build()
     found = resolver.check(schema)
     # Flink looks at stored columns first, then at computed ones, each in their order.
-    ordered = sorted(enumerate(texts), key=lambda pair: MEMBERS[pair[1]][0] != "column")
+    ordered = sorted(enumerate(members), key=lambda pair: MEMBERS[pair[1]][0] != "column")
 
     assert [
         (code, f"column 'c{number}'") for number, text in ordered if (code := MEMBERS[text][1])

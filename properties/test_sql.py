@@ -56,7 +56,7 @@ def test_parsing_inverts_printing_of_types(written: TypeName) -> None:
 @example("1e" + "9" * 900)
 @example("U&'\\d83d' || E'\\xff'")
 @example("\ud800")
-def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
+def test_any_string_is_parsed_or_refused_with_a_position(text: str) -> None:
     error = refusal(parse_expression, text)
 
     if error is not None:
@@ -65,7 +65,7 @@ def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
 
 
 @given(texts)
-def test_what_is_read_prints_a_text_that_stays(text: str) -> None:
+def test_printing_is_idempotent(text: str) -> None:
     if refusal(parse_expression, text) is None:
         printed = print_expression(parse_expression(text))
         if refusal(parse_expression, printed) is None:
@@ -74,14 +74,14 @@ def test_what_is_read_prints_a_text_that_stays(text: str) -> None:
 
 
 @given(texts)
-def test_tokens_lie_one_behind_the_other(text: str) -> None:
+def test_tokens_do_not_overlap(text: str) -> None:
     if refusal(sql_tokens, text) is None:
         edges = [edge for token in sql_tokens(text) for edge in token.span]
         assert edges == sorted(edges)
 
 
 @given(trees())
-def test_trees_travel(tree: Expression) -> None:
+def test_trees_can_be_pickled(tree: Expression) -> None:
     assert tree == pickle.loads(pickle.dumps(tree))
     assert hash(tree) == hash(pickle.loads(pickle.dumps(tree)))
 
@@ -91,7 +91,7 @@ def test_trees_travel(tree: Expression) -> None:
     ["a + " * 500_000 + "a", "9" * 5_000, "1." + "9" * 5_000, "'" * 1_000_001],
     ids=["2 MB", "5,000 digits", "5,000 places", "quotes"],
 )
-def test_the_budget_is_checked_before_the_work(text: str) -> None:
+def test_limits_are_checked_before_parsing(text: str) -> None:
     error = refusal(parse_expression, text)
 
     assert error is not None

@@ -209,7 +209,7 @@ VALUES = st.sampled_from(
 
 @settings(max_examples=500)
 @given(st.dictionaries(KEYS, VALUES, max_size=12))
-def test_anything_is_read_or_refused_and_verified(stored: dict[str, str]) -> None:
+def test_any_map_is_read_or_refused_and_verified(stored: dict[str, str]) -> None:
     diagnostics = verify(stored)
     try:
         found = read_map(stored)

@@ -33,11 +33,11 @@ def test_an_expression_has_a_type(text: str) -> None:
 
 
 @given(expressions(NARROW))
-def test_an_expression_uses_the_given_columns_alone(text: str) -> None:
+def test_an_expression_uses_only_the_given_columns(text: str) -> None:
     infer(ColumnScope(NARROW), parse_expression(text))
 
 
-def test_nearly_all_functions_are_drawn() -> None:
+def test_nearly_all_functions_are_generated() -> None:
     columns = tuple(COLUMNS.items())
     missing = {name for name in NAMES if not fitting(name, columns)}
 

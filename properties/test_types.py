@@ -56,18 +56,18 @@ def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
 
 
 @given(types())
-def test_parse_inverts_print(type_: DataType) -> None:
+def test_parsing_inverts_printing(type_: DataType) -> None:
     assert type_ == parse_type(str(type_))
     assert str(type_) == type_.as_serializable_string()
 
 
 @given(types())
-def test_print_is_the_same_for_what_was_read(type_: DataType) -> None:
+def test_printing_is_idempotent(type_: DataType) -> None:
     assert str(type_) == str(parse_type(str(type_)))
 
 
 @given(texts)
-def test_any_text_is_a_type_or_a_parse_error(text: str) -> None:
+def test_any_string_is_a_type_or_a_parse_error(text: str) -> None:
     error = refusal(parse_type, text)
 
     if error is None:
@@ -78,7 +78,7 @@ def test_any_text_is_a_type_or_a_parse_error(text: str) -> None:
 
 
 @given(st.integers(0, MAX_DEPTH - 1), types(max_leaves=1))
-def test_nesting_within_the_budget_is_read(depth: int, type_: DataType) -> None:
+def test_nesting_within_the_limit_is_parsed(depth: int, type_: DataType) -> None:
     assume(not type_.children())
     for _ in range(depth):
         type_ = ArrayType(type_)
@@ -87,7 +87,7 @@ def test_nesting_within_the_budget_is_read(depth: int, type_: DataType) -> None:
 
 
 @given(st.integers(0, 5))
-def test_nesting_beyond_the_budget_is_refused(extra: int) -> None:
+def test_nesting_beyond_the_limit_is_refused(extra: int) -> None:
     depth = MAX_DEPTH + extra
     error = refusal(parse_type, "ARRAY<" * depth + "INT" + ">" * depth)
 
@@ -95,7 +95,7 @@ def test_nesting_beyond_the_budget_is_refused(extra: int) -> None:
     assert "too-deep" == error.code
 
 
-def test_every_type_with_a_text_is_drawn() -> None:
+def test_every_serializable_type_is_generated() -> None:
     drawn = {kind.root for kind in ATOMIC}
     composed = {TypeRoot.ARRAY, TypeRoot.MULTISET, TypeRoot.MAP, TypeRoot.ROW}
     defined = {TypeRoot.STRUCTURED_TYPE, TypeRoot.RAW}
@@ -108,7 +108,7 @@ def test_every_type_with_a_text_is_drawn() -> None:
 
 
 @given(types())
-def test_types_are_values(type_: DataType) -> None:
+def test_equal_types_have_equal_hashes(type_: DataType) -> None:
     copies = [pickle.loads(pickle.dumps(type_)), copy.deepcopy(type_)]
 
     assert [type_, type_] == copies
@@ -117,7 +117,7 @@ def test_types_are_values(type_: DataType) -> None:
 
 
 @given(types())
-def test_nullability_is_a_switch(type_: DataType) -> None:
+def test_nullability_can_be_toggled(type_: DataType) -> None:
     assume(not isinstance(type_, NullType))
 
     assert type_.nullable().is_nullable
@@ -133,7 +133,7 @@ def test_a_type_is_rebuilt_from_its_children(type_: DataType) -> None:
 
 
 @given(types())
-def test_walking_meets_every_child_once(type_: DataType) -> None:
+def test_walk_yields_every_child_once(type_: DataType) -> None:
     below = sum(len(list(child.walk())) for child in type_.children())
 
     assert 1 + below == len(list(type_.walk()))
@@ -148,14 +148,14 @@ pairs = st.tuples(types(), types()) | types().flatmap(
 
 
 @given(pairs)
-def test_implicit_casts_can_be_asked_for(pair: tuple[DataType, DataType]) -> None:
+def test_implicit_casts_are_also_explicit_casts(pair: tuple[DataType, DataType]) -> None:
     source, target = pair
 
     assert supports_explicit_cast(source, target) or not supports_implicit_cast(source, target)
 
 
 @given(pairs)
-def test_what_needs_no_cast_casts(pair: tuple[DataType, DataType]) -> None:
+def test_compatible_types_can_be_cast(pair: tuple[DataType, DataType]) -> None:
     """Holds for all types that a string can describe, except distinct types without a cast."""
     source, target = pair
 
@@ -163,21 +163,19 @@ def test_what_needs_no_cast_casts(pair: tuple[DataType, DataType]) -> None:
 
 
 @given(types())
-def test_a_type_is_itself_without_a_cast(type_: DataType) -> None:
+def test_a_type_is_compatible_with_itself(type_: DataType) -> None:
     assert supports_avoiding_cast(type_, type_)
     assert supports_implicit_cast(type_, type_)
 
 
 @given(types())
-def test_null_may_become_anything_that_is_nullable(type_: DataType) -> None:
+def test_null_casts_to_any_nullable_type(type_: DataType) -> None:
     assert type_.is_nullable == supports_implicit_cast(NullType(), type_)
     assert supports_explicit_cast(NullType(), type_)
 
 
 @given(pairs, st.booleans())
-def test_explicit_casts_do_not_look_at_nullability(
-    pair: tuple[DataType, DataType], nullable: bool
-) -> None:
+def test_explicit_casts_ignore_nullability(pair: tuple[DataType, DataType], nullable: bool) -> None:
     source, target = pair
     assume(TypeRoot.NULL not in (source.root, target.root))
 
@@ -187,7 +185,7 @@ def test_explicit_casts_do_not_look_at_nullability(
 
 
 @given(types(), types())
-def test_an_obstacle_lies_where_it_says(source: DataType, target: DataType) -> None:
+def test_an_obstacle_of_a_nested_type_has_its_path(source: DataType, target: DataType) -> None:
     row, other = (RowType([RowField("a", ArrayType(one))]) for one in (source, target))
     within, alone = why_not(row, other), why_not(source, target)
 
@@ -205,14 +203,14 @@ def test_an_obstacle_lies_where_it_says(source: DataType, target: DataType) -> N
 
 
 @given(types(), st.integers(1, 3))
-def test_equal_types_have_themselves_in_common(type_: DataType, count: int) -> None:
+def test_the_common_type_of_equal_types_is_the_type(type_: DataType, count: int) -> None:
     expected = None if isinstance(type_, NullType) else type_
 
     assert expected == common_type([type_] * count)
 
 
 @given(types())
-def test_null_adds_nullability_alone(type_: DataType) -> None:
+def test_null_only_adds_nullability_to_the_common_type(type_: DataType) -> None:
     assume(not isinstance(type_, NullType))
     expected = type_.nullable()
 
@@ -229,7 +227,7 @@ def test_a_common_type_is_nullable_when_one_of_them_is(drawn: list[DataType]) ->
 
 
 @given(st.lists(atomic_types(), min_size=2, max_size=2))
-def test_a_common_type_takes_both(drawn: list[DataType]) -> None:
+def test_operands_cast_implicitly_to_the_common_type(drawn: list[DataType]) -> None:
     """By a cast that can be written; what is added to a date is of no type that dates have."""
     assume(len({type_.is_(TypeFamily.DATETIME) for type_ in drawn}) == 1)
     found = common_type(drawn)
@@ -238,11 +236,11 @@ def test_a_common_type_takes_both(drawn: list[DataType]) -> None:
 
 
 @given(types(), types())
-def test_which_of_two_comes_first_does_not_decide_whether(left: DataType, right: DataType) -> None:
+def test_existence_of_a_common_type_is_symmetric(left: DataType, right: DataType) -> None:
     assert (common_type([left, right]) is None) == (common_type([right, left]) is None)
 
 
-def test_types_of_before_have_something_in_common_by_cast_alone() -> None:
+def test_legacy_types_have_a_common_type_only_by_cast() -> None:
     legacy = LegacyType(TypeRoot.DECIMAL, "DECIMAL")
 
     assert legacy == common_type([legacy, legacy])
@@ -252,15 +250,13 @@ def test_types_of_before_have_something_in_common_by_cast_alone() -> None:
 
 
 @given(paths())
-def test_parse_inverts_print_of_paths(path: UnresolvedPath) -> None:
+def test_parsing_inverts_printing_of_paths(path: UnresolvedPath) -> None:
     assert path == parse_path(str(path))
     assert str(path) == str(pickle.loads(pickle.dumps(path)))
 
 
 @given(paths(), paths())
-def test_qualifying_changes_nothing_that_was_said(
-    path: UnresolvedPath, home: UnresolvedPath
-) -> None:
+def test_qualifying_keeps_the_given_parts(path: UnresolvedPath, home: UnresolvedPath) -> None:
     catalog = database = home.object_name
     assume(catalog != "<UNKNOWN>" and "<UNKNOWN>" not in path.parts)
     identifier = path.qualify(catalog, database)
@@ -270,7 +266,7 @@ def test_qualifying_changes_nothing_that_was_said(
 
 
 @given(texts | st.lists(PIECES, max_size=6).map("".join))
-def test_any_text_is_a_path_or_a_parse_error(text: str) -> None:
+def test_any_string_is_a_path_or_a_parse_error(text: str) -> None:
     error = refusal(parse_path, text)
 
     assert error is not None or 1 <= len(parse_path(text).parts) <= 3

@@ -38,7 +38,7 @@ def has_keys_of_rows(type_: DataType) -> bool:
     return isinstance(type_, MapType | MultisetType) and bool(type_.children()[0].children())
 
 
-def test_whatever_python_has_values_of_is_drawn() -> None:
+def test_every_type_with_python_values_is_generated() -> None:
     """A user-defined type accepts only objects of its own class, which a strategy cannot know."""
     assert set(DRAWN) == set(TAKES) - {UserDefinedType}
 
@@ -51,14 +51,14 @@ def test_a_value_of_a_type_is_accepted(drawn: tuple[DataType, Any]) -> None:
 
 
 @given(typed_values())
-def test_nobody_but_a_nullable_type_takes_none(drawn: tuple[DataType, Any]) -> None:
+def test_only_nullable_types_accept_none(drawn: tuple[DataType, Any]) -> None:
     type_, _ = drawn
 
     assert type_.is_nullable == type_.accepts(None)
 
 
 @given(st.lists(typed_values(), max_size=3))
-def test_names_do_as_well_as_places(drawn: list[tuple[DataType, Any]]) -> None:
+def test_fields_by_name_equal_fields_by_position(drawn: list[tuple[DataType, Any]]) -> None:
     named = {f"f{place}": value for place, (_, value) in enumerate(drawn)}
     type_ = DataTypes.ROW([one for one, _ in drawn])
 
@@ -68,7 +68,7 @@ def test_names_do_as_well_as_places(drawn: list[tuple[DataType, Any]]) -> None:
 
 
 @given(typed_values())
-def test_an_inferred_type_takes_its_value(drawn: tuple[DataType, Any]) -> None:
+def test_an_inferred_type_accepts_its_value(drawn: tuple[DataType, Any]) -> None:
     """Where one can be inferred: nothing holds the digits beyond DECIMAL(38, 18)."""
     _, value = drawn
     try:
@@ -80,7 +80,7 @@ def test_an_inferred_type_takes_its_value(drawn: tuple[DataType, Any]) -> None:
 
 
 @given(types())
-def test_a_type_is_copied_and_pickled(type_: DataType) -> None:
+def test_types_can_be_copied_and_pickled(type_: DataType) -> None:
     twins = (pickle.loads(pickle.dumps(type_)), copy.copy(type_), copy.deepcopy(type_))
 
     assert [type_] * 3 == list(twins)

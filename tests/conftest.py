@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 load_profile()
 
-#: Small and quiet: two threads, no web page, a JVM that starts fast rather than runs fast.
+#: Minimal: two threads, no web UI, a JVM tuned for fast startup.
 SPARK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -33,7 +33,7 @@ SPARK = {
     "spark.sql.timeType.enabled": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
-    # Tables lie in a Hive metastore, which starts when the first one is made and dies with its JVM.
+    # Tables are in a Hive metastore, which starts with the first one and ends with its JVM.
     "spark.sql.catalogImplementation": "hive",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
 }
@@ -41,7 +41,7 @@ SPARK = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that takes the session is marked `spark`."""
+    """Mark tests that use the session as `spark`."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One session for all tests of a worker, since a JVM takes seconds to start."""
+    """Return the session shared by all tests of a worker: a JVM takes seconds to start."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable

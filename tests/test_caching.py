@@ -1,4 +1,4 @@
-"""Caches keep what was used last, and never more than their budget."""
+"""Caches evict the least recently used results and never exceed their budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schema_core.sql.parser import parse_expression, parse_query
 from schema_core.types import parse_type
 
 
-def test_a_result_is_computed_once_while_it_is_used() -> None:
+def test_a_used_result_is_cached() -> None:
     computed = []
 
     @cached(budget=300)
@@ -27,7 +27,7 @@ def test_a_result_is_computed_once_while_it_is_used() -> None:
     assert computed.count("often") == 1
 
 
-def test_a_result_that_was_not_used_is_dropped() -> None:
+def test_an_unused_result_is_evicted() -> None:
     computed = []
 
     @cached(budget=300)
@@ -40,7 +40,7 @@ def test_a_result_that_was_not_used_is_dropped() -> None:
     assert computed.count("old") == 2
 
 
-def test_what_exceeds_the_budget_is_not_kept() -> None:
+def test_results_beyond_the_budget_are_not_cached() -> None:
     computed = []
 
     @cached(budget=100)
@@ -53,7 +53,7 @@ def test_what_exceeds_the_budget_is_not_kept() -> None:
     assert len(computed) == 2
 
 
-def test_errors_are_raised_anew() -> None:
+def test_errors_are_not_cached() -> None:
     @cached()
     def found(text: str) -> None:
         raise SchemaError(text)
@@ -81,7 +81,7 @@ def test_a_cache_can_be_cleared() -> None:
 
 
 @pytest.mark.parametrize("parse", [parse_type, parse_expression, parse_query])
-def test_a_parsed_text_is_kept_only_if_it_is_short(parse: Callable[[str], object]) -> None:
+def test_only_short_strings_are_cached(parse: Callable[[str], object]) -> None:
     name = "x" * (MAX_CACHED // 2)
     templates = {parse_type: "ROW<`{}` INT>", parse_expression: "`{}`", parse_query: "SELECT `{}`"}
     short, long = (templates[parse].format(one) for one in ("x", name))

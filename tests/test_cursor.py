@@ -18,7 +18,7 @@ def cursor(text: str) -> Cursor:
     return Cursor(text, [*tokens, Token("end", "end", "", len(text), len(text))])
 
 
-def test_budget_of_a_text() -> None:
+def test_limit_of_the_source_text() -> None:
     check_size("x" * MAX_TEXT)
     with pytest.raises(ParseError) as caught:
         check_size("x" * (MAX_TEXT + 1))
@@ -26,7 +26,7 @@ def test_budget_of_a_text() -> None:
     assert "text-too-long" == caught.value.code
 
 
-def test_budget_of_a_number() -> None:
+def test_limit_of_a_number() -> None:
     check_digits("1" * MAX_DIGITS, Span(0, 1))
     with pytest.raises(ParseError) as caught:
         check_digits("1" * (MAX_DIGITS + 1), Span(3, 4))
@@ -34,7 +34,7 @@ def test_budget_of_a_number() -> None:
     assert ("number-too-long", Span(3, 4)) == (caught.value.code, caught.value.span)
 
 
-def test_walking() -> None:
+def test_cursor_moves_over_tokens() -> None:
     words = cursor("a b c")
 
     assert ("a", "c", "end") == (words.key, words.peek(2).key, words.peek(9).key)
@@ -45,7 +45,7 @@ def test_walking() -> None:
     assert "end" == words.advance().kind == words.advance().kind
 
 
-def test_what_was_expected() -> None:
+def test_expected_tokens_are_reported() -> None:
     words = cursor("a b")
     with pytest.raises(ParseError) as other:
         words.expect("a", "c")
@@ -67,7 +67,7 @@ def test_nesting_is_bounded() -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_levels_are_left_again() -> None:
+def test_nesting_levels_are_released() -> None:
     words = cursor("a")
     for _ in range(2 * MAX_DEPTH):
         with words.nested():

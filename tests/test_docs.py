@@ -1,7 +1,7 @@
 """Every ```python block of the documentation runs; the blocks of a page share one namespace.
 
 A block with `>>>` is a doctest, any other is executed; names of earlier blocks stay.
-```python no-run marks what cannot run here (a cluster, a password), and only that.
+```python no-run marks blocks that cannot run here (a cluster, a password), and only those.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_generated_parts_say_what_the_code_says(page: Path) -> None:
+def test_generated_parts_are_up_to_date(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
 
     assert generate.written(text) == text, "run: python docs/generate.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_are_not_broken(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [] == [target for target in targets if not (page.parent / target).exists()]

@@ -24,7 +24,7 @@ def caught(problem: str) -> SchemaCoreError:
     return info.value
 
 
-def test_callers_add_the_place_from_the_outside_in() -> None:
+def test_callers_prepend_to_the_path() -> None:
     error = caught("no")
 
     assert ("column 'x'", "+") == error.path
@@ -33,7 +33,7 @@ def test_callers_add_the_place_from_the_outside_in() -> None:
     assert "no" == error.problem
 
 
-def test_an_error_shows_its_place_and_what_to_do() -> None:
+def test_an_error_prints_its_path_and_hint() -> None:
     assert str(caught("no")).split("\n") == [
         "no",
         "  in column 'x', +",
@@ -43,26 +43,26 @@ def test_an_error_shows_its_place_and_what_to_do() -> None:
     ]
 
 
-def test_the_innermost_span_and_text_stay() -> None:
+def test_the_innermost_span_is_kept() -> None:
     with pytest.raises(SchemaError) as info, within("outer"), at("o", Span(0, 1)):
         raise SchemaError("no", span=Span(2, 3), text="inner")
 
     assert (Span(2, 3), "inner") == (info.value.span, info.value.text)
 
 
-def test_other_errors_pass_untouched() -> None:
+def test_other_errors_are_unchanged() -> None:
     with pytest.raises(KeyError), within("text"), at("place"):
         raise KeyError("name")
 
 
-def test_a_diagnostic_knows_its_line_and_column() -> None:
+def test_a_diagnostic_has_a_line_and_column() -> None:
     error = ParseError("no", span=Span(5, 6), text="one\ntwo")
 
     (found,) = error.diagnostics
     assert (2, 2, "syntax") == (found.line, found.column, found.code)
 
 
-def test_a_diagnostic_without_a_text_has_no_line() -> None:
+def test_a_diagnostic_without_source_text_has_no_line() -> None:
     (found,) = SchemaError("no", span=Span(5, 6)).diagnostics
 
     assert (0, 0) == (found.line, found.column)
@@ -78,7 +78,7 @@ def test_every_kind_has_its_own_code() -> None:
     assert len(set(codes)) == len(codes)
 
 
-def test_errors_travel_to_other_processes() -> None:
+def test_errors_can_be_pickled() -> None:
     error = caught("no")
     error.others = (NotFoundError("gone"),)
     copy = pickle.loads(pickle.dumps(error))
@@ -88,7 +88,7 @@ def test_errors_travel_to_other_processes() -> None:
     assert error.diagnostics == copy.diagnostics
 
 
-def test_all_mistakes_at_once() -> None:
+def test_errors_are_gathered() -> None:
     found = Gathering()
     with at("schema"):
         for name in "abc":
@@ -103,7 +103,7 @@ def test_all_mistakes_at_once() -> None:
     assert "bad a\n  in table, a\nbad c\n  in table, c" == str(info.value)
 
 
-def test_gathered_errors_stay_flat() -> None:
+def test_gathered_errors_are_flattened() -> None:
     inner, outer = Gathering(), Gathering()
     for name in "ab":
         with inner.catching():
@@ -115,7 +115,7 @@ def test_gathered_errors_stay_flat() -> None:
     assert all(error.others == () for error in outer.errors)
 
 
-def test_nothing_gathered_raises_nothing() -> None:
+def test_an_empty_gathering_raises_no_error() -> None:
     Gathering().raise_all()
 
 

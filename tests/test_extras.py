@@ -1,4 +1,4 @@
-"""Without an extra every entry point names it: with nothing but the standard library installed."""
+"""Every entry point names its missing extra, with only the standard library installed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from schema_core.extras import EXTRAS, extra_of
 from tests.test_layers import MAY_USE, PACKAGE, ROOT
 
-#: Every module of third parties that an extra installs.
+#: Every third-party module that an extra installs.
 MODULES = sorted({module for modules in EXTRAS.values() for module in modules})
 
-#: Run in a process of its own: no module of an extra can be imported.
+#: Run in a separate process, in which no module of an extra can be imported.
 BLOCKED = f"""
 import json, sys
 from importlib.machinery import PathFinder
@@ -41,7 +41,7 @@ def outcome(call):
 
 
 def run(program: str) -> dict[str, list[str | None]]:
-    """The outcomes that a program prints, where no module of an extra can be imported."""
+    """Return the output of a program in which no module of an extra can be imported."""
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED + program],
         cwd=ROOT,
@@ -55,7 +55,7 @@ def run(program: str) -> dict[str, list[str | None]]:
 
 
 def missing(extra: str) -> list[str | None]:
-    """The outcome that an extra is missing."""
+    """Return the output for a missing extra."""
     return ["NotFoundError", "missing-extra", f"pip install 'schema-core[{extra}]'"]
 
 
@@ -71,7 +71,7 @@ def test_the_extras_are_those_of_the_package() -> None:
     assert {module for module in MAY_USE if extra_of(module) is None} == set()
 
 
-#: Expression -> the extra that it lacks.
+#: Expression -> the extra that it requires.
 ENTRY_POINTS = {
     "schema_core.dialects.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
     "schema_core.Schema.from_ddl('CREATE TABLE t (a int)', 'mysql')": "dialects",
@@ -146,7 +146,7 @@ def third_parties(node: ast.AST) -> Iterator[str]:
 
 
 def test_every_public_function_that_imports_a_third_party_checks_it() -> None:
-    """Private functions are called by those; what is handed an object of the module has it."""
+    """Private functions are called by public ones; an object of the module implies the module."""
     given = {"type_of", "check_spark", "running_session", "why_not_local"}
     unchecked = []
     for file in sorted(PACKAGE.rglob("*.py")):
@@ -189,7 +189,7 @@ def test_the_command_line_names_its_extra() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_doctor_calls_ready_only_what_can_be_used() -> None:
+def test_doctor_reports_only_usable_extras_as_ready() -> None:
     blocked = sorted(set(MODULES) - {"typer", "rich"})
     program = (BLOCKED.replace(repr(set(MODULES)), repr(set(blocked)))) + (
         "import os\nos.environ['COLUMNS'] = '300'\n"

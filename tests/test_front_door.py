@@ -1,4 +1,4 @@
-"""The public modules and their names are recorded: they change on purpose or not at all."""
+"""The public modules and their names are recorded, so that they change only on purpose."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ STUBS = sorted((ROOT / "schema_core").rglob("*.pyi"))
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
 def test_stubs_only_export_names_from_modules(stub: Path) -> None:
-    """A stub is the only declaration of the names of its package: nothing else may be in it."""
+    """A stub declares the names of its package and contains nothing else."""
     module = import_module(".".join(stub.parent.relative_to(ROOT).parts))
     tree = ast.parse(stub.read_text(encoding="utf-8"))
     names = []

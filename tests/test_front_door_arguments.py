@@ -43,7 +43,7 @@ MODULES = (
     "schema_core.expressions", "schema_core.properties",
 )  # fmt: skip
 
-#: Values of all kinds, of which most are wrong wherever they are given.
+#: Values of many types, most of which are wrong for any parameter.
 WRONG: tuple[Any, ...] = (
     None, 1, -1, True, "x", "", "\ud800", b"x", float("nan"), object(), int, [], [None], (),
     ("a", 1), {}, {"a": 1}, {1: "a"}, {1},
@@ -62,7 +62,7 @@ def environment() -> TableEnvironment:
 
 ENVIRONMENT = environment()
 
-#: Instances whose methods are called, made anew for each call.
+#: Instances whose methods are called, created for each call.
 INSTANCES: tuple[Callable[[], Any], ...] = (
     environment,
     lambda: SCHEMA,
@@ -93,7 +93,7 @@ INSTANCES: tuple[Callable[[], Any], ...] = (
     lambda: CatalogTable(SCHEMA),
 )
 
-#: What raises Python's own errors, and why.
+#: Callables that raise Python's own errors, and the reason.
 PYTHONS = {
     "Configuration.get": "a method of every mapping",
     "Configuration.pop": "a method of every mapping",
@@ -138,7 +138,7 @@ def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def calls(signature: inspect.Signature) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """Arguments with something wrong: all the same, or one wrong among strings."""
+    """Yield wrong arguments: the same value for all, or one wrong value among strings."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     given = list(signature.parameters.values())
     places = [one for one in given if one.kind in positional]
@@ -184,7 +184,7 @@ def test_wrong_arguments_raise_errors_of_the_library(name: str) -> None:
         SCHEMA.resolve,
     ],
 )
-def test_the_code_is_that_of_wrong_arguments(function: Callable[[Any], Any], wrong: Any) -> None:
+def test_wrong_arguments_have_their_error_code(function: Callable[[Any], Any], wrong: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         function(wrong)
 
@@ -214,7 +214,7 @@ INT = DataTypes.INT()
         FunctionClass(spark=1),  # type: ignore[arg-type]
     ],
 )
-def test_a_wrong_declaration_of_a_class_is_refused_at_once(declaration: Any) -> None:
+def test_an_invalid_class_declaration_is_refused_immediately(declaration: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         environment().declare_function_class("com.acme.Plus", declaration)
 
@@ -222,14 +222,14 @@ def test_a_wrong_declaration_of_a_class_is_refused_at_once(declaration: Any) -> 
 
 
 @pytest.mark.parametrize("name", [None, 1, "", " "])
-def test_a_declared_class_has_a_name(name: Any) -> None:
+def test_a_class_declaration_requires_a_name(name: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         environment().declare_function_class(name, FunctionClass((((INT,), INT),)))
 
     assert caught.value.code == "wrong-argument"
 
 
-def test_a_right_declaration_is_used() -> None:
+def test_a_valid_declaration_is_used() -> None:
     made = environment()
     made.declare_function_class("com.acme.Plus", FunctionClass((((INT,), INT),)))
     made.execute_sql("CREATE FUNCTION plus AS 'com.acme.Plus'")

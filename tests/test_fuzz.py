@@ -1,4 +1,4 @@
-"""Every fuzz target takes its seeds, and mutations of them, at every test run."""
+"""Every fuzz target is run on its seeds and on mutations of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEWER = {"completion": 12, "fluent": 300, "names": 60, "resolve": 100, "configur
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_target_survives_its_texts(name: str) -> None:
+def test_target_has_no_findings_on_mutated_seeds(name: str) -> None:
     target = import_module(f"fuzz.fuzz_{name}").target
     count = len(driver.seeds(name)) + FEWER[name] if name in FEWER else TEXTS
     tried = [(text, driver.find(target, text)) for text in islice(driver.inputs(name, 0), count)]
@@ -31,11 +31,11 @@ def test_target_survives_its_texts(name: str) -> None:
     assert [] == [(text[:200], problem) for text, problem in tried if problem]
 
 
-def test_every_file_of_seeds_has_its_target() -> None:
+def test_every_seed_file_has_a_target() -> None:
     assert TARGETS == sorted(path.stem for path in driver.SEEDS.glob("*.txt"))
 
 
-def test_a_find_is_any_error_but_ours() -> None:
+def test_errors_of_other_classes_are_findings() -> None:
     def broken(text: str) -> None:
         if "x" in text:
             raise ValueError(text)
@@ -46,8 +46,8 @@ def test_a_find_is_any_error_but_ours() -> None:
     assert driver.shortened(broken, "yyxy") == "x"
 
 
-def test_drawn_questions_about_types_are_answered_or_refused() -> None:
-    """That Flink answers the same takes a Flink: see fuzz/type_questions.py."""
+def test_generated_type_questions_are_answered_or_refused() -> None:
+    """fuzz/type_questions.py compares the answers with Flink."""
     drawn = islice(Drawing(random.Random(0)).questions(), TEXTS)
     errors = {one.get("error") for one in map(answer, drawn)}
 

@@ -1,4 +1,4 @@
-"""No shape of input takes more than its share of time, and what doubles is bounded.
+"""Time is bounded for every shape of input, and exponential growth is refused.
 
 `tests/benchmarks/bench_growth.py` measures how time and memory grow up to 1 MB. This is the coarse
 guard: 10 KB of any shape take less than 2 seconds of processor time.
@@ -22,7 +22,7 @@ from tests.benchmarks.bench_growth import SHAPES, outcome
 
 #: Seconds of processor time for 10 KB; most shapes take a tenth of a second.
 LIMIT = 2.0
-#: What multiplies with every few bytes is refused at a bound, which takes so long to reach.
+#: Seconds until exponential growth reaches the bound at which it is refused.
 LIMIT_OF_BOUNDS = 10.0
 MULTIPLIED = ("views that double columns", "views of rows", "ORDER BY of a large expression")
 
@@ -32,7 +32,7 @@ def test_10_kb_of_any_shape_take_less_than_two_seconds(name: str) -> None:
     limit = LIMIT_OF_BOUNDS if any(one in name for one in MULTIPLIED) else LIMIT
 
     found, took = timed(name)
-    if took >= limit:  # once more: a busy machine counts as processor time too
+    if took >= limit:  # repeated once: load of the machine affects processor time
         found, took = timed(name)
 
     assert not found.startswith("!!")
@@ -123,7 +123,7 @@ def test_errors_beyond_the_maximum_are_counted() -> None:
     assert found[-1].code == "too-many-errors"
 
 
-def test_a_message_is_cut() -> None:
+def test_long_messages_are_truncated() -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     names = ", ".join(f"u{i}" for i in range(4_000))
     with pytest.raises(SchemaError) as caught:

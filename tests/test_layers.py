@@ -1,4 +1,4 @@
-"""The architecture as a test: an import never points up (docs/architecture.md draws the table)."""
+"""Imports follow the layers of docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ print(*sorted(name for name in sys.modules if name.startswith("schema_core")))
 
 
 def run(program: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     command = [sys.executable, "-c", program]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
@@ -244,6 +244,6 @@ def test_importing_the_library_loads_no_third_party() -> None:
     assert "" == run(NEW_MODULES).strip()
 
 
-def test_importing_the_library_loads_nothing_but_its_front_door() -> None:
-    """What a name needs is loaded when the name is first used."""
+def test_importing_the_library_loads_only_the_public_modules() -> None:
+    """Modules are loaded at the first use of a public name."""
     assert "schema_core schema_core.lazy" == run(OWN_MODULES).strip()

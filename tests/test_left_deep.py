@@ -1,4 +1,4 @@
-"""Chains of thousands of operands are values like all others."""
+"""Left-deep trees of thousands of operands can be compared, hashed, printed and pickled."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_chains_that_differ_anywhere_differ(read: Callable[[str], Chain], text: 
     assert read(text) != read(LONG)
 
 
-def test_a_chain_is_nothing_else() -> None:
+def test_a_chain_differs_from_other_objects() -> None:
     assert tree("b IS NULL") != "b IS NULL"
     assert tree("b IS NULL") != typed("b IS NULL")
 
 
-def test_spans_do_not_distinguish() -> None:
+def test_equality_ignores_spans() -> None:
     assert tree("b  OR c") == tree("b OR c")
 
 

@@ -9,7 +9,7 @@ from tests.support import cases, listed
 
 
 @pytest.mark.parametrize(("text", "expected"), cases("paths"))
-def test_path_text(text: str, expected: str) -> None:
+def test_path_string(text: str, expected: str) -> None:
     if expected.startswith("!"):
         with pytest.raises(ParseError) as caught:
             parse_path(text)
@@ -30,7 +30,7 @@ def test_path_text(text: str, expected: str) -> None:
         ("a" * 256,          ("a" * 256,)),
     ],
 )  # fmt: skip
-def test_odd_text(text: str, parts: tuple[str, ...]) -> None:
+def test_unusual_path_string(text: str, parts: tuple[str, ...]) -> None:
     assert parts == parse_path(text).parts
 
 
@@ -49,14 +49,14 @@ def test_odd_text(text: str, parts: tuple[str, ...]) -> None:
     ],
     ids=lambda value: ascii(value)[:12],
 )  # fmt: skip
-def test_odd_text_is_refused(text: str, code: str) -> None:
+def test_invalid_path_string_is_refused(text: str, code: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_path(text)
 
     assert code == caught.value.code
 
 
-def test_the_place_of_a_mistake_is_marked() -> None:
+def test_error_has_its_position() -> None:
     with pytest.raises(ParseError) as caught:
         parse_path("sales.my-table")
 
@@ -84,14 +84,16 @@ def test_qualify(parts: list[str], expected: list[str]) -> None:
         ("<UNKNOWN>",  "d",   "reserved-name"),
     ],
 )  # fmt: skip
-def test_nothing_to_qualify_with(catalog: str | None, database: str | None, code: str) -> None:
+def test_qualify_without_a_current_catalog(
+    catalog: str | None, database: str | None, code: str
+) -> None:
     with pytest.raises(SchemaError) as caught:
         UnresolvedPath(["t"]).qualify(catalog, database)
 
     assert code == caught.value.code
 
 
-def test_a_full_path_needs_nothing_to_qualify_with() -> None:
+def test_a_full_path_requires_no_current_catalog() -> None:
     assert UnresolvedPath("cdt").qualify(None, None) == ObjectIdentifier.of("c", "d", "t")
 
 
@@ -105,7 +107,7 @@ def test_a_full_path_needs_nothing_to_qualify_with() -> None:
         (["a", None],           "blank-name"),
     ],
 )  # fmt: skip
-def test_no_path(parts: list[str | None], code: str) -> None:
+def test_invalid_path(parts: list[str | None], code: str) -> None:
     with pytest.raises(SchemaError) as caught:
         UnresolvedPath(parts)
 
@@ -146,7 +148,7 @@ def test_object_path_from_string(text: str, names: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "a.b.c", ".", "a.", ".b", "a..b", "a. "])
-def test_no_object_path(text: str) -> None:
+def test_invalid_object_path(text: str) -> None:
     with pytest.raises(SchemaError):
         ObjectPath.from_string(text)
 

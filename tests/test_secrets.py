@@ -1,4 +1,4 @@
-"""What is hidden of options, values and excerpts, what is not, and how long it takes."""
+"""Masking of options, values and excerpts, and its time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_credentials_within_a_value(value: str, shown: str | None) -> None:
         "SELECT tokens FROM t -- it's a comment: with options\nWHERE a = 'b'",
     ],
 )
-def test_other_literals_stay_in_an_excerpt(text: str) -> None:
+def test_other_literals_are_not_masked_in_an_excerpt(text: str) -> None:
     assert text == mask_text(text)
 
 
@@ -77,7 +77,7 @@ def test_other_literals_stay_in_an_excerpt(text: str) -> None:
         ("SELECT 'a' WITH ('b", "SELECT *** **** ***"),
     ],
 )
-def test_values_of_clauses_are_hidden_in_an_excerpt(text: str, shown: str) -> None:
+def test_option_values_are_masked_in_an_excerpt(text: str, shown: str) -> None:
     assert shown == mask_text(text)
 
 
@@ -89,7 +89,7 @@ def test_values_of_clauses_are_hidden_in_an_excerpt(text: str, shown: str) -> No
         "U&'",
     ],
 )  # fmt: skip
-def test_long_texts_take_little_time(unit: str) -> None:
+def test_masking_is_linear(unit: str) -> None:
     text = (unit * 100_000)[:100_000]
     started = time.process_time()
     mask_text(text)

@@ -58,7 +58,7 @@ def test_caret(text: str, span: Span, lines: list[str]) -> None:
     assert lines == caret(text, span)
 
 
-def test_long_lines_are_cut_around_the_place() -> None:
+def test_long_lines_are_truncated_around_the_position() -> None:
     line, marks = caret("x" * 1000 + "y" + "x" * 1000, Span(1000, 1001))
 
     assert len(line) <= 96

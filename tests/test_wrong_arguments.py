@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind, at every public entry point: refused with a code, never a crash.
+"""Arguments of a wrong type at public entry points are refused with an error code.
 
 `fuzz/fuzz_fluent.py` draws such calls; the rows here are those that once crashed.
 """
@@ -94,7 +94,7 @@ EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("call", "code"), EXPRESSIONS)
-def test_expressions_refuse(call: Callable[[], object], code: str) -> None:
+def test_expressions_reject_wrong_arguments(call: Callable[[], object], code: str) -> None:
     with pytest.raises(SchemaError) as found:
         call()
     assert found.value.code == code
@@ -133,7 +133,7 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("call", "code"), OBJECTS)
-def test_objects_refuse(call: Callable[[], object], code: str) -> None:
+def test_catalog_objects_reject_wrong_arguments(call: Callable[[], object], code: str) -> None:
     with pytest.raises(SchemaError) as found:
         call()
     assert found.value.code == code
@@ -160,7 +160,7 @@ CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
 
 @pytest.mark.parametrize(("call", "code"), CALLS)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_environments_refuse(
+def test_environments_reject_wrong_arguments(
     call: Callable[[TableEnvironment], object], code: str, environment: TableEnvironment
 ) -> None:
     with pytest.raises(SchemaError) as found:
@@ -169,7 +169,7 @@ def test_environments_refuse(
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\udfffb", "a\0b", "a/b", ".a"])
-def test_a_store_of_files_refuses_names_that_no_file_has(name: str, tmp_path: Path) -> None:
+def test_a_file_store_refuses_names_that_are_invalid_file_names(name: str, tmp_path: Path) -> None:
     store = FileCatalogStore(tmp_path)
     descriptor = CatalogDescriptor.of("c", {"type": "generic_in_memory"})
 

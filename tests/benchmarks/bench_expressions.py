@@ -125,8 +125,8 @@ def flink(folder: Path) -> float | None:
         return None
     command = ["sh", str(ROOT / "fuzz" / "oracle" / "ask.sh"), str(folder), "Timing"]
     question = json.dumps({"schema": calls(0), "rounds": 2 * ROUNDS}) + "\n"
-    told = subprocess.run(command, input=question, capture_output=True, text=True, check=True)
-    nanos = json.loads(told.stdout)["nanos"]
+    expected = subprocess.run(command, input=question, capture_output=True, text=True, check=True)
+    nanos = json.loads(expected.stdout)["nanos"]
     line("Flink's JVM, the first time", nanos[0] / 1e3)
     warm: float = statistics.median(nanos[ROUNDS:]) / 1e3
     line(f"Flink's JVM, warm after {ROUNDS} rounds", warm)

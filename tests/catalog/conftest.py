@@ -11,7 +11,7 @@ from fuzz.postgres_server import Server, server, why_not
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """A server of our own, the same for all tests of a worker."""
+    """Return a PostgreSQL server shared by all tests of a worker."""
     if reason := why_not():
         pytest.skip(reason)
     with server() as reached:

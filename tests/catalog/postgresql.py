@@ -1,4 +1,4 @@
-"""A catalog of its own on the server of the tests, for every directory."""
+"""A separate catalog on the shared PostgreSQL server for each directory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 
 
 def postgres_catalog(server: Server, directory: Path) -> SqlCatalog:
-    """A catalog whose tables lie in a schema named after the directory."""
+    """Return a catalog whose tables are in a schema named after the directory."""
     import psycopg
 
     schema = "s" + sha256(str(directory).encode()).hexdigest()[:20]

@@ -1,4 +1,4 @@
-"""Arguments of the wrong type are refused before a catalog does anything."""
+"""Arguments of a wrong type are refused before a catalog changes anything."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METHODS = {
 
 
 class Odd:
-    """Nothing that a catalog takes."""
+    """A class whose instances no catalog accepts."""
 
 
 def nobody_connects() -> Connection:
@@ -46,7 +46,7 @@ def made(kind: str, directory: Path) -> Catalog:
 
 
 @pytest.mark.parametrize("kind", ["memory", "sql", "hive"])
-def test_every_method_refuses_what_it_does_not_take(kind: str, tmp_path: Path) -> None:
+def test_every_method_rejects_arguments_of_a_wrong_type(kind: str, tmp_path: Path) -> None:
     """Its first argument that is looked at; and that none of its own is a `TypeError` inside."""
     catalog = made(kind, tmp_path)
     for name, parameters in METHODS.items():
@@ -75,7 +75,7 @@ def test_every_method_refuses_what_it_does_not_take(kind: str, tmp_path: Path) -
         ),
     ],
 )
-def test_the_problem_names_the_argument(
+def test_the_error_names_the_argument(
     kind: str, tmp_path: Path, call: Callable[[Any], object], problem: str
 ) -> None:
     with pytest.raises(SchemaError) as caught:
@@ -84,7 +84,7 @@ def test_the_problem_names_the_argument(
     assert problem == caught.value.problem
 
 
-def test_what_may_be_left_away_may_be_none(tmp_path: Path) -> None:
+def test_optional_arguments_accept_none(tmp_path: Path) -> None:
     catalog = made("sql", tmp_path)
     catalog.create_table(ObjectPath("default", "p"), PARTITIONED, False)
     catalog.alter_database("default", CatalogDatabase(), False, expected=None)
@@ -93,7 +93,7 @@ def test_what_may_be_left_away_may_be_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"k": 3}, {3: "k"}, {"k": None}])
-def test_options_are_texts(options: Any) -> None:
+def test_option_values_must_be_strings(options: Any) -> None:
     for make in (
         lambda: CatalogTable(Schema(), options=options),
         lambda: CatalogDatabase(options),
@@ -107,7 +107,7 @@ def test_options_are_texts(options: Any) -> None:
     ("name", "database", "code"),
     [(None, "d", "wrong-argument"), ("c", 3, "wrong-argument"), (" ", "d", "blank-name")],
 )
-def test_catalogs_need_names(name: Any, database: Any, code: str) -> None:
+def test_catalog_name_is_required(name: Any, database: Any, code: str) -> None:
     makers: tuple[Callable[[], object], ...] = (
         lambda: InMemoryCatalog(name, database),
         lambda: SqlCatalog(name, "sqlite://", default_database=database),

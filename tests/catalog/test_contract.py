@@ -1,4 +1,4 @@
-"""The catalogs of the library keep the contract that others are asked to keep."""
+"""The catalogs of the library fulfil the contract for third-party catalogs."""
 
 from __future__ import annotations
 

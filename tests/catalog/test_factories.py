@@ -1,4 +1,4 @@
-"""Factories of catalogs: what they declare, and what is refused before they are called."""
+"""Catalog factories: declared options, and validation before they are called."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ URL = ConfigOption("url", str, required=True)
 SIZE = ConfigOption("size", integer, 3, fallback_keys=("length",), deprecated_keys=("width",))
 CODE = ConfigOption("combination-of-the-vault", integer, secret=True)
 
-#: What the last catalog was made of.
+#: The arguments of the last created catalog.
 MADE: list[Mapping[str, str]] = []
 
 
@@ -41,7 +41,7 @@ def make_nothing(name: str, options: Mapping[str, str]) -> Any:
 
 @pytest.fixture(autouse=True)
 def factories(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A factory that declares its options, one of keys only, one that makes something else."""
+    """Install a factory with declared options, one with keys only, and an invalid one."""
     for kind, factory in {
         "declared": CatalogFactory((URL, SIZE, CODE), make),
         "keys": CatalogFactory(frozenset({"url"}), make),
@@ -66,7 +66,7 @@ def test_options_reach_the_catalog_as_given(options: dict[str, str]) -> None:
     assert SIZE.of(MADE[-1]) in (3, 4, 5)
 
 
-def test_every_mistake_is_reported_at_once() -> None:
+def test_all_option_errors_are_reported_at_once() -> None:
     with pytest.raises(SchemaError) as caught:
         create("declared", size="two", urll="x")
 
@@ -75,7 +75,7 @@ def test_every_mistake_is_reported_at_once() -> None:
     assert codes["invalid-catalog-option"] == "did you mean 'url'?"
 
 
-def test_the_value_of_a_secret_option_is_not_in_the_error() -> None:
+def test_secret_option_values_are_not_in_the_error() -> None:
     with pytest.raises(SchemaError) as caught:
         create("declared", url="x", combination_of_the_vault="hunter2")
 
@@ -112,7 +112,7 @@ def test_a_factory_must_return_a_catalog() -> None:
         (3, make),
     ],
 )
-def test_a_wrong_factory_is_refused(options: Any, function: Any) -> None:
+def test_an_object_that_is_not_a_factory_is_refused(options: Any, function: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         CatalogFactory(options, function)
 

@@ -1,4 +1,4 @@
-"""Many writers, killed writers, a full disk: the programs in `fuzz/`, for a short time each."""
+"""Concurrent writers, killed writers and a full disk: the programs in `fuzz/`, run briefly."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ STORES = [
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_writers_lose_nothing(store: str) -> None:
+def test_concurrent_writers_lose_no_update(store: str) -> None:
     assert 0 == catalog_load.run_churn(store, writers=3, seconds=1.5)
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_killed_writers_leave_a_catalog_that_can_be_read(store: str) -> None:
+def test_catalog_is_readable_after_writers_are_killed(store: str) -> None:
     assert 0 == catalog_load.run_kills(store, times=3, longest=0.3)
 
 
-def test_a_lost_update_is_seen(tmp_path: Path) -> None:
-    """The books themselves: an alteration that is not in them, one that is there twice."""
+def test_the_check_detects_a_lost_update(tmp_path: Path) -> None:
+    """An alteration that is missing from the log, and one that is there twice, are detected."""
     address = catalog_load.Address(f"sqlite:///{tmp_path}/catalog.db")
     catalog = address.opened()
     catalog.create_table(catalog_load.COUNTER, catalog_load.proven("c", 2), False)
@@ -50,7 +50,7 @@ def test_a_lost_update_is_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", full_disk.FILL)
-def test_a_full_disk_is_told_and_loses_nothing(what: str) -> None:
+def test_a_full_disk_raises_an_error_and_loses_no_data(what: str) -> None:
     report, (left, whole) = full_disk.after_filling(what)
 
     assert "catalog-store-failed" == report["code"]

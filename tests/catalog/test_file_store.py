@@ -1,4 +1,4 @@
-"""Descriptors in files: what Flink wrote is read, what is written Flink reads."""
+"""Catalog descriptors in files, compatible with Flink's catalog store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ strings = st.text(max_size=8) | st.sampled_from(
 
 
 @given(st.dictionaries(strings, strings, min_size=1))
-def test_what_is_written_is_read(mapping: dict[str, str]) -> None:
+def test_written_descriptors_are_read_back(mapping: dict[str, str]) -> None:
     assert mapping == flat_yaml.read(flat_yaml.write(mapping))
 
 
@@ -56,7 +56,7 @@ def test_what_is_written_is_read(mapping: dict[str, str]) -> None:
         ("---\n# head\n\nk: v\r\n", "v"),
     ],
 )
-def test_values_are_read(line: str, value: str) -> None:
+def test_yaml_values_are_parsed(line: str, value: str) -> None:
     assert {"k": value} == flat_yaml.read(line)
 
 
@@ -79,7 +79,7 @@ def test_values_are_read(line: str, value: str) -> None:
         ("just text", "invalid-yaml", 1),
     ],
 )
-def test_what_is_no_flat_mapping_is_refused_with_its_line(text: str, code: str, line: int) -> None:
+def test_invalid_flat_mapping_is_refused_with_its_line(text: str, code: str, line: int) -> None:
     with pytest.raises(ParseError) as caught:
         flat_yaml.read(text)
 
@@ -97,7 +97,7 @@ def store(tmp_path: Path) -> FileCatalogStore:
 
 
 @pytest.mark.parametrize("name", ["c", "Ca`t 2", "a.b", "注文", "x" * 200])
-def test_a_descriptor_comes_back(store: FileCatalogStore, name: str) -> None:
+def test_a_stored_descriptor_is_returned(store: FileCatalogStore, name: str) -> None:
     kept = CatalogDescriptor.of(name, DESCRIPTOR.configuration, DESCRIPTOR.comment)
     store.store_catalog(name, kept)
 
@@ -106,7 +106,7 @@ def test_a_descriptor_comes_back(store: FileCatalogStore, name: str) -> None:
     assert (None, []) == (store.get_catalog(name), store.list_catalogs())
 
 
-def test_what_is_there_stays(store: FileCatalogStore) -> None:
+def test_storing_an_existing_name_is_refused(store: FileCatalogStore) -> None:
     store.store_catalog("c", DESCRIPTOR)
 
     with pytest.raises(AlreadyExistsError) as caught:
@@ -115,7 +115,7 @@ def test_what_is_there_stays(store: FileCatalogStore) -> None:
     assert ("catalog-exists", DESCRIPTOR) == (caught.value.code, store.get_catalog("c"))
 
 
-def test_what_is_not_there_is_not_removed(store: FileCatalogStore) -> None:
+def test_removing_a_missing_name_is_refused(store: FileCatalogStore) -> None:
     store.remove_catalog("c", ignore_if_not_exists=True)
 
     with pytest.raises(NotFoundError) as caught:
@@ -125,7 +125,7 @@ def test_what_is_not_there_is_not_removed(store: FileCatalogStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["../c", "a/b", "a\\b", ".hidden", "a\0b"])
-def test_a_name_does_not_leave_the_folder(store: FileCatalogStore, name: str) -> None:
+def test_a_name_cannot_escape_the_directory(store: FileCatalogStore, name: str) -> None:
     with pytest.raises(SchemaError) as caught:
         store.store_catalog(name, DESCRIPTOR)
 
@@ -144,10 +144,10 @@ def test_a_descriptor_is_altered(store: FileCatalogStore, tmp_path: Path) -> Non
     assert ["c"] == store.list_catalogs()
 
 
-def test_a_descriptor_that_cannot_be_altered_stays(
+def test_a_failed_alter_keeps_the_descriptor(
     store: FileCatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk is full: neither the store nor the session has what it cannot keep."""
+    """On a full disk neither the store nor the session changes."""
     settings = EnvironmentSettings.new_instance().with_catalog_store(store).build()
     env = TableEnvironment.create(settings)
     env.execute_sql("CREATE CATALOG c WITH ('type' = 'generic_in_memory')")
@@ -171,7 +171,7 @@ def test_a_descriptor_that_cannot_be_altered_stays(
     assert ["c.yaml"] == [one.name for one in (tmp_path / "made" / "catalogs").iterdir()]
 
 
-def test_files_are_for_their_owner(store: FileCatalogStore, tmp_path: Path) -> None:
+def test_files_are_readable_by_their_owner_only(store: FileCatalogStore, tmp_path: Path) -> None:
     store.store_catalog("c", DESCRIPTOR)
     folder = tmp_path / "made" / "catalogs"
 
@@ -179,7 +179,7 @@ def test_files_are_for_their_owner(store: FileCatalogStore, tmp_path: Path) -> N
     assert 0o600 == stat.S_IMODE((folder / "c.yaml").stat().st_mode)
 
 
-def test_one_of_many_wins(store: FileCatalogStore) -> None:
+def test_one_of_concurrent_writers_succeeds(store: FileCatalogStore) -> None:
     def keep(number: int) -> int:
         try:
             store.store_catalog("c", CatalogDescriptor.of("c", {"n": str(number)}))
@@ -194,7 +194,7 @@ def test_one_of_many_wins(store: FileCatalogStore) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"a:\n  b: c\n", b"\xff", b"text"])
-def test_a_broken_file_is_told_when_it_is_used(
+def test_a_malformed_file_is_reported_at_use(
     store: FileCatalogStore, tmp_path: Path, content: bytes
 ) -> None:
     (tmp_path / "made" / "catalogs" / "c.yaml").write_bytes(content)
@@ -207,7 +207,7 @@ def test_a_broken_file_is_told_when_it_is_used(
     store.remove_catalog("c", ignore_if_not_exists=False)
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("")
 
     with pytest.raises(ExternalError) as caught:
@@ -224,7 +224,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         ({"kind": "file", "file.path": "x", "file.paht": "y"}, "invalid-catalog-store-option"),
     ],
 )
-def test_options_that_are_refused(options: dict[str, str], code: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:
     with pytest.raises(SchemaError) as caught:
         catalog_store({f"table.catalog-store.{key}": value for key, value in options.items()})
 
@@ -241,7 +241,7 @@ def test_the_configuration_chooses_the_store(tmp_path: Path) -> None:
     assert isinstance(catalog_store(files), FileCatalogStore)
 
 
-def test_a_catalog_of_a_statement_is_there_in_the_next_environment(tmp_path: Path) -> None:
+def test_a_created_catalog_exists_in_the_next_environment(tmp_path: Path) -> None:
     settings = (
         EnvironmentSettings.new_instance()
         .with_configuration(

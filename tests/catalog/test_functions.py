@@ -1,4 +1,4 @@
-"""Which function a name means: FLIP-57's order, walked in full."""
+"""Function resolution in the order of FLIP-57."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def functions() -> FunctionCatalog:
 
 
 def everywhere(functions: FunctionCatalog) -> None:
-    """Keep a function called upper at every place there is."""
+    """Register a function named upper in every namespace."""
     functions.create_temporary_system("Upper", FUNCTION, ignore_if_exists=False)
     functions.create_temporary(HERE, FUNCTION, ignore_if_exists=False)
     functions.create(HERE, FUNCTION, ignore_if_exists=False)
@@ -48,9 +48,7 @@ def forget(functions: FunctionCatalog, place: FunctionLocation) -> None:
 @pytest.mark.parametrize(
     "path", [("UPPER",), ("db", "Upper"), ("home", "db", "upper")], ids=".".join
 )
-def test_a_name_means_the_first_that_is_there(
-    functions: FunctionCatalog, path: tuple[str, ...]
-) -> None:
+def test_functions_are_resolved_in_order(functions: FunctionCatalog, path: tuple[str, ...]) -> None:
     everywhere(functions)
     found = []
     while one := functions.find(UnresolvedPath(path)):
@@ -60,7 +58,7 @@ def test_a_name_means_the_first_that_is_there(
     assert list(ORDER[len(path)]) == found
 
 
-def test_catalog_and_database_count_with_their_case(functions: FunctionCatalog) -> None:
+def test_catalog_and_database_names_are_case_sensitive(functions: FunctionCatalog) -> None:
     functions.create(HERE, FUNCTION, ignore_if_exists=False)
 
     assert functions.find(UnresolvedPath(["DB", "upper"])) is None
@@ -76,7 +74,7 @@ def test_without_a_current_database_only_system_functions_are_found() -> None:
     assert functions.get(UnresolvedPath(["upper"])).place is FunctionLocation.SYSTEM
 
 
-def test_rows_carry_the_full_path(functions: FunctionCatalog) -> None:
+def test_resolved_functions_have_the_full_path(functions: FunctionCatalog) -> None:
     functions.create(ObjectIdentifier("home", "db", "Plus"), FUNCTION, ignore_if_exists=False)
     rows = functions.function(("PLUS",), NOWHERE)
 
@@ -90,7 +88,7 @@ def test_rows_carry_the_full_path(functions: FunctionCatalog) -> None:
     [UNKNOWN, FunctionClass(problem="it has no method to call")],
     ids=["unknown class", "broken class"],
 )
-def test_a_temporary_function_needs_a_class_that_can_be_used(
+def test_temporary_function_requires_a_usable_class(
     functions: FunctionCatalog, definition: CatalogFunction | FunctionClass
 ) -> None:
     with pytest.raises(SchemaError) as caught:
@@ -99,7 +97,7 @@ def test_a_temporary_function_needs_a_class_that_can_be_used(
     assert "invalid-function-class" == caught.value.code
 
 
-def test_a_permanent_function_is_refused_only_when_it_is_called(
+def test_invalid_permanent_function_raises_at_its_call(
     functions: FunctionCatalog,
 ) -> None:
     functions.create(ObjectIdentifier("home", "db", "f"), UNKNOWN, ignore_if_exists=False)
@@ -109,7 +107,7 @@ def test_a_permanent_function_is_refused_only_when_it_is_called(
     assert "invalid-function-class" == caught.value.code
 
 
-def test_what_is_no_function_at_all_is_noticed_only_when_it_is_called(
+def test_class_that_is_not_a_function_raises_at_its_call(
     functions: FunctionCatalog,
 ) -> None:
     other = FunctionClass(problem="it is something else", is_function=False)
@@ -120,7 +118,7 @@ def test_what_is_no_function_at_all_is_noticed_only_when_it_is_called(
     assert "invalid-function-class" == caught.value.code
 
 
-def test_refusals(functions: FunctionCatalog) -> None:
+def test_refused_changes(functions: FunctionCatalog) -> None:
     everywhere(functions)
     with pytest.raises(AlreadyExistsError) as caught:
         functions.create_temporary_system("UPPER", FUNCTION, ignore_if_exists=False)

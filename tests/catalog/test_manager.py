@@ -1,4 +1,4 @@
-"""What happens at a path that something lies at already: the whole matrix of FLIP-64."""
+"""DDL on a path with existing objects: all cases of FLIP-64."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def manager(
 
 
 def attempt(call: object) -> str:
-    """``done``, ``nothing``, or the code of the refusal."""
+    """Return ``done``, ``nothing``, or the code of the error."""
     assert callable(call)
     try:
         return "done" if call() else "nothing"
@@ -147,7 +147,7 @@ def test_altering(
     assert lenient == attempt(lambda: made.alterable(TableKind.TABLE, PATH, if_exists=True))
 
 
-def test_the_tables_of_outcomes_are_total() -> None:
+def test_ddl_semantics_cover_all_cases() -> None:
     assert set(ExistingObject) == set(ddl_semantics.CREATE_PERMANENT)
     assert set(ExistingObject) == set(ddl_semantics.CREATE_TEMPORARY)
     assert set(ExistingObject) == set(ddl_semantics.DROP_TEMPORARY)
@@ -169,7 +169,7 @@ def test_the_tables_of_outcomes_are_total() -> None:
     }
 
 
-def test_a_temporary_object_hides_a_permanent_one_until_it_is_dropped() -> None:
+def test_temporary_object_hides_a_permanent_one_until_dropped() -> None:
     made = manager(VIEW, TABLE)
 
     assert VIEW is made.get(PATH).table
@@ -177,7 +177,7 @@ def test_a_temporary_object_hides_a_permanent_one_until_it_is_dropped() -> None:
     assert TABLE is made.get(PATH).table
 
 
-def test_a_temporary_object_needs_no_catalog() -> None:
+def test_temporary_object_does_not_require_its_catalog() -> None:
     made = manager()
     made.create_temporary(ELSEWHERE, TABLE, ignore_if_exists=False)
 
@@ -195,7 +195,7 @@ def test_a_temporary_object_needs_no_catalog() -> None:
         (ObjectIdentifier("home", "nodb", "t"), "database-not-found"),
     ],
 )
-def test_a_permanent_object_needs_its_database(
+def test_permanent_object_requires_its_database(
     path: ObjectIdentifier, code: str, lenient: bool
 ) -> None:
     with pytest.raises(NotFoundError) as caught:
@@ -211,14 +211,14 @@ def test_listings_show_temporary_objects_once() -> None:
     assert ["t"] == made.list_views("home", "db")
 
 
-def test_a_name_that_is_not_there_is_answered_with_a_similar_one() -> None:
+def test_unknown_name_suggests_a_similar_one() -> None:
     with pytest.raises(NotFoundError) as caught:
         manager(None, TABLE).get(ObjectIdentifier("home", "db", "tt"))
 
     assert "did you mean 't'?" == caught.value.hint
 
 
-def test_the_current_database_stays() -> None:
+def test_current_database_cannot_be_dropped() -> None:
     with pytest.raises(SchemaError) as caught:
         manager().drop_database("home", "db", if_exists=True, cascade=True)
 
@@ -228,7 +228,7 @@ def test_the_current_database_stays() -> None:
 # --- catalogs -------------------------------------------------------------------------------------
 
 
-def test_a_stored_catalog_is_made_when_it_is_first_used() -> None:
+def test_stored_catalog_is_opened_at_first_use() -> None:
     store = InMemoryCatalogStore()
     good = CatalogDescriptor.of("good", {"type": "generic_in_memory", "default-database": "d"})
     store.store_catalog("good", good)
@@ -261,7 +261,7 @@ def test_options_of_a_catalog_are_checked(options: dict[str, str], code: str) ->
     assert ["home"] == registry.names()
 
 
-def test_a_catalog_exists_once_and_is_not_dropped_while_current() -> None:
+def test_duplicate_catalog_and_drop_of_the_current_one_are_refused() -> None:
     registry = CatalogRegistry("home", InMemoryCatalog("home", "db"))
     with pytest.raises(AlreadyExistsError):
         registry.register("home", InMemoryCatalog("home", "db"))
@@ -270,7 +270,7 @@ def test_a_catalog_exists_once_and_is_not_dropped_while_current() -> None:
     assert "catalog-in-use" == caught.value.code
 
 
-def test_choosing_a_catalog_chooses_its_default_database() -> None:
+def test_use_catalog_sets_its_default_database() -> None:
     registry = CatalogRegistry("home", InMemoryCatalog("home", "db"))
     registry.register("other", InMemoryCatalog("other", "sales"))
     registry.use_catalog("other")
@@ -280,7 +280,7 @@ def test_choosing_a_catalog_chooses_its_default_database() -> None:
     assert (None, None) == (registry.current_catalog, registry.current_database)
 
 
-def test_a_failing_change_leaves_the_catalog_as_it_was() -> None:
+def test_failed_alter_catalog_leaves_it_unchanged() -> None:
     registry = CatalogRegistry("home", InMemoryCatalog("home", "db"))
     made = CatalogDescriptor.of("c", {"type": "generic_in_memory"})
     registry.create(made, ignore_if_exists=False)
@@ -290,7 +290,7 @@ def test_a_failing_change_leaves_the_catalog_as_it_was() -> None:
     assert made == registry.descriptor("c")
 
 
-def test_a_descriptor_never_shows_its_secrets() -> None:
+def test_descriptor_repr_masks_secrets() -> None:
     shown = repr(CatalogDescriptor.of("c", {"type": "x", "my.api-key": "hunter2"}))
 
     assert "hunter2" not in shown

@@ -1,4 +1,4 @@
-"""The catalog in memory: what it keeps, what it refuses, what the codes are."""
+"""The in-memory catalog: stored objects and error codes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def catalog() -> InMemoryCatalog:
         (lambda c: c.rename_model(ORDERS, "m", False), NotFoundError, "model-not-found"),
     ],
 )
-def test_refused(
+def test_refused_changes(
     catalog: InMemoryCatalog,
     call: Callable[[InMemoryCatalog], object],
     kind: type[SchemaCoreError],
@@ -95,7 +95,7 @@ def test_refused(
         lambda c: c.drop_partition(ORDERS, MONDAY, True),
     ],
 )
-def test_ignoring_changes_nothing(
+def test_ignore_flags_change_nothing(
     catalog: InMemoryCatalog, call: Callable[[InMemoryCatalog], object]
 ) -> None:
     call(catalog)
@@ -104,7 +104,7 @@ def test_ignoring_changes_nothing(
     assert TABLE == catalog.get_resolved_table(ORDERS)
 
 
-def test_lists_keep_the_order_in_which_things_came(catalog: InMemoryCatalog) -> None:
+def test_lists_are_in_insertion_order(catalog: InMemoryCatalog) -> None:
     catalog.create_table(ObjectPath("db", "a"), TABLE, ignore_if_exists=False)
 
     assert ["orders", "v", "a"] == catalog.list_tables("db")
@@ -112,7 +112,7 @@ def test_lists_keep_the_order_in_which_things_came(catalog: InMemoryCatalog) -> 
     assert [] == catalog.list_materialized_tables("db")
 
 
-def test_functions_are_found_whatever_their_case(catalog: InMemoryCatalog) -> None:
+def test_function_names_are_case_insensitive(catalog: InMemoryCatalog) -> None:
     catalog.create_function(ObjectPath("db", "PlusOne"), FUNCTION, ignore_if_exists=False)
 
     assert ["plusone"] == catalog.list_functions("db")
@@ -120,14 +120,14 @@ def test_functions_are_found_whatever_their_case(catalog: InMemoryCatalog) -> No
     assert not catalog.function_exists(ObjectPath("DB", "plusone"))
 
 
-def test_partitions_follow_their_table(catalog: InMemoryCatalog) -> None:
+def test_partitions_are_renamed_and_dropped_with_their_table(catalog: InMemoryCatalog) -> None:
     catalog.create_partition(ORDERS, MONDAY, PARTITION, ignore_if_exists=False)
     catalog.rename_table(ORDERS, "sales", ignore_if_not_exists=False)
 
     assert [MONDAY] == catalog.list_partitions(ObjectPath("db", "sales"))
 
 
-def test_listed_partitions_have_the_values_that_are_asked_for(catalog: InMemoryCatalog) -> None:
+def test_list_partitions_filters_by_spec(catalog: InMemoryCatalog) -> None:
     catalog.create_partition(ORDERS, MONDAY, PARTITION, ignore_if_exists=False)
 
     assert [MONDAY] == catalog.list_partitions(ORDERS, CatalogPartitionSpec({}))
@@ -143,7 +143,7 @@ def test_a_partition_that_may_exist_is_replaced(catalog: InMemoryCatalog) -> Non
     assert other == catalog.get_partition(ORDERS, MONDAY)
 
 
-def test_models_outlive_their_database(catalog: InMemoryCatalog) -> None:
+def test_models_remain_after_their_database_is_dropped(catalog: InMemoryCatalog) -> None:
     catalog.create_database("spare", DATABASE, ignore_if_exists=False)
     catalog.create_model(ObjectPath("spare", "m"), MODEL, ignore_if_exists=False)
     catalog.drop_database("spare", ignore_if_not_exists=False)
@@ -162,7 +162,7 @@ def test_cascade_drops_tables_and_functions(catalog: InMemoryCatalog) -> None:
 
 
 @pytest.mark.parametrize(("name", "database"), [("", "db"), ("mine", " ")])
-def test_names_are_needed(name: str, database: str) -> None:
+def test_empty_names_are_refused(name: str, database: str) -> None:
     with pytest.raises(SchemaError) as caught:
         InMemoryCatalog(name, database)
 

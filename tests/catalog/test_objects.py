@@ -1,4 +1,4 @@
-"""What a catalog keeps, and what becomes of it when its types are known."""
+"""Catalog objects, and their resolution."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_distribution_is_printed(distribution: TableDistribution, printed: str) 
     assert printed == str(distribution)
 
 
-def test_secrets_are_not_shown() -> None:
+def test_repr_masks_secrets() -> None:
     table = CatalogTable(SCHEMA, options={"user": "ann", "password": "hunter2"})
 
     assert "hunter2" not in repr(table)
     assert "hunter2" == table.get_options()["password"]
 
 
-def test_objects_are_values() -> None:
+def test_objects_are_immutable_values() -> None:
     options = {"k": "v"}
     table = CatalogBaseTable.create_table(SCHEMA, ["day"], options, "why")
     options["k"] = "changed"
@@ -83,7 +83,7 @@ def test_objects_are_values() -> None:
     assert hash(table) == hash(table.copy())
 
 
-def test_comments_are_never_none() -> None:
+def test_missing_comment_is_empty() -> None:
     assert "" == CatalogTable(SCHEMA).get_comment()
     assert "" == CatalogDatabase.create_instance({}).get_comment()
 
@@ -124,14 +124,14 @@ def test_resolved_table_is_the_table_and_its_types() -> None:
         ("unsupported-column-kind",    CatalogTable(SCHEMA, ("next",))),
     ],
 )  # fmt: skip
-def test_keys_of_a_table_are_checked(code: str, table: CatalogTable) -> None:
+def test_partition_keys_are_validated(code: str, table: CatalogTable) -> None:
     with pytest.raises(SchemaError) as caught:
         resolve_table(table, RESOLVER)
 
     assert code == caught.value.code
 
 
-def test_bucket_keys_are_checked_before_partition_keys() -> None:
+def test_bucket_keys_are_validated_before_partition_keys() -> None:
     table = CatalogTable(
         SCHEMA, ("nowhere",), distribution=TableDistribution.of_hash(["missing"], 0)
     )
@@ -201,7 +201,7 @@ def materialized(mode: LogicalRefreshMode, freshness: Freshness | None) -> Catal
         ("FULL",       (30, "SECOND"), "INTERVAL '30' SECOND", "FULL"),
     ],
 )  # fmt: skip
-def test_refresh_follows_from_mode_and_freshness(
+def test_refresh_mode_is_derived_from_freshness(
     mode: str, given: tuple[int, str] | None, freshness: str, refreshed: str
 ) -> None:
     asked = None if given is None else Freshness(given[0], FreshnessUnit[given[1]])
@@ -214,7 +214,7 @@ def test_refresh_follows_from_mode_and_freshness(
 @pytest.mark.parametrize(
     "given", [(7, "MINUTE"), (60, "SECOND"), (48, "HOUR"), (2, "DAY"), (1, "WEEK")]
 )
-def test_full_refresh_runs_by_the_clock(given: tuple[int, str]) -> None:
+def test_full_refresh_freshness_must_fit_a_cron_schedule(given: tuple[int, str]) -> None:
     freshness = Freshness(given[0], FreshnessUnit[given[1]])
 
     with pytest.raises(SchemaError) as caught:
@@ -224,14 +224,14 @@ def test_full_refresh_runs_by_the_clock(given: tuple[int, str]) -> None:
 
 
 @pytest.mark.parametrize("interval", ["0", "-1", "x", "1.5", "", "99999999999", "1" * 40])
-def test_freshness_is_a_whole_number_above_zero(interval: str) -> None:
+def test_freshness_is_a_positive_integer(interval: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Freshness.of(interval, FreshnessUnit.MINUTE)
 
     assert "invalid-freshness" == caught.value.code
 
 
-def test_model_knows_what_it_takes_and_gives() -> None:
+def test_model_has_input_and_output_schemas() -> None:
     model = CatalogModel.create_model(SCHEMA, Schema.new_builder().column("label", "INT").build())
 
     resolved = resolve_model(model, RESOLVER)
@@ -240,7 +240,7 @@ def test_model_knows_what_it_takes_and_gives() -> None:
     assert ["label"] == resolved.resolved_output_schema.get_column_names()
 
 
-def test_mistake_in_a_model_tells_which_side() -> None:
+def test_model_error_names_input_or_output() -> None:
     model = CatalogModel(SCHEMA, Schema.new_builder().column("label", "NOPE").build())
 
     with pytest.raises(Exception, match="unknown type") as caught:

@@ -1,4 +1,4 @@
-"""The catalog in a SQL database: who is faster wins, nothing is half-written, secrets stay so."""
+"""The SQL catalog: compare-and-set, atomic changes, masked secrets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "catalog.db"
 
 
-def test_lists_keep_the_order_in_which_things_came(file: Path) -> None:
+def test_lists_are_in_insertion_order(file: Path) -> None:
     catalog = opened(file)
     for name in ("z", "a", "m"):
         catalog.create_table(ObjectPath("default", name), PLAIN, False)
@@ -69,14 +69,14 @@ def waits(one: SqlCatalog, other: SqlCatalog) -> str:
     return caught.value.problem
 
 
-def test_a_writer_does_not_wait_for_ever(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blocked_writer_times_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schema_core.catalogs.sql.entries.TIMEOUT", 0.3)
     one, other = (SqlCatalog("c", f"sqlite:///{file}") for _ in range(2))
 
     assert "database is locked" in waits(one, other)
 
 
-def test_a_writer_does_not_wait_for_ever_for_postgresql(
+def test_a_blocked_writer_on_postgresql_times_out(
     postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schema_core.catalogs.sql.entries.TIMEOUT", 0.3)
@@ -85,8 +85,8 @@ def test_a_writer_does_not_wait_for_ever_for_postgresql(
     assert "lock timeout" in waits(one, other)
 
 
-def test_a_connection_that_is_gone_is_made_again(postgres: Server, tmp_path: Path) -> None:
-    """As after the server was started anew."""
+def test_a_lost_connection_is_reopened(postgres: Server, tmp_path: Path) -> None:
+    """A restart of the server is simulated."""
     catalog = postgres_catalog(postgres, tmp_path)
     catalog.open()
     with catalog.entries.transaction() as entries:
@@ -97,7 +97,7 @@ def test_a_connection_that_is_gone_is_made_again(postgres: Server, tmp_path: Pat
     assert ["default"] == catalog.list_databases()
 
 
-def test_a_statement_makes_a_catalog_on_postgresql(postgres: Server) -> None:
+def test_create_catalog_on_postgresql(postgres: Server) -> None:
     env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     env.execute_sql(
         f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = '{postgres.url}',"
@@ -126,7 +126,7 @@ def test_a_store_of_a_later_version_is_refused(file: Path) -> None:
 
 
 def test_a_store_of_an_earlier_version_is_upgraded(file: Path) -> None:
-    """Version 1, as it was written then: long keys were kept as they are."""
+    """Version 1 stored long keys unchanged."""
     script = (Path(__file__).parent / "store_version_1.sql").read_text(encoding="utf-8")
     with sqlite3.connect(file) as connection:
         connection.executescript(script)
@@ -147,7 +147,7 @@ def test_a_store_of_an_earlier_version_is_upgraded(file: Path) -> None:
 
 
 def test_lookups_and_lists_use_the_index(file: Path) -> None:
-    """So they take no longer when the catalog holds more elsewhere."""
+    """Their time does not depend on the number of other objects."""
     opened(file)
     with sqlite3.connect(file) as connection:
         plans = [
@@ -162,7 +162,7 @@ def test_lookups_and_lists_use_the_index(file: Path) -> None:
     assert all("SEARCH" in plan[0][3] and "INDEX" in plan[0][3] for plan in plans)
 
 
-def test_a_file_that_is_no_database_is_told(file: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(file: Path) -> None:
     file.write_text("no database, however long the text may be " * 100)
 
     with pytest.raises(ExternalError) as caught:
@@ -171,7 +171,7 @@ def test_a_file_that_is_no_database_is_told(file: Path) -> None:
     assert caught.value.code == "catalog-store-failed"
 
 
-def test_an_entry_that_is_damaged_is_told_by_its_name(file: Path) -> None:
+def test_a_malformed_entry_is_reported_by_name(file: Path) -> None:
     catalog = opened(file)
     catalog.create_table(T, PLAIN, False)
     with sqlite3.connect(file) as connection:
@@ -198,7 +198,7 @@ def test_an_entry_that_is_damaged_is_told_by_its_name(file: Path) -> None:
         ({"url": "sqlite:///x.db", "default-database": " "}, "blank-name"),
     ],
 )
-def test_options_that_are_refused(options: dict[str, str], code: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:
     registry = CatalogRegistry("c", InMemoryCatalog("c"))
 
     with pytest.raises(SchemaError) as caught:
@@ -209,7 +209,7 @@ def test_options_that_are_refused(options: dict[str, str], code: str) -> None:
     assert ["c"] == registry.names()
 
 
-def test_a_catalog_made_by_a_statement_outlives_its_environment(file: Path) -> None:
+def test_a_created_catalog_exists_in_the_next_environment(file: Path) -> None:
     create = f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')"
     env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     env.execute_sql(create)
@@ -227,10 +227,10 @@ def test_a_catalog_made_by_a_statement_outlives_its_environment(file: Path) -> N
     )
 
 
-def test_the_slower_of_two_statements_gets_a_conflict(
+def test_the_later_of_two_concurrent_alters_raises_a_conflict(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Someone else alters the table after it was read, and before what was made of it is kept."""
+    """Another session alters the table between the read and the write of the first."""
     env, other = (TableEnvironment.create(EnvironmentSettings.in_batch_mode()) for _ in range(2))
     for one in (env, other):
         one.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
@@ -255,7 +255,7 @@ def test_the_slower_of_two_statements_gets_a_conflict(
 # --- views, which come out without types ---------------------------------------------------------
 
 
-def test_views_that_read_each_other_are_told(file: Path) -> None:
+def test_cyclic_views_are_reported(file: Path) -> None:
     env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     env.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
     for statement in (
@@ -281,8 +281,8 @@ def test_views_that_read_each_other_are_told(file: Path) -> None:
     ]
 
 
-def test_views_behind_views_are_read_once_each(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each reads the one before twice; what they read is gone, which is found once for each."""
+def test_nested_views_are_read_once_each(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each view reads the previous one twice; the missing table is looked up once for each."""
     env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     env.execute_sql(f"CREATE CATALOG shop WITH ('type' = 'sql', 'url' = 'sqlite:///{file}')")
     env.execute_sql("USE CATALOG shop")

@@ -1,4 +1,4 @@
-"""A password that opens a store, or that a table has, is in nothing that anybody is shown."""
+"""Passwords of stores and of tables are in no message, log or representation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECRET = PLAIN.copy({"properties.sasl.password": CANARY})
 
 
 def error_text(call: Callable[[], object]) -> str:
-    """All that is shown of the mistake: its text, its data, and the traceback down to its roots."""
+    """Return everything that an error shows: message, diagnostics, and the chained traceback."""
     with pytest.raises(SchemaCoreError) as caught:
         call()
     error: BaseException | None = caught.value
@@ -38,7 +38,7 @@ def error_text(call: Callable[[], object]) -> str:
     return "\n".join(shown)
 
 
-def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+def test_unreachable_server(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     url = "postgresql+psycopg://127.0.0.1:1/nowhere"
     catalog = SqlCatalog("c", url, username="ann", password=CANARY)
@@ -48,7 +48,7 @@ def test_a_server_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     assert CANARY not in f"{shown}{caplog.text}{catalog!r}"
 
 
-def test_a_password_that_is_wrong(postgres: Server, caplog: pytest.LogCaptureFixture) -> None:
+def test_wrong_password(postgres: Server, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     catalog = SqlCatalog("c", postgres.url, username="ann", password=CANARY)
     shown = error_text(catalog.open)
@@ -75,10 +75,10 @@ def test_a_password_in_the_url_is_refused(url: str) -> None:
     assert CANARY not in error_text(lambda: registry.create(descriptor, False))
 
 
-def test_a_statement_that_fails_shows_no_values(
+def test_a_failing_statement_shows_no_values(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What fails knows the options of the table; SQLAlchemy would tell them."""
+    """SQLAlchemy's error contains the statement's parameters, with the options of the table."""
     caplog.set_level(logging.DEBUG)
     for name in ("sqlalchemy", "sqlalchemy.engine"):
         caplog.set_level(logging.DEBUG, logger=name)
@@ -99,7 +99,7 @@ def test_a_statement_that_fails_shows_no_values(
     assert CANARY not in f"{shown}{caplog.text}"
 
 
-def test_the_log_of_sqlalchemy_shows_nothing_that_is_stored(
+def test_sqlalchemy_log_shows_no_stored_values(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("sqlalchemy", "sqlalchemy.engine", "sqlalchemy.pool"):
@@ -115,7 +115,7 @@ def test_the_log_of_sqlalchemy_shows_nothing_that_is_stored(
 
 
 @pytest.mark.parametrize("url", ["sqlite:///{}/c.db", "sqlite:///file:{}/c.db?uri=true"])
-def test_the_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
+def test_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
     mask = os.umask(0o000)
     try:
         catalog = SqlCatalog("c", url.format(tmp_path))
@@ -133,7 +133,7 @@ def test_the_files_of_a_store_are_private(tmp_path: Path, url: str) -> None:
 
 
 @pytest.mark.parametrize("cut", [10, 60, 120])
-def test_an_entry_that_is_damaged_shows_nothing_of_it(tmp_path: Path, cut: int) -> None:
+def test_malformed_entry_shows_no_content(tmp_path: Path, cut: int) -> None:
     catalog = SqlCatalog("c", f"sqlite:///{tmp_path}/c.db")
     catalog.open()
     catalog.create_table(T, SECRET, False)
@@ -145,7 +145,7 @@ def test_an_entry_that_is_damaged_shows_nothing_of_it(tmp_path: Path, cut: int) 
     assert CANARY not in error_text(lambda: catalog.get_table(T))
 
 
-def test_descriptors_in_files(tmp_path: Path) -> None:
+def test_descriptors_in_files_show_no_secret(tmp_path: Path) -> None:
     store = FileCatalogStore(tmp_path)
     options = {"type": "sql", "url": "sqlite://", "password": CANARY}
     descriptor = CatalogDescriptor.of("c", options)
@@ -157,8 +157,8 @@ def test_descriptors_in_files(tmp_path: Path) -> None:
     assert CANARY not in f"{shown}{error_text(lambda: store.get_catalog('c'))}{descriptor!r}"
 
 
-def test_what_an_environment_shows(tmp_path: Path) -> None:
-    """Of a catalog that was never opened, and of a table in one that is."""
+def test_environment_shows_no_secret(tmp_path: Path) -> None:
+    """For a catalog that was never opened, and for a table in an open one."""
     options = {"type": "sql", "url": f"sqlite:///{tmp_path}/c.db", "password": CANARY}
     store = FileCatalogStore(tmp_path / "store")
     store.open()

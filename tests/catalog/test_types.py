@@ -27,7 +27,7 @@ HERE = ObjectIdentifier.of("c", "d", "t")
         ("STRUCTURED<'x.Y', a INT>",       StructuredType, ["INT"]),
     ],
 )  # fmt: skip
-def test_what_a_definition_makes(definition: str, kind: type, children: list[str]) -> None:
+def test_defined_type(definition: str, kind: type, children: list[str]) -> None:
     found = CatalogType(parse_type(definition), "what for").named(HERE)
 
     assert isinstance(found, DistinctType | StructuredType)
@@ -45,7 +45,7 @@ def test_what_a_definition_makes(definition: str, kind: type, children: list[str
         (StructuredType(None, (), path=("c", "d", "other")),      "type-path-already-set"),
     ],
 )  # fmt: skip
-def test_what_defines_nothing(definition: object, code: str) -> None:
+def test_invalid_definition(definition: object, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         CatalogType(definition)  # type: ignore[arg-type]
 
@@ -62,21 +62,21 @@ class TestInMemory:
         catalog.create_type(self.path, self.money, ignore_if_exists=False)
         return catalog
 
-    def test_it_is_kept(self, catalog: InMemoryCatalog) -> None:
+    def test_type_is_stored(self, catalog: InMemoryCatalog) -> None:
         assert Capability.TYPES in catalog.capabilities
         assert catalog.type_exists(self.path)
         assert (["money"], self.money) == (catalog.list_types("db"), catalog.get_type(self.path))
         with pytest.raises(AlreadyExistsError):
             catalog.create_type(self.path, self.money, ignore_if_exists=False)
 
-    def test_it_is_dropped(self, catalog: InMemoryCatalog) -> None:
+    def test_type_is_dropped(self, catalog: InMemoryCatalog) -> None:
         catalog.drop_type(self.path, ignore_if_not_exists=False)
 
         assert not catalog.type_exists(self.path)
         with pytest.raises(NotFoundError):
             catalog.drop_type(self.path, ignore_if_not_exists=False)
 
-    def test_its_database_is_not_empty(self, catalog: InMemoryCatalog) -> None:
+    def test_database_with_a_type_is_not_empty(self, catalog: InMemoryCatalog) -> None:
         with pytest.raises(SchemaError) as caught:
             catalog.drop_database("db", ignore_if_not_exists=False)
 
@@ -86,7 +86,7 @@ class TestInMemory:
         assert [] == catalog.list_types("db")
 
 
-def test_a_catalog_keeps_no_types_unless_it_says_so() -> None:
+def test_catalog_without_type_support_refuses_types() -> None:
     from schema_core.catalog.api import Catalog
 
     class Plain(InMemoryCatalog):

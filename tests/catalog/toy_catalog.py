@@ -1,4 +1,4 @@
-"""A catalog as a newcomer writes it: two dictionaries, and no capabilities."""
+"""A minimal catalog: two dictionaries, without optional capabilities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schema_core.paths import ObjectPath
 
 
 class ToyCatalog(Catalog):
-    """Databases, tables and views, as long as the process lives."""
+    """Databases, tables and views in memory."""
 
     def __init__(self) -> None:
         self.databases: dict[str, CatalogDatabase] = {}

@@ -1,4 +1,4 @@
-"""Catalogs of the type ``hive`` by their options: nothing of Spark is started for what is wrong."""
+"""Options of catalogs of type ``hive``: invalid ones are refused before Spark is started."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def made(**options: str) -> object:
     return make_catalog(CatalogDescriptor.of("h", {"type": "hive", **named}))
 
 
-def test_it_is_found_and_not_connected_before_it_is_opened(tmp_path: Path) -> None:
+def test_catalog_connects_only_when_opened(tmp_path: Path) -> None:
     (tmp_path / "hive-site.xml").write_text(SITE)
 
     catalog = made(hive_conf_dir=str(tmp_path), hive_version="3.1.3", default_database="sales")
@@ -33,7 +33,7 @@ def test_it_is_found_and_not_connected_before_it_is_opened(tmp_path: Path) -> No
     assert catalog.get_default_database() == "sales"
 
 
-def test_settings_of_a_folder_are_read(tmp_path: Path) -> None:
+def test_settings_of_the_conf_dir_are_read(tmp_path: Path) -> None:
     (tmp_path / "hive-site.xml").write_text(SITE)
 
     assert {"hive.metastore.uris": "thrift://localhost:9083", "empty": ""} == settings_of(
@@ -50,14 +50,14 @@ def test_settings_of_a_folder_are_read(tmp_path: Path) -> None:
         ({"default_database": " "}, "blank-name"),
     ],
 )
-def test_wrong_options_are_refused(options: dict[str, str], code: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         made(**options)
 
     assert code == caught.value.code
 
 
-def test_a_file_that_is_no_list_of_settings_is_told(tmp_path: Path) -> None:
+def test_invalid_settings_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "hive-site.xml").write_text("<configuration>")
 
     with pytest.raises(SchemaCoreError) as caught:

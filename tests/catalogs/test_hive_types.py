@@ -1,4 +1,4 @@
-"""Types of Hive: those that Flink has, and those that it lacks."""
+"""Hive types: those with a Flink type, and those without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``schema-core doctor``: what it found, and why something was not."""
+"""``schema-core doctor``: the environment, with reasons for missing components."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schema_core.cli.commands import application
 from schema_core.errors import NotFoundError
 
 
-def test_it_names_versions_extras_planners_and_connectors() -> None:
+def test_doctor_lists_versions_extras_planners_and_connectors() -> None:
     result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
 
     assert GOOD == result.exit_code
@@ -28,7 +28,7 @@ def test_it_names_versions_extras_planners_and_connectors() -> None:
         assert word in result.output
 
 
-def test_without_java_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_the_reason_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing() -> None:
         raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
 
@@ -37,7 +37,7 @@ def test_without_java_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ("none", "no Java 17, 21, 25 found; install one") == commands.java()
 
 
-def test_it_says_whether_spark_has_hive() -> None:
+def test_doctor_reports_whether_spark_has_hive() -> None:
     version, place = hive_support()
 
     assert version.startswith("2.3.")

@@ -22,7 +22,7 @@ def invoke(*arguments: str, given: str | bytes | None = None) -> Result:
 
 
 def command(arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """The command as a shell runs it, with its redirections."""
+    """Return the command as run by a shell, with redirections."""
     program = f"'{sys.executable}' -m schema_core.cli {arguments}"
     return subprocess.run(
         ["/bin/sh", "-c", program], input=given, capture_output=True, text=True, check=False
@@ -38,14 +38,14 @@ def test_the_page_of_a_code_is_printed() -> None:
     assert (GOOD, page("duplicate-column")) == (result.exit_code, result.output)
 
 
-def test_all_codes_are_listed_with_what_they_say() -> None:
+def test_all_codes_are_listed_with_their_titles() -> None:
     result = invoke("explain")
 
     assert GOOD == result.exit_code
     assert [f"{code}: {summary(code)}" for code in codes()] == result.output.splitlines()
 
 
-def test_an_unknown_code_is_met_with_the_one_that_was_meant() -> None:
+def test_an_unknown_code_suggests_a_similar_one() -> None:
     result = invoke("explain", "duplicate-colum")
 
     assert UNREADABLE == result.exit_code
@@ -65,7 +65,7 @@ def test_errors_name_the_command_that_explains_them(tmp_path: Path) -> None:
 # --- resolve -------------------------------------------------------------------------------------
 
 
-def test_resolve_says_where_types_come_from() -> None:
+def test_resolve_explains_the_origin_of_types() -> None:
     result = invoke("resolve", "--explain", "-", given=TABLE)
 
     assert GOOD == result.exit_code
@@ -73,7 +73,7 @@ def test_resolve_says_where_types_come_from() -> None:
     assert "comes from: `id`" in result.output
 
 
-def test_resolve_draws_what_is_computed_of_what() -> None:
+def test_resolve_draws_the_lineage_of_columns() -> None:
     result = invoke("resolve", "--mermaid", "-", given=TABLE)
 
     assert GOOD == result.exit_code
@@ -108,14 +108,14 @@ def test_text_in_another_encoding_is_refused(content: bytes, reason: str) -> Non
     assert reason in result.output
 
 
-def test_the_mark_of_utf_8_is_left_away(tmp_path: Path) -> None:
+def test_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "marked.sql"
     path.write_bytes(b"\xef\xbb\xbf" + b"SELECT 1, FROM t")
 
     assert f"{path}:1:11: error[syntax]" in invoke("resolve", str(path)).output
 
 
-def test_names_are_put_in() -> None:
+def test_variables_are_substituted() -> None:
     text = "CREATE TABLE t (a INT) WITH ('path' = '${folder}/${rest}'); SHOW CREATE TABLE ${t}"
 
     assert GOOD == invoke("resolve", "-D", "t=t", "-", given=text).exit_code
@@ -126,14 +126,14 @@ def test_names_are_put_in() -> None:
 # --- output --------------------------------------------------------------------------------------
 
 
-def test_the_version_is_told() -> None:
+def test_version_is_printed() -> None:
     result = invoke("--version")
 
     assert (GOOD, "schema-core") == (result.exit_code, result.output.split()[0])
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_a_full_disk_is_told_in_a_line() -> None:
+def test_a_full_disk_is_reported_in_one_line() -> None:
     result = command("explain > /dev/full")
 
     assert UNREADABLE == result.returncode
@@ -143,20 +143,22 @@ def test_a_full_disk_is_told_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("redirection", "code", "told"),
+    ("redirection", "code", "expected"),
     [
         (">&-", UNREADABLE, ["schema-core: cannot write to stdout: it is closed"]),
         ("<&-", UNREADABLE, ["schema-core: cannot read <stdin>: it is closed"]),
         ("| :", 0, []),
     ],
 )
-def test_closed_streams_are_told_in_a_line(redirection: str, code: int, told: list[str]) -> None:
+def test_closed_streams_are_reported_in_one_line(
+    redirection: str, code: int, expected: list[str]
+) -> None:
     result = command(f"resolve - {redirection}", given=TABLE * 2_000)
 
-    assert (code, told) == (result.returncode, result.stderr.splitlines())
+    assert (code, expected) == (result.returncode, result.stderr.splitlines())
 
 
-def test_a_terminal_is_not_told_what_to_do() -> None:
+def test_control_characters_are_escaped() -> None:
     right = "CREATE TABLE t (`a\x1b[31m` INT, `\u202e` AS 1)"
     wrong = "CREATE TABLE t (`a\x1b[31m` NOPE, b AS `x\x1b[2J`)"
     for options in ((), ("--explain",), ("--mermaid",)):
@@ -170,7 +172,7 @@ def test_a_terminal_is_not_told_what_to_do() -> None:
     assert "\x1b" not in result.output
 
 
-def test_what_the_terminal_cannot_write_is_escaped() -> None:
+def test_unencodable_characters_are_escaped() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "schema_core.cli", "resolve", "-"],
         input="CREATE TABLE t (`preis\u20ac` INT)".encode(),

@@ -40,7 +40,7 @@ def test_five_errors_are_reported_at_once_with_their_positions(tmp_path: Path) -
 
     result = resolve(path)
 
-    told = [
+    expected = [
         line.removeprefix(f"{path}:") for line in result.output.splitlines() if "error[" in line
     ]
     assert WRONG == result.exit_code
@@ -50,7 +50,7 @@ def test_five_errors_are_reported_at_once_with_their_positions(tmp_path: Path) -
         "5:9: error[unknown-function]: there is no function UPER",
         "6:3: error[unknown-column]: there is no column 'idd'",
         "9:12: error[syntax]: expected an expression, found 'FROM'",
-    ] == told
+    ] == expected
     assert 5 == result.output.count("hint: ")
     assert 5 == sum(set(line.strip()) == {"^"} for line in result.output.splitlines())
 
@@ -123,7 +123,7 @@ def test_consequences_of_an_earlier_error_are_not_reported(tmp_path: Path) -> No
         ("CREATE DATABASE c.d; TABLE c.d.t; CREATE TABLE c.e.t (x INT)", "catalog-not-found " * 2),
     ],
 )
-def test_what_follows_is_decided_by_paths(tmp_path: Path, script: str, codes: str) -> None:
+def test_consequences_are_matched_by_path(tmp_path: Path, script: str, codes: str) -> None:
     path = tmp_path / "follows.sql"
     path.write_text(script)
 
@@ -138,7 +138,7 @@ def test_what_follows_is_decided_by_paths(tmp_path: Path, script: str, codes: st
     ("options", "column"),
     [((), "`ts` TIMESTAMP(3) *ROWTIME*"), (("--batch",), "`ts` TIMESTAMP(3),")],
 )
-def test_a_right_file_shows_its_tables(
+def test_a_valid_file_prints_its_tables(
     tmp_path: Path, options: tuple[str, ...], column: str
 ) -> None:
     path = tmp_path / "right.sql"
@@ -150,7 +150,7 @@ def test_a_right_file_shows_its_tables(
     assert column in result.output
 
 
-def test_a_file_that_is_missing_or_no_text_exits_with_2(tmp_path: Path) -> None:
+def test_a_missing_or_binary_file_exits_with_2(tmp_path: Path) -> None:
     binary = tmp_path / "binary.sql"
     binary.write_bytes(b"\xff\xfe\x00")
 
@@ -169,7 +169,7 @@ def test_a_file_that_is_missing_or_no_text_exits_with_2(tmp_path: Path) -> None:
     ],
     ids=["parentheses", "digits", "length", "types"],
 )
-def test_a_text_beyond_the_budgets_is_refused(tmp_path: Path, text: str, code: str) -> None:
+def test_a_script_beyond_the_limits_is_refused(tmp_path: Path, text: str, code: str) -> None:
     path = tmp_path / "huge.sql"
     path.write_text(text)
 
@@ -179,7 +179,7 @@ def test_a_text_beyond_the_budgets_is_refused(tmp_path: Path, text: str, code: s
     assert f"error[{code}]" in result.output
 
 
-def test_a_chain_of_thousands_of_terms_is_no_nesting(tmp_path: Path) -> None:
+def test_a_sum_of_thousands_of_terms_is_not_nested(tmp_path: Path) -> None:
     path = tmp_path / "chain.sql"
     path.write_text("SELECT " + " OR ".join(f"1 = {term}" for term in range(2_000)))
 

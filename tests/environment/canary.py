@@ -138,7 +138,7 @@ def statements(option: str) -> list[str]:
 
 
 def shown_by(error: BaseException) -> Iterator[str]:
-    """All that is to be seen of an error."""
+    """Return everything that an error shows."""
     yield str(error)
     yield repr(error)
     yield "".join(traceback.format_exception(error, limit=0))

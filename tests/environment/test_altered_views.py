@@ -1,7 +1,7 @@
 """A view whose tables are altered: the answers of Flink 2.3, the same in every catalog.
 
-A view keeps the types that it was created with; its rows are cast to them. A view that reads a
-column that is gone still describes itself, but gives no rows.
+A view keeps the types that it was created with; its rows are cast to them. A view of a dropped
+column can be described, but not queried.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VIEWS = {
 }
 NAMES = ["v", "s", "tv", "e", "over_v"]
 
-#: What each view is described as, whatever happens to the table.
+#: The description of each view, independent of changes of the table.
 DESCRIBED = {
     "v": ["a INT", "b STRING"],
     "s": ["a INT", "b STRING", "c BIGINT"],
@@ -73,7 +73,7 @@ def described(environment: TableEnvironment, name: str) -> list[str]:
 
 
 def queried(environment: TableEnvironment, name: str) -> list[str] | str:
-    """The columns of a query over the view, as engines are given it, or the code of the refusal."""
+    """Return the columns of a query over the view as passed to planners, or the error code."""
     try:
         table = environment.sql_query(f"SELECT * FROM {name}")
         run = environment._session.executable(table.relation)
@@ -107,7 +107,7 @@ def test_a_view_keeps_its_types_when_its_table_changes(change: str | None, catal
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)
-def test_a_dropped_table_leaves_its_views_describable_and_droppable(catalog: str) -> None:
+def test_views_of_a_dropped_table_can_be_described_and_dropped(catalog: str) -> None:
     environment = made(catalog)
     for view in VIEWS.values():
         environment.execute_sql(f"CREATE {view}")
@@ -122,7 +122,7 @@ def test_a_dropped_table_leaves_its_views_describable_and_droppable(catalog: str
 
 @pytest.mark.parametrize("catalog", CATALOGS)
 @pytest.mark.parametrize("change", ["INT", "BIGINT"])
-def test_a_column_stays_not_null(change: str, catalog: str) -> None:
+def test_a_not_null_column_remains_not_null(change: str, catalog: str) -> None:
     environment = made(catalog, "a INT NOT NULL")
     environment.execute_sql("CREATE VIEW v AS SELECT a FROM base")
     environment.execute_sql(f"ALTER TABLE base MODIFY a {change}")
@@ -131,7 +131,7 @@ def test_a_column_stays_not_null(change: str, catalog: str) -> None:
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)
-def test_a_view_over_a_view_that_gets_another_query(catalog: str) -> None:
+def test_a_view_of_an_altered_view(catalog: str) -> None:
     environment = made(catalog, "a INT NOT NULL, b STRING")
     environment.execute_sql("CREATE VIEW w AS SELECT a, b FROM base")
     environment.execute_sql("CREATE VIEW v AS SELECT * FROM w")

@@ -1,4 +1,4 @@
-"""What completes a statement: names of what there is, words that the parser takes."""
+"""Completion of statements: names of existing objects, and keywords that the parser accepts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def environment() -> TableEnvironment:
 
 
 def completed(environment: TableEnvironment, text: str) -> list[str]:
-    """What completes the text at its bar."""
+    """Return the completions at the bar in a statement."""
     return environment.complete_statement(text.replace("|", ""), text.index("|"))
 
 
@@ -88,7 +88,7 @@ def test_completions(environment: TableEnvironment, text: str, expected: list[st
     assert expected == [one for one in found if one != "IF"]
 
 
-def test_columns_and_functions_come_where_values_stand(environment: TableEnvironment) -> None:
+def test_columns_and_functions_are_completed_in_expressions(environment: TableEnvironment) -> None:
     found = completed(environment, "SELECT y.q FROM t AS x JOIN d.u AS y ON x.a = |")
 
     assert ["a", "b", "q", "x", "y"] == found[:5]
@@ -96,13 +96,13 @@ def test_columns_and_functions_come_where_values_stand(environment: TableEnviron
 
 
 @given(text=st.text(alphabet="SELECT FROM t.,()`'\n;x*", max_size=30), position=st.integers())
-def test_nothing_is_raised_whatever_the_text(text: str, position: int) -> None:
+def test_completion_never_raises(text: str, position: int) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
 
     assert isinstance(environment.complete_statement(text, position), list)
 
 
-def test_what_is_no_text_is_refused(environment: TableEnvironment) -> None:
+def test_a_statement_that_is_not_a_string_is_refused(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.complete_statement(None, 0)  # type: ignore[arg-type]
     assert "wrong-argument" == caught.value.code

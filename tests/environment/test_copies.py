@@ -1,4 +1,4 @@
-"""Every member of a schema through every way in which a table is copied: kept, or refused."""
+"""Every member of a schema is preserved or refused by every way to copy a table."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def resolved(member: str) -> ResolvedSchema:
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_like_keeps_every_member(environment: TableEnvironment, member: str) -> None:
+def test_like_preserves_every_member(environment: TableEnvironment, member: str) -> None:
     environment.create_table("t", descriptor(member))
     environment.execute_sql("CREATE TABLE again LIKE t")
 
@@ -95,7 +95,7 @@ def test_like_keeps_every_member(environment: TableEnvironment, member: str) -> 
     ],
     ids=["options", "add and drop", "rename and modify", "rename"],
 )
-def test_alter_table_keeps_every_member(
+def test_alter_table_preserves_every_member(
     environment: TableEnvironment, member: str, statements: list[str]
 ) -> None:
     environment.create_table("t", descriptor(member))
@@ -114,7 +114,7 @@ def test_like_excludes_the_named_parts(environment: TableEnvironment) -> None:
     assert resolved("everything").indexes == found.indexes
 
 
-def test_like_does_not_leave_out_what_an_index_reads(environment: TableEnvironment) -> None:
+def test_like_cannot_exclude_columns_of_an_index(environment: TableEnvironment) -> None:
     environment.create_table("t", descriptor("metadata index"))
 
     with pytest.raises(SchemaCoreError) as caught:
@@ -123,7 +123,7 @@ def test_like_does_not_leave_out_what_an_index_reads(environment: TableEnvironme
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_a_statement_makes_the_table_again_or_is_refused(
+def test_show_create_recreates_the_table_or_is_refused(
     environment: TableEnvironment, member: str
 ) -> None:
     environment.create_table("t", descriptor(member))
@@ -158,7 +158,7 @@ def test_show_create_lists_what_sql_cannot_express(
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_objects_keep_every_member(environment: TableEnvironment, member: str) -> None:
+def test_objects_preserve_every_member(environment: TableEnvironment, member: str) -> None:
     expected, resolver = resolved(member), SchemaResolver()
     environment.create_table("t", descriptor(member))
     found = environment.find_table("t")
@@ -182,7 +182,7 @@ def test_objects_keep_every_member(environment: TableEnvironment, member: str) -
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-def test_a_table_of_a_descriptor_has_every_member(
+def test_a_table_of_a_descriptor_preserves_every_member(
     environment: TableEnvironment, member: str
 ) -> None:
     assert resolved(member) == environment.from_descriptor(descriptor(member)).get_resolved_schema()

@@ -1,4 +1,4 @@
-"""CREATE, DROP and ALTER through SQL: what is kept, what is refused and where."""
+"""CREATE, DROP and ALTER in SQL: results, and errors with their positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def run(environment: TableEnvironment, *statements: str) -> None:
 
 
 def columns(environment: TableEnvironment, path: str) -> list[str]:
-    """The columns of a table as a listing shows them."""
+    """Return the columns of a table as listed."""
     found = environment.find_table(path)
     assert found is not None
     return [str(column) for column in found.table.resolved_schema.columns]
@@ -63,7 +63,7 @@ def test_a_computed_column_sees_a_metadata_column_before_it(environment: TableEn
     assert ["`m` INT METADATA", "`b` INT AS `m` * 2"] == columns(environment, "t")
 
 
-def test_every_mistake_is_shown_where_it_was_written(environment: TableEnvironment) -> None:
+def test_all_errors_are_reported_with_their_positions(environment: TableEnvironment) -> None:
     text = "CREATE TABLE t (\n  a INT,\n  b AS nope + 1,\n  c AS gone + 1\n)"
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(text)
@@ -73,7 +73,7 @@ def test_every_mistake_is_shown_where_it_was_written(environment: TableEnvironme
     assert "b AS nope + 1" in str(caught.value)
 
 
-def test_the_last_value_of_an_option_counts(environment: TableEnvironment) -> None:
+def test_the_last_value_of_a_repeated_option_is_used(environment: TableEnvironment) -> None:
     run(environment, "CREATE TABLE t (a INT) WITH ('k' = '1', 'k' = '2')")
     found = environment.find_table("t")
 
@@ -158,7 +158,7 @@ def test_options_of_a_like_table(
     assert "" == found.table.get_comment()
 
 
-def test_like_takes_no_view(environment: TableEnvironment) -> None:
+def test_like_of_a_view_is_refused(environment: TableEnvironment) -> None:
     run(environment, "CREATE VIEW v AS SELECT 1 AS a")
 
     assert "invalid-like-source" == code(environment, "CREATE TABLE t LIKE v")
@@ -228,8 +228,8 @@ def test_the_key_follows_a_renamed_column(environment: TableEnvironment) -> None
     assert ("k",) == key.columns
 
 
-def test_indexes_survive_a_change(environment: TableEnvironment) -> None:
-    """Flink forgets them; nothing here is forgotten, and what they name cannot be dropped."""
+def test_indexes_are_kept_by_alter_table(environment: TableEnvironment) -> None:
+    """Unlike in Flink, which drops them; columns of an index cannot be dropped."""
     from schema_core.environment.descriptor import TableDescriptor
     from schema_core.schema.unresolved import Schema
 
@@ -243,7 +243,7 @@ def test_indexes_survive_a_change(environment: TableEnvironment) -> None:
     assert "still-referenced" == code(environment, "ALTER TABLE t DROP a")
 
 
-def test_only_the_last_part_of_a_new_name_counts(environment: TableEnvironment) -> None:
+def test_rename_uses_only_the_last_part_of_the_new_name(environment: TableEnvironment) -> None:
     run(environment, "CREATE TABLE t (a INT)", "ALTER TABLE t RENAME TO other.db.u")
 
     assert ["u"] == environment.list_tables()
@@ -252,7 +252,7 @@ def test_only_the_last_part_of_a_new_name_counts(environment: TableEnvironment) 
 # --- temporary objects through SQL ----------------------------------------------------------------
 
 
-def test_a_temporary_table_may_lie_anywhere(environment: TableEnvironment) -> None:
+def test_a_temporary_table_does_not_require_its_database(environment: TableEnvironment) -> None:
     run(environment, "CREATE TEMPORARY TABLE nocat.nodb.t (a INT)")
 
     assert ["`a` INT"] == columns(environment, "nocat.nodb.t")
@@ -260,7 +260,7 @@ def test_a_temporary_table_may_lie_anywhere(environment: TableEnvironment) -> No
     assert "catalog-not-found" == code(environment, "CREATE TABLE nocat.nodb.u (a INT)")
 
 
-def test_too_many_parts(environment: TableEnvironment) -> None:
+def test_names_of_more_than_three_parts_are_refused(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("CREATE TABLE a.b.c.d (x INT)")
 
@@ -270,14 +270,14 @@ def test_too_many_parts(environment: TableEnvironment) -> None:
 # --- views -----------------------------------------------------------------------------------
 
 
-def test_a_view_that_reads_itself(environment: TableEnvironment) -> None:
+def test_recursive_view_is_refused(environment: TableEnvironment) -> None:
     run(environment, "CREATE VIEW v AS SELECT 1 AS a", "ALTER VIEW v AS SELECT * FROM v")
 
     assert "recursive-view" == code(environment, "CREATE VIEW w AS SELECT * FROM v")
 
 
-def test_views_behind_views(environment: TableEnvironment) -> None:
-    """Each reads the one before twice: what lies behind a view is looked up once a statement."""
+def test_nested_views_are_resolved_once(environment: TableEnvironment) -> None:
+    """Each view reads the previous one twice; a statement resolves each view once."""
     run(environment, "CREATE VIEW v0 AS SELECT 1 AS a")
     for number in range(1, 33):
         source = f"FROM v{number - 1} AS x JOIN v{number - 1} AS y ON x.a = y.a"
@@ -286,7 +286,7 @@ def test_views_behind_views(environment: TableEnvironment) -> None:
     assert "too-deep" == code(environment, "CREATE VIEW v33 AS SELECT * FROM v32")
 
 
-def test_a_view_stands_only_while_what_it_reads_does(environment: TableEnvironment) -> None:
+def test_a_view_of_a_missing_column_cannot_be_read(environment: TableEnvironment) -> None:
     run(environment, "CREATE TABLE t (a INT)", "CREATE VIEW v AS SELECT a FROM t")
     run(environment, "DROP TABLE t", "CREATE TABLE t (b INT)")
     with pytest.raises(SchemaCoreError) as caught:
@@ -386,5 +386,5 @@ def test_refused_partitions(environment: TableEnvironment, change: str, refusal:
     assert refusal == code(environment, f"ALTER TABLE p {change}")
 
 
-def test_a_query_computes_no_column(environment: TableEnvironment) -> None:
+def test_a_computed_column_with_a_subquery_is_refused(environment: TableEnvironment) -> None:
     assert "subquery-not-supported" == code(environment, "CREATE TABLE t (a INT, b AS (SELECT 1))")

@@ -1,4 +1,4 @@
-"""Methods of before FLIP-64 do what their replacements do, and name these."""
+"""Deprecated methods behave as their replacements, which their warnings name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def environment() -> TableEnvironment:
     return environment
 
 
-def test_tables_by_their_former_names(environment: TableEnvironment) -> None:
+def test_deprecated_table_methods(environment: TableEnvironment) -> None:
     with pytest.warns(DeprecationWarning, match="create_temporary_view"):
         environment.register_table("a.b", environment.from_path("t"))
     with pytest.warns(DeprecationWarning, match="create_temporary_table"):
@@ -46,7 +46,7 @@ def test_tables_by_their_former_names(environment: TableEnvironment) -> None:
     assert ["a.b", "source"] == environment.list_temporary_tables()
 
 
-def test_functions_by_their_former_names(environment: TableEnvironment) -> None:
+def test_deprecated_function_methods(environment: TableEnvironment) -> None:
     from schema_core.catalog.functions import FunctionClass
 
     environment.declare_function_class("com.acme.Plus", FunctionClass())
@@ -58,7 +58,7 @@ def test_functions_by_their_former_names(environment: TableEnvironment) -> None:
     assert ["f", "g"] == environment.list_temporary_functions()
 
 
-def test_schemas_by_their_former_names(environment: TableEnvironment) -> None:
+def test_deprecated_schema_methods(environment: TableEnvironment) -> None:
     with pytest.warns(DeprecationWarning, match="get_resolved_schema"):
         schema = environment.from_path("t").get_schema()
     assert ["a"] == schema.get_field_names()
@@ -72,14 +72,14 @@ def test_schemas_by_their_former_names(environment: TableEnvironment) -> None:
         assert ["table name"] == result.get_table_schema().get_field_names()
 
 
-def test_todays_names_warn_of_nothing(environment: TableEnvironment) -> None:
+def test_current_methods_do_not_warn(environment: TableEnvironment) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         environment.create_temporary_view("v", environment.from_path("t"))
         environment.from_path("v").execute_insert("t")
 
 
-def test_settings_that_are_kept(environment: TableEnvironment) -> None:
+def test_deprecated_settings_are_accepted(environment: TableEnvironment) -> None:
     config = environment.get_config()
     assert (4000, dt.timedelta(0), "") == (
         config.get_max_generated_code_length(),

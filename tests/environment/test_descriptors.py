@@ -1,4 +1,4 @@
-"""Descriptors of tables: what their builder refuses."""
+"""Table descriptors: calls that their builder refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from schema_core.errors import SchemaCoreError
 
 
 @pytest.mark.parametrize("how", ["distributed_by_hash", "distributed_by_range", "distributed_by"])
-def test_a_descriptor_is_distributed_by_a_key_at_least(how: str) -> None:
+def test_distribution_requires_at_least_one_key(how: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         getattr(TableDescriptor.for_connector("x"), how)((), 4)
     assert "missing-key-columns" == caught.value.code

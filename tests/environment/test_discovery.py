@@ -1,4 +1,4 @@
-"""Planners and connectors: found by entry point, refused with the reason, options checked."""
+"""Planners and connectors: discovery by entry point, errors, and validation of options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def entry(name: str, value: str) -> EntryPoint:
     return EntryPoint(name, value, GROUP)
 
 
-def test_ours_are_found() -> None:
+def test_built_in_implementations_are_found() -> None:
     assert ["spark"] == [found.identifier for found in discover(GROUP)]
     assert ["filesystem"] == [found.identifier for found in discover("schema_core.connectors")]
     assert [None, None] == [
@@ -37,7 +37,7 @@ def test_ours_are_found() -> None:
         ("schema_core.errors:NoSuchName", "AttributeError: module 'schema_core.errors' has no"),
     ],
 )
-def test_what_cannot_be_loaded_says_why(value: str, problem: str) -> None:
+def test_an_entry_point_that_fails_to_load_reports_the_reason(value: str, problem: str) -> None:
     entries = [entry("x", value)]
     (found,) = discover(GROUP, entries)
     with pytest.raises(NotFoundError) as caught:
@@ -47,7 +47,7 @@ def test_what_cannot_be_loaded_says_why(value: str, problem: str) -> None:
     assert "not-loadable" == caught.value.code
 
 
-def test_an_unknown_identifier_names_those_there_are() -> None:
+def test_an_unknown_identifier_lists_the_available_ones() -> None:
     entries = [entry("spark", "builtins:int"), entry("arrow", "builtins:int")]
     with pytest.raises(NotFoundError) as caught:
         require(GROUP, "Spark", entries)
@@ -64,7 +64,7 @@ def test_the_hint_lists_the_identifiers_if_none_is_similar() -> None:
     assert caught.value.hint == "there are 'arrow', 'spark'"
 
 
-def test_two_of_one_identifier_are_one_too_many() -> None:
+def test_duplicate_identifiers_are_refused() -> None:
     entries = [entry("x", "builtins:str"), entry("x", "builtins:int")]
     with pytest.raises(SchemaError) as caught:
         require(GROUP, "x", entries)
@@ -100,11 +100,11 @@ class Queue:
         {"topic": "t", "scan.watermark.idle-timeout": "1 min"},
     ],
 )
-def test_options_that_are_fine(options: dict[str, str]) -> None:
+def test_valid_options_are_accepted(options: dict[str, str]) -> None:
     validate(Queue(), options)
 
 
-def test_a_key_of_former_times_names_that_of_today() -> None:
+def test_a_deprecated_key_suggests_its_replacement() -> None:
     with pytest.warns(DeprecationWarning, match="'queue.topic' is deprecated: use 'topic'"):
         validate(Queue(), {"queue.topic": "t"})
 
@@ -119,7 +119,7 @@ def test_a_key_of_former_times_names_that_of_today() -> None:
         ({"size": "x", "more": "y"}, ["missing-option", "invalid-option-value", "unknown-option"]),
     ],
 )
-def test_every_mistake_among_options_is_told(options: dict[str, str], codes: list[str]) -> None:
+def test_all_option_errors_are_reported(options: dict[str, str], codes: list[str]) -> None:
     with pytest.raises(SchemaError) as caught:
         validate(Queue(), options)
 
@@ -133,7 +133,7 @@ def test_a_table_without_connector() -> None:
     assert "missing-connector" == caught.value.code
 
 
-def test_the_table_is_named_and_its_secrets_are_not() -> None:
+def test_errors_name_the_table_and_mask_secrets() -> None:
     options = {"password": "hunter2", "connector": "queue"}
     with (
         pytest.raises(SchemaError) as caught,

@@ -1,6 +1,6 @@
-"""Dropping where a permanent and a temporary object share a path: every combination.
+"""DROP where a permanent and a temporary object share a path: all combinations.
 
-What the statements do is the recorded answer of Flink 2.3; what the methods do is FLIP-64: "the
+The statements behave as recorded from Flink 2.3, the methods as in FLIP-64: "the
 regular drop methods [...] should throw an exception if a temporary object with same identifier
 exists".
 """
@@ -35,7 +35,7 @@ STATEMENTS = {
     ("VIEW",  "VIEW"):  "m n h h",
 }  # fmt: skip
 
-#: The same for DROP TEMPORARY TABLE and VIEW, which (t)ake the temporary object away.
+#: The same for DROP TEMPORARY TABLE and VIEW, which drop the (t)emporary object.
 TEMPORARY_STATEMENTS = {
     None:    "m n m n",
     "TABLE": "t t m n",
@@ -62,7 +62,7 @@ def furnished(permanent: str | None, temporary: str | None, catalog: str) -> Tab
 
 
 def outcome(environment: TableEnvironment, call: object) -> str:
-    """What a call changed: one of the letters above."""
+    """Return the effect of a call: one of the letters above."""
     before = (environment.list_tables(), environment.list_temporary_tables())
     try:
         assert callable(call)
@@ -107,7 +107,7 @@ def test_methods_never_drop_what_a_temporary_object_hides(
 
 
 @pytest.mark.parametrize("if_exists", [False, True])
-def test_a_model_is_not_dropped_by_the_method_while_a_temporary_one_hides_it(
+def test_drop_model_does_not_drop_a_model_hidden_by_a_temporary_one(
     if_exists: bool,
 ) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())

@@ -1,4 +1,4 @@
-"""Tables of Python values: what their types are, and what is refused."""
+"""Tables of Python values: inferred types, and errors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from schema_core.types.row_value import Row
 ROW = DataTypes.ROW(
     [DataTypes.FIELD("a", DataTypes.INT(False)), DataTypes.FIELD("b", DataTypes.STRING())]
 )
-MOMENT = dt.datetime(2020, 2, 29, 1, 2, 3, 4)  # noqa: DTZ001 - a moment of nowhere
+LOCAL = dt.datetime(2020, 2, 29, 1, 2, 3, 4)  # noqa: DTZ001 - without a time zone
 
-#: Without their types, for what a type checker would not let pass.
+#: Without type hints, for calls that a type checker would reject.
 DESCRIPTOR: Any = TableDescriptor
 FORMAT: Any = FormatDescriptor
 MODEL: Any = ModelDescriptor
@@ -44,7 +44,7 @@ def environment() -> TableEnvironment:
         ([{"a": 1}, {"b": [1, 2]}, {"a": None, "b": []}], None, "`a` BIGINT, `b` ARRAY<BIGINT>"),
         ([(1.5, Decimal("1.5"), True, b"x")], None,
          "`_1` DOUBLE, `_2` DECIMAL(38, 18), `_3` BOOLEAN, `_4` BYTES"),
-        ([(MOMENT.date(), MOMENT)], None,
+        ([(LOCAL.date(), LOCAL)], None,
          "`_1` DATE, `_2` TIMESTAMP_LTZ(6)"),
         ([({"k": 1}, (1, "x"), {})],
          "ROW<m MAP<STRING, INT>, r ROW<x INT, y STRING>, e MAP<INT, INT>>",
@@ -52,7 +52,7 @@ def environment() -> TableEnvironment:
         ([(float("nan"),), (float("-inf"),)], ["x"], "`x` DOUBLE"),
     ],
 )  # fmt: skip
-def test_types_of_elements(
+def test_types_are_inferred_from_elements(
     environment: TableEnvironment, rows: list[Any], schema: object, expected: str
 ) -> None:
     table = environment.from_elements(rows, schema)
@@ -80,7 +80,7 @@ def test_types_of_elements(
         (5, None, "wrong-argument"),
     ],
 )
-def test_elements_that_are_refused(
+def test_invalid_elements_are_refused(
     environment: TableEnvironment, rows: Any, schema: object, code: str
 ) -> None:
     with pytest.raises(SchemaCoreError) as caught:
@@ -89,7 +89,7 @@ def test_elements_that_are_refused(
     assert code == caught.value.code
 
 
-def test_the_place_of_a_wrong_value_is_told(environment: TableEnvironment) -> None:
+def test_an_invalid_value_is_reported_with_its_row(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.from_elements([(1, "a"), (2, 3)], ROW)
 
@@ -107,7 +107,12 @@ def test_a_view_of_elements(environment: TableEnvironment) -> None:
 def test_frames_of_pandas(environment: TableEnvironment) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
-        {"i": [1, 2], "f": [1.5, None], "s": ["x", None], "t": pandas.to_datetime([MOMENT, None])}
+        {
+            "i": [1, 2],
+            "f": [1.5, None],
+            "s": ["x", None],
+            "t": pandas.to_datetime([LOCAL, None]),
+        }
     )
 
     table = environment.from_pandas(frame)
@@ -171,7 +176,7 @@ def test_frames_of_pandas(environment: TableEnvironment) -> None:
         lambda e: e.get_config().set(None, "v"),
     ],
 )
-def test_arguments_of_another_kind_are_refused(environment: TableEnvironment, use: Any) -> None:
+def test_arguments_of_a_wrong_type_are_refused(environment: TableEnvironment, use: Any) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         use(environment)
 

@@ -48,7 +48,7 @@ def test_temporary_tables_hide_permanent_ones(environment: TableEnvironment) -> 
     assert not environment.drop_table("t")
 
 
-def test_listings_keep_temporary_objects_apart(environment: TableEnvironment) -> None:
+def test_temporary_objects_are_listed_separately(environment: TableEnvironment) -> None:
     environment.create_table("kept", TABLE)
     environment.create_temporary_table("passing", TABLE)
     environment.create_temporary_view("seen", environment.from_path("kept"))
@@ -59,7 +59,7 @@ def test_listings_keep_temporary_objects_apart(environment: TableEnvironment) ->
     assert ["seen"] == environment.list_temporary_views()
 
 
-def test_a_view_keeps_its_meaning_when_the_current_path_changes(
+def test_a_view_is_independent_of_the_current_database(
     environment: TableEnvironment,
 ) -> None:
     environment.execute_sql("CREATE DATABASE other")
@@ -72,7 +72,7 @@ def test_a_view_keeps_its_meaning_when_the_current_path_changes(
     assert environment.sql_query("SELECT * FROM v").get_resolved_schema() is not None
 
 
-def test_a_permanent_view_needs_a_table_with_a_path(
+def test_a_permanent_view_requires_registered_tables(
     environment: TableEnvironment,
 ) -> None:
     table = environment.from_descriptor(TABLE)
@@ -96,7 +96,7 @@ def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironme
         environment.sql_query("SELECT upper(1) AS x")
 
 
-def test_permanent_functions_are_made_of_declared_classes(environment: TableEnvironment) -> None:
+def test_permanent_functions_require_declared_classes(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         environment.create_java_function("plus", "org.example.Plus")
     assert "invalid-function-class" == caught.value.code
@@ -155,7 +155,7 @@ def test_modules(environment: TableEnvironment) -> None:
 # --- settings --------------------------------------------------------------------------------
 
 
-def test_the_mode_decides_about_time_attributes() -> None:
+def test_runtime_mode_determines_time_attributes() -> None:
     text = "CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)"
     found = []
     for settings in (
@@ -181,7 +181,7 @@ def test_built_in_names() -> None:
     assert "raw" == TableEnvironment.create(settings).get_current_database()
 
 
-def test_an_environment_of_options_alone() -> None:
+def test_an_environment_created_from_options() -> None:
     environment = TableEnvironment.create(Configuration({"execution.runtime-mode": "batch"}))
 
     assert "batch" == environment.get_config().get("execution.runtime-mode", "")
@@ -190,7 +190,7 @@ def test_an_environment_of_options_alone() -> None:
     assert "invalid-option-value" == caught.value.code
 
 
-def test_options_are_checked_when_they_are_set(environment: TableEnvironment) -> None:
+def test_options_are_validated_when_set(environment: TableEnvironment) -> None:
     environment.execute_sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
     assert "Europe/Berlin" == environment.get_config().get_local_timezone()
 
@@ -201,14 +201,14 @@ def test_options_are_checked_when_they_are_set(environment: TableEnvironment) ->
     assert "UTC" == environment.get_config().get_local_timezone()
 
 
-def test_settings_never_show_their_secrets() -> None:
+def test_repr_of_settings_masks_secrets() -> None:
     settings = EnvironmentSettings.new_instance().with_configuration({"my.secret": "s3"}).build()
 
     assert "s3" not in repr(settings)
     assert "s3" not in repr(settings.get_configuration())
 
 
-def test_a_missing_planner_is_a_clear_error(environment: TableEnvironment) -> None:
+def test_a_missing_planner_is_reported_with_a_hint(environment: TableEnvironment) -> None:
     environment.get_config().set("table.planner", "abacus")
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("SELECT 1")

@@ -1,4 +1,4 @@
-"""What reaches the planner: queries without views, targets, columns, and how CTAS registers."""
+"""Arguments of the planner: queries with expanded views, targets, columns, registration of CTAS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schema_core.schema.unresolved import Schema
 
 
 class Noting(DryRunPlanner):
-    """Runs nothing, and remembers what it was asked to run."""
+    """A planner that records the jobs without running them."""
 
     def __init__(self) -> None:
         self.jobs: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def columns(environment: TableEnvironment, path: str) -> list[str]:
 
 
 def scans(node: Any) -> list[str]:
-    """The tables that a relation reads."""
+    """Return the tables that a relation reads."""
     if isinstance(node, Scan):
         return [node.table.identifier.object_name]
     if isinstance(node, tuple):
@@ -145,7 +145,7 @@ def test_insert(
         ("DELETE FROM sink", "statement-not-supported"),
     ],
 )
-def test_refused(
+def test_refused_inserts(
     environment: TableEnvironment, planner: Noting, statement: str, refusal: str
 ) -> None:
     assert refusal == code(environment, statement)
@@ -242,16 +242,14 @@ def test_derived_table(
     assert expected == columns(environment, "t")
 
 
-def test_the_query_fills_the_columns_it_names(
-    environment: TableEnvironment, planner: Noting
-) -> None:
+def test_create_table_as_with_named_columns(environment: TableEnvironment, planner: Noting) -> None:
     environment.execute_sql("CREATE TABLE t (n INT, x AS a + 1) AS SELECT b, a FROM s")
 
     assert ["b", "a"] == planner.jobs[0]["columns"]
 
 
 @pytest.mark.parametrize(("atomic", "left"), [("false", True), ("true", False)])
-def test_what_a_failing_job_leaves(
+def test_state_after_a_failed_job(
     environment: TableEnvironment, planner: Noting, atomic: str, left: bool
 ) -> None:
     environment.get_config().set("table.rtas-ctas.atomicity-enabled", atomic)
@@ -270,7 +268,7 @@ def test_what_a_failing_job_leaves(
         ("CREATE TABLE nodb.t AS SELECT 1 AS x", "database-not-found"),
     ],
 )
-def test_what_lies_there_already(
+def test_statements_over_an_existing_view_are_refused(
     environment: TableEnvironment, planner: Noting, statement: str, refusal: str
 ) -> None:
     environment.execute_sql("CREATE VIEW v AS SELECT a FROM s")
@@ -279,13 +277,13 @@ def test_what_lies_there_already(
     assert [] == planner.jobs
 
 
-def test_replace_puts_another_table_in_place(environment: TableEnvironment) -> None:
+def test_replace_table_as_replaces_the_definition(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE OR REPLACE TABLE sink AS SELECT b FROM s")
 
     assert ["`b` STRING"] == columns(environment, "sink")
 
 
-def test_replace_is_one_operation_of_the_catalog(
+def test_replace_is_atomic_in_the_catalog(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[str] = []
@@ -315,7 +313,7 @@ def test_undoing_a_replace_restores_the_old_definition(
 
 
 @pytest.mark.parametrize("statement", ["CREATE TABLE t", "REPLACE TABLE sink"])
-def test_undo_keeps_what_another_session_has_defined(
+def test_undo_keeps_a_concurrent_definition(
     environment: TableEnvironment, planner: Noting, statement: str
 ) -> None:
     name = statement.rpartition(" ")[2]
@@ -327,7 +325,7 @@ def test_undo_keeps_what_another_session_has_defined(
     assert ["`b` STRING", "`theirs` INT"] == columns(environment, name)
 
 
-def test_replace_forgets_partitions_by_other_keys(environment: TableEnvironment) -> None:
+def test_replace_drops_partitions_with_other_keys(environment: TableEnvironment) -> None:
     environment.execute_sql("ALTER TABLE sink ADD PARTITION (b = 'x')")
     environment.execute_sql("REPLACE TABLE sink PARTITIONED BY (c) AS SELECT a, b AS c FROM s")
 

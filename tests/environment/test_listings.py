@@ -1,4 +1,4 @@
-"""SHOW, DESCRIBE and SHOW CREATE: rows as Flink gives them."""
+"""SHOW, DESCRIBE and SHOW CREATE: rows as in Flink."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_names(environment: TableEnvironment, statement: str, expected: list[str
         ("DESCRIBE CATALOG default_catalog", "catalog-not-found"),
     ],
 )
-def test_refused(environment: TableEnvironment, statement: str, code: str) -> None:
+def test_refused_statements(environment: TableEnvironment, statement: str, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(statement)
 
@@ -112,7 +112,7 @@ def test_described_catalog(environment: TableEnvironment) -> None:
     ] == rows(environment, "DESCRIBE CATALOG EXTENDED lake")
 
 
-def test_show_create_makes_the_table_again(environment: TableEnvironment) -> None:
+def test_show_create_recreates_the_table(environment: TableEnvironment) -> None:
     ((shown,),) = rows(environment, "SHOW CREATE TABLE t")
     written = environment.get_create_statement("t")
     other = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
@@ -127,12 +127,12 @@ def test_show_create_makes_the_table_again(environment: TableEnvironment) -> Non
     assert made.table.get_options() == again.table.get_options()
 
 
-def test_show_create_as_text(environment: TableEnvironment) -> None:
+def test_show_create_output(environment: TableEnvironment) -> None:
     expected = "CREATE TEMPORARY TABLE `default_catalog`.`default_database`.`px1` (\n  `a` INT\n)\n"
     assert [(expected,)] == rows(environment, "SHOW CREATE TABLE px1")
 
 
-def test_options_are_masked_where_a_table_is_only_shown(environment: TableEnvironment) -> None:
+def test_options_are_masked_in_output(environment: TableEnvironment) -> None:
     found = environment.find_table("t")
 
     assert found is not None
@@ -163,12 +163,12 @@ def test_every_statement_has_its_function() -> None:
     assert set(Statement.__args__) == set(OPERATIONS)
 
 
-def test_every_subject_has_its_lister() -> None:
+def test_every_kind_of_object_can_be_listed() -> None:
     assert {subject.words for subject in SHOW_SUBJECTS} == set(SUBJECTS)
 
 
-def test_what_is_altered_by_a_change() -> None:
-    """ALTER FUNCTION is a statement of its own; materialized tables are altered by no session."""
+def test_every_kind_of_object_has_its_alter_statement() -> None:
+    """ALTER FUNCTION is a separate statement; sessions cannot alter materialized tables."""
     others = {ObjectKind.FUNCTION, ObjectKind.MATERIALIZED_TABLE}
 
     assert set(ObjectKind) - others == set(ALTERATIONS)

@@ -42,7 +42,7 @@ class Queue:
 
 
 class Factory(Queue):
-    """A connector whose metadata is that of the source or sink that it makes."""
+    """A connector whose metadata is declared by the source or sink that it creates."""
 
     metadata: Mapping[str, DataType] = {}
     writable_metadata = frozenset()
@@ -101,7 +101,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("column", "defined", "read", "written"), RULES)
-def test_the_rules(
+def test_metadata_columns_are_validated(
     environment: TableEnvironment,
     installed: dict[str, Connector],
     column: str,
@@ -159,7 +159,7 @@ BAD = "m INT METADATA FROM 'x' VIRTUAL"
         create(BAD).replace("a INT, ", "") + " AS SELECT 1 AS a",
     ],
 )
-def test_every_statement_that_defines_a_table_checks(
+def test_every_definition_of_a_table_is_validated(
     environment: TableEnvironment, statement: str
 ) -> None:
     environment.execute_sql(create("g BIGINT METADATA FROM 'offset' VIRTUAL", name="good"))
@@ -170,7 +170,7 @@ def test_every_statement_that_defines_a_table_checks(
     assert ["good"] == environment.list_tables()
 
 
-def test_methods_check_too(environment: TableEnvironment) -> None:
+def test_methods_validate_metadata_columns(environment: TableEnvironment) -> None:
     schema = Schema.new_builder().column_by_metadata("m", "INT", "x", is_virtual=True).build()
     descriptor = TableDescriptor.for_connector("queue").schema(schema).build()
     for define in (
@@ -181,7 +181,7 @@ def test_methods_check_too(environment: TableEnvironment) -> None:
         assert "unknown-metadata" == code_of(define)
 
 
-def test_an_alter_of_something_else_keeps_what_was_there(
+def test_an_unrelated_alter_keeps_invalid_metadata_columns(
     environment: TableEnvironment, installed: dict[str, Connector]
 ) -> None:
     queue = installed.pop("queue")
@@ -194,7 +194,7 @@ def test_an_alter_of_something_else_keeps_what_was_there(
         environment.execute_sql("ALTER TABLE t ADD c INT METADATA FROM 'y' VIRTUAL")
 
 
-def test_an_alter_that_changes_the_connector_checks_all(environment: TableEnvironment) -> None:
+def test_an_alter_of_the_connector_validates_all_columns(environment: TableEnvironment) -> None:
     environment.execute_sql(create(BAD, connector="absent"))
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql("ALTER TABLE t SET ('connector' = 'queue')")
@@ -203,7 +203,7 @@ def test_an_alter_that_changes_the_connector_checks_all(environment: TableEnviro
 
 
 @pytest.mark.parametrize("connector", ["absent", "factory"])
-def test_what_no_installed_connector_declares_is_accepted(
+def test_metadata_of_an_unknown_connector_is_accepted(
     environment: TableEnvironment, connector: str
 ) -> None:
     environment.execute_sql(create(BAD, connector=connector))
@@ -212,14 +212,14 @@ def test_what_no_installed_connector_declares_is_accepted(
     assert ["t", "u"] == environment.list_tables()
 
 
-def test_a_source_that_is_made_for_the_table_is_checked(environment: TableEnvironment) -> None:
+def test_a_source_created_for_the_table_is_validated(environment: TableEnvironment) -> None:
     environment.execute_sql(create(BAD, connector="factory"))
     bound = environment._session.bound(environment._session.registry.qualify(path_of("t")))
 
     assert "unknown-metadata" == code_of(lambda: opened(bound, "read", {}))
 
 
-def test_a_connector_that_only_writes_does_not_read(
+def test_a_sink_only_connector_is_not_readable(
     environment: TableEnvironment, installed: dict[str, Connector]
 ) -> None:
     installed["queue"].can_read = False
@@ -237,7 +237,7 @@ def test_a_connector_that_only_writes_does_not_read(
         "EXECUTE STATEMENT SET BEGIN INSERT INTO good SELECT 1; {}; END",
     ],
 )
-def test_an_insert_is_checked_before_anything_runs(
+def test_an_insert_is_validated_before_the_job(
     environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     environment.execute_sql(create("m BIGINT METADATA FROM 'offset'"))
@@ -252,7 +252,7 @@ def test_an_insert_is_checked_before_anything_runs(
     )
 
 
-def test_the_command_resolve_reports_them(tmp_path: Path) -> None:
+def test_resolve_reports_invalid_metadata_columns(tmp_path: Path) -> None:
     script = tmp_path / "script.sql"
     options = "WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv')"
     script.write_text(

@@ -1,4 +1,4 @@
-"""Values of options: what Flink 2.3's ``Configuration.get`` answered for the same strings."""
+"""Option values, compared with recorded results of ``Configuration.get`` of Flink 2.3."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))
     for line in (Path(__file__).parents[1] / "cases" / "option_values.jsonl").open()
 ]
-#: Kinds whose values are YAML: what only YAML reads is refused.
+#: Kinds whose values are YAML; values that require a YAML parser are refused.
 YAML = ("list", "map")
 
 
 def parsed(kind: str, text: str) -> Any:
-    """Our answer; None for a refusal."""
+    """Return the parsed value; None if it is refused."""
     try:
         return PARSERS[kind](text)
     except SchemaError as error:
@@ -45,7 +45,7 @@ def parsed(kind: str, text: str) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "text", "answer"), [row for row in ROWS if row[0] not in YAML])
-def test_the_value_is_that_of_flink(kind: str, text: str, answer: Any) -> None:
+def test_values_are_parsed_as_in_flink(kind: str, text: str, answer: Any) -> None:
     if answer is not None and kind in ("duration", "double"):
         answer = PARSERS[kind](answer)
     ours = parsed(kind, text)
@@ -55,11 +55,13 @@ def test_the_value_is_that_of_flink(kind: str, text: str, answer: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "text", "answer"), [row for row in ROWS if row[0] in YAML])
-def test_a_list_or_map_is_that_of_flink_or_refused(kind: str, text: str, answer: Any) -> None:
+def test_lists_and_maps_are_parsed_as_in_flink_or_refused(
+    kind: str, text: str, answer: Any
+) -> None:
     assert parsed(kind, text) in (answer, None)
 
 
-def test_most_lists_and_maps_are_read() -> None:
+def test_most_recorded_lists_and_maps_are_parsed() -> None:
     rows = [row for row in ROWS if row[0] in YAML and row[2] is not None]
     refused = [text for kind, text, _ in rows if parsed(kind, text) is None]
 
@@ -95,7 +97,7 @@ def test_the_retention_of_state(text: str, expected: timedelta) -> None:
         ("table.generated-code.max-length", "2147483648"),
     ],
 )
-def test_a_known_option_is_checked_when_it_is_set_and_read(key: str, text: str) -> None:
+def test_known_options_are_validated_when_set_and_read(key: str, text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         TableConfig().set(key, text)
 
@@ -139,7 +141,7 @@ def test_negative_durations_are_refused() -> None:
 
 @pytest.mark.parametrize("kind", PARSERS)
 @pytest.mark.parametrize("unit", ["9", "a;", "a:b,", " ", "'", '"', "[a, ", "{a: b, ", "\uff11"])
-def test_long_values_take_little_time(kind: str, unit: str) -> None:
+def test_long_values_are_parsed_in_linear_time(kind: str, unit: str) -> None:
     parsed(kind, unit * 20_000)
 
 
@@ -154,7 +156,7 @@ def test_an_integer_of_more_than_32_bits_is_refused(number: int) -> None:
         assert "invalid-option-value" == caught.value.code
 
 
-def test_an_option_without_a_text_is_refused() -> None:
+def test_a_value_that_is_not_a_string_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         TableDescriptor.for_connector("filesystem").option("k", 10**5_000)
 

@@ -1,4 +1,4 @@
-"""A package that offers one of everything, found as if it had been installed."""
+"""A package with one entry point of each group, discovered as if it were installed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ wrong = toy_store:FORMAT
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableEnvironment:
-    """An environment of the toy planner, beside whose package its metadata lies."""
+    """Return an environment with the toy planner, whose package metadata is on the path."""
     metadata = tmp_path / "toy_store-1.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-store\nVersion: 1.2\n")
@@ -66,7 +66,7 @@ def test_all_groups_are_found(environment: TableEnvironment) -> None:
     } == found
 
 
-def test_the_doctor_tells_what_was_found(environment: TableEnvironment) -> None:
+def test_doctor_lists_discovered_packages(environment: TableEnvironment) -> None:
     result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "220"})
 
     assert GOOD == result.exit_code
@@ -144,7 +144,7 @@ def test_other_keys_of_an_option(environment: TableEnvironment) -> None:
         environment.from_path("u").execute_insert("u")
 
 
-def test_what_a_connector_declares_secret_is_masked(environment: TableEnvironment) -> None:
+def test_secret_connector_options_are_masked(environment: TableEnvironment) -> None:
     environment.execute_sql(
         "CREATE TABLE t (id INT) WITH ('connector' = 'toy', 'combination' = '1234')"
     )
@@ -165,7 +165,7 @@ def test_what_a_connector_declares_secret_is_masked(environment: TableEnvironmen
 
 
 @pytest.mark.parametrize("change", ["SET ('number' = '7', 'combination' = '5678')", "DROP x"])
-def test_what_a_connector_declares_secret_is_masked_in_conflicts(
+def test_secret_connector_options_are_masked_in_conflicts(
     environment: TableEnvironment, change: str
 ) -> None:
     environment.execute_sql(
@@ -185,7 +185,7 @@ def test_what_a_connector_declares_secret_is_masked_in_conflicts(
     assert ("'number': '6'" in hint and "'number': '7'" in hint) is ("SET" in change)
 
 
-def test_what_a_connector_declares_secret_is_masked_when_its_table_is_dropped(
+def test_secret_connector_options_are_masked_after_drop_table(
     environment: TableEnvironment,
 ) -> None:
     environment.execute_sql(
@@ -201,7 +201,7 @@ def test_what_a_connector_declares_secret_is_masked_when_its_table_is_dropped(
     assert "'combination': '******'" in (caught.value.hint or "")
 
 
-def test_what_a_connector_declares_secret_is_masked_in_hints(environment: TableEnvironment) -> None:
+def test_secret_connector_options_are_masked_in_hints(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'toy')")
     environment.execute_sql(
         "CREATE VIEW v AS SELECT * FROM t /*+ OPTIONS('combination' = '1234', 'number' = '5') */"
@@ -212,7 +212,7 @@ def test_what_a_connector_declares_secret_is_masked_in_hints(environment: TableE
     assert "'number' = '5'" in (shown or "")
 
 
-def test_what_a_catalog_declares_secret_is_masked(environment: TableEnvironment) -> None:
+def test_secret_catalog_options_are_masked(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE CATALOG box WITH ('type' = 'toy', 'vault-number' = '1234')")
     for statement in ("SHOW CREATE CATALOG box", "DESCRIBE CATALOG EXTENDED box"):
         shown = str(list(environment.execute_sql(statement).shown()))
@@ -221,7 +221,7 @@ def test_what_a_catalog_declares_secret_is_masked(environment: TableEnvironment)
         assert "1234" not in shown, statement
 
 
-def test_what_one_connector_declares_secret_is_shown_of_others(
+def test_secret_options_of_one_connector_are_not_masked_for_others(
     environment: TableEnvironment,
 ) -> None:
     for name, connector in (("t", "toy"), ("u", "filesystem")):
@@ -235,7 +235,7 @@ def test_what_one_connector_declares_secret_is_shown_of_others(
     assert ["12" in one for one in shown] == [False, True]
 
 
-def test_a_connector_that_cannot_be_loaded(environment: TableEnvironment) -> None:
+def test_connector_that_fails_to_load(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'broken')")
     with pytest.raises(NotFoundError) as caught:
         environment.from_path("t").execute_insert("t")

@@ -1,4 +1,4 @@
-"""Views of tables that have no text in SQL: temporary ones hold the query, others are refused."""
+"""Views of queries without SQL: temporary ones store the typed query, others are refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def joined(environment: TableEnvironment) -> Table:
     return left.join(right, col("a") == col("b"))
 
 
-#: Tables, each with the code of its refusal as a permanent view, if it has no text.
+#: Tables, each with the error code as a permanent view if it has no SQL.
 TABLES: dict[str, tuple[Callable[[TableEnvironment], Table], str | None]] = {
     "path": (lambda e: e.from_path("t"), None),
     "query": (lambda e: e.sql_query("SELECT a + 1 AS b FROM t"), None),
@@ -89,7 +89,9 @@ def test_a_temporary_view_of_any_table(environment: TableEnvironment, name: str)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_permanent_view_has_text_or_is_refused(environment: TableEnvironment, name: str) -> None:
+def test_a_permanent_view_is_serialized_or_refused(
+    environment: TableEnvironment, name: str
+) -> None:
     make, refusal = TABLES[name]
     table = make(environment)
     if refusal is None:
@@ -105,7 +107,9 @@ def test_a_permanent_view_has_text_or_is_refused(environment: TableEnvironment, 
 
 
 @pytest.mark.parametrize("name", [name for name, (_, refusal) in TABLES.items() if refusal])
-def test_a_view_without_text_has_no_statement(environment: TableEnvironment, name: str) -> None:
+def test_show_create_of_an_unserializable_view_is_refused(
+    environment: TableEnvironment, name: str
+) -> None:
     environment.create_temporary_view("v", TABLES[name][0](environment))
 
     for call in (
@@ -127,7 +131,7 @@ def test_a_temporary_view_follows_its_tables(environment: TableEnvironment) -> N
     environment.execute_sql("DESCRIBE v")
 
 
-def test_two_functions_of_one_name_are_two(environment: TableEnvironment) -> None:
+def test_functions_of_equal_name_are_distinguished(environment: TableEnvironment) -> None:
     for name, type_ in (("v", "INT"), ("w", "STRING")):
         function = udf(lambda value: value, ["INT"], type_, name="f")
         environment.create_temporary_view(

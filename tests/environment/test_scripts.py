@@ -1,4 +1,4 @@
-"""Statements that the library once took or refused otherwise than Flink does."""
+"""Regressions: statements that were once accepted or refused otherwise than in Flink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A canary: what is given as a secret is in no output, no error, no log and no printed value."""
+"""Secrets are in no output, error, log or printed value: a canary value is searched for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PARSED = [name for name in OPTIONS if name not in (
     "adjacent wrongly", "double quotes", "no quotes", "back-ticks", "back-tick value")]  # fmt: skip
 
 
-def test_every_class_of_statement_is_tried() -> None:
+def test_every_statement_class_is_covered() -> None:
     assert set(get_args(Statement)) == set(STATEMENTS)
     for kind, texts in STATEMENTS.items():
         assert all(
@@ -45,15 +45,15 @@ def test_every_class_of_statement_is_tried() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_every_secret_word_hides_the_value(key: str) -> None:
+def test_every_secret_keyword_masks_the_value(key: str) -> None:
     parsed = parse_statement(f"CREATE DATABASE d WITH ('{key}' = '{CANARY}')")
 
     assert CANARY not in repr(parsed)
     assert CANARY not in parsed.as_summary_string()
 
 
-def told(environment: TableEnvironment, statement: str) -> Iterator[str]:
-    """All that is to be seen of a statement: its result, its error, its tree."""
+def visible_output(environment: TableEnvironment, statement: str) -> Iterator[str]:
+    """Yield everything that a statement shows: its result, its error, its tree."""
     try:
         parsed = parse_statement(statement)
         yield repr(parsed)
@@ -81,7 +81,7 @@ def test_no_statement_shows_a_secret(
     leaks = [
         (statement, text)
         for statement in statements(OPTIONS[form])
-        for text in told(environment, statement)
+        for text in visible_output(environment, statement)
         if CANARY in text
     ]
 
@@ -89,8 +89,8 @@ def test_no_statement_shows_a_secret(
     assert CANARY not in caplog.text
 
 
-def damaged(text: str) -> Iterator[str]:
-    """The text with a mistake at each of its tokens, and at each quote."""
+def invalidated(text: str) -> Iterator[str]:
+    """Yield the statement with a syntax error at each token, and at each quote."""
     for token in sql_tokens(text):
         before, after = text[: token.start], text[token.stop :]
         yield before
@@ -105,7 +105,7 @@ def damaged(text: str) -> Iterator[str]:
             yield text[:place]
 
 
-#: Statements with a clause of each kind, which are damaged in every form of an option.
+#: Statements with a clause of each kind, invalidated in every form of an option.
 CLAUSES = (
     "CREATE TABLE s (a INT) COMMENT 'x' WITH ('a' = 'b', {}, 'c' = 'd') -- it's",
     "SELECT a FROM s /*+ OPTIONS('a' = 'b', {}) */ WHERE a = 'x'",
@@ -115,12 +115,12 @@ CLAUSES = (
 
 
 @pytest.mark.parametrize("form", OPTIONS)
-def test_no_damaged_statement_shows_a_secret(form: str) -> None:
+def test_no_invalid_statement_shows_a_secret(form: str) -> None:
     every = [clause.replace("{}", OPTIONS[form]) for clause in CLAUSES]
     leaks = [
         (text, shown)
         for statement in every
-        for text in damaged(statement)
+        for text in invalidated(statement)
         for error in read_statements(text)
         if isinstance(error, SchemaCoreError)
         for shown in (str(error), repr(error))
@@ -130,11 +130,11 @@ def test_no_damaged_statement_shows_a_secret(form: str) -> None:
     assert [] == leaks
 
 
-def test_no_kind_of_damaged_statement_shows_a_secret() -> None:
+def test_no_invalid_statement_of_any_class_shows_a_secret() -> None:
     leaks = [
         (text, str(error))
         for statement in statements(OPTIONS["plain"])
-        for text in damaged(statement)
+        for text in invalidated(statement)
         for error in read_statements(text)
         if isinstance(error, SchemaCoreError) and CANARY in str(error)
     ]
@@ -145,7 +145,7 @@ def test_no_kind_of_damaged_statement_shows_a_secret() -> None:
 @pytest.mark.parametrize("form", PARSED)
 def test_no_printed_value_shows_a_secret(environment: TableEnvironment, form: str) -> None:
     for statement in statements(OPTIONS[form]):
-        list(told(environment, statement))
+        list(visible_output(environment, statement))
     created = environment.find_table("s")
     assert created is not None
     options = {key: value for key, value in created.table.get_options().items() if CANARY in value}
@@ -176,7 +176,7 @@ def test_no_printed_value_shows_a_secret(environment: TableEnvironment, form: st
         assert CANARY not in str(one)
 
 
-def test_programs_get_the_secrets(environment: TableEnvironment) -> None:
+def test_options_returned_by_the_api_are_not_masked(environment: TableEnvironment) -> None:
     environment.execute_sql(f"CREATE TABLE t (a INT) WITH ('password' = '{CANARY}')")
 
     assert CANARY in environment.get_create_statement("t")
@@ -213,7 +213,7 @@ def test_run_shows_no_secret(tmp_path: Path, form: str) -> None:
         assert CANARY not in str(result.exception)
 
 
-def test_a_script_keeps_its_lines() -> None:
+def test_masking_preserves_lines_of_a_script() -> None:
     text = ";\n".join(statements(OPTIONS["several lines"]))
 
     assert CANARY not in mask_text(text)
@@ -221,8 +221,8 @@ def test_a_script_keeps_its_lines() -> None:
 
 
 @pytest.mark.parametrize("chained", [True, False])
-def test_the_failure_of_a_table_shows_no_secret(chained: bool) -> None:
-    """Neither in its message, nor in that of what led to it, which a traceback prints."""
+def test_table_errors_show_no_secret(chained: bool) -> None:
+    """Neither in its message, nor in those of its causes, which a traceback prints."""
     path = f"s3://ann:{CANARY}@bucket/x"
     identifier = ObjectIdentifier.of("c", "d", "t")
     failure = ExternalError(f"cannot read {path}", hint=f"look at {path}")

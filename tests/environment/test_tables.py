@@ -1,7 +1,7 @@
-"""What the methods of a table make of it: names and types as Flink's Table API gives them.
+"""Methods of tables: names and types of their results, as in Flink's Table API.
 
 The expected columns were recorded from Flink 2.3, by the same calls in Java. Where Flink keeps NOT
-NULL beside the rows of an outer join that have no partner, ours are nullable, as in its SQL.
+NULL for the side of an outer join without a match, ours are nullable, as in its SQL.
 """
 
 from __future__ import annotations
@@ -201,14 +201,14 @@ def test_columns_of(tables: dict[str, Table], use: Use, expected: list[str]) -> 
         (lambda t: t["v"].offset("x"), "invalid-row-count"),
     ],
 )  # fmt: skip
-def test_what_is_refused(tables: dict[str, Table], use: Use, code: str) -> None:
+def test_refused_calls(tables: dict[str, Table], use: Use, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         use(tables)
 
     assert code == caught.value.code
 
 
-def test_a_table_prints_as_sql_that_means_the_same(tables: dict[str, Table]) -> None:
+def test_a_table_is_printed_as_equivalent_sql(tables: dict[str, Table]) -> None:
     made = (
         tables["v"]
         .where(A > 1)
@@ -234,7 +234,7 @@ def test_a_column_of_a_table_is_an_attribute(tables: dict[str, Table]) -> None:
     assert "did you mean 'a'?" in str(caught.value)
 
 
-def test_chains_of_any_length_are_made_or_refused(tables: dict[str, Table]) -> None:
+def test_long_method_chains_succeed_or_are_refused(tables: dict[str, Table]) -> None:
     filtered = tables["v"]
     for number in range(100):
         filtered = filtered.where(A > number)
@@ -251,13 +251,13 @@ def test_chains_of_any_length_are_made_or_refused(tables: dict[str, Table]) -> N
 
 
 def deep(table: Table) -> Table:
-    """A table behind very many others."""
+    """Return a table derived by very many method calls."""
     return table.of_query(
         reduce(lambda query, _: Ordered(block(Ordered(query))), range(200), table.query)
     )
 
 
-def test_a_table_of_a_descriptor_goes_on(tables: dict[str, Table]) -> None:
+def test_a_table_of_a_descriptor_can_be_queried(tables: dict[str, Table]) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     schema = Schema.new_builder().column("a", "INT").build()
     table = environment.from_descriptor(TableDescriptor.for_connector("x").schema(schema).build())

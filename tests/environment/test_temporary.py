@@ -1,4 +1,4 @@
-"""What temporary objects hide, whether they may, and how they go away (FLIP-64)."""
+"""Temporary objects: shadowing, its prohibition, and scopes (FLIP-64)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DENY = "SET 'table.temporary-objects.shadowing' = 'DENY'"
 
 @pytest.fixture
 def environment() -> TableEnvironment:
-    """An environment with a permanent object of every kind, all at one path."""
+    """Return an environment with a permanent object of every kind at one path."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     environment.declare_function_class("com.acme.Plus", PLUS)
     environment.create_table("t", TABLE)
@@ -41,7 +41,7 @@ def make_temporary(environment: TableEnvironment) -> None:
     environment.create_temporary_system_function("UPPER", "com.acme.Plus")
 
 
-def test_what_is_hidden_is_listed(environment: TableEnvironment) -> None:
+def test_listing_of_hidden_objects(environment: TableEnvironment) -> None:
     environment.create_temporary_table("other", TABLE)
     assert [] == environment.list_hidden()
 
@@ -57,7 +57,7 @@ def test_what_is_hidden_is_listed(environment: TableEnvironment) -> None:
     ] == environment.list_hidden()
 
 
-def test_described(environment: TableEnvironment) -> None:
+def test_described_objects(environment: TableEnvironment) -> None:
     path = "default_catalog.default_database.t"
     assert f"table {path}\n(\n  `a` INT\n)" == str(environment.describe("t"))
 
@@ -113,7 +113,7 @@ def test_shadowing_can_be_denied(environment: TableEnvironment, make: Any) -> No
     assert 1 == len(environment.list_hidden())
 
 
-def test_a_permanent_table_is_not_made_beneath_a_temporary_one(
+def test_a_permanent_table_hidden_by_a_temporary_one_is_refused(
     environment: TableEnvironment,
 ) -> None:
     environment.create_temporary_table("u", TABLE)
@@ -126,7 +126,7 @@ def test_a_permanent_table_is_not_made_beneath_a_temporary_one(
     assert environment.create_table("u", TABLE)
 
 
-def test_the_tables_of_descriptors_hide_nothing(environment: TableEnvironment) -> None:
+def test_anonymous_tables_hide_no_objects(environment: TableEnvironment) -> None:
     environment.execute_sql(DENY)
     environment.from_descriptor(TABLE)
     environment.from_elements([(1,)])
@@ -144,7 +144,7 @@ def everything(environment: TableEnvironment) -> list[object]:
     ]
 
 
-def test_a_scope_leaves_nothing_behind(environment: TableEnvironment) -> None:
+def test_a_scope_drops_its_temporary_objects(environment: TableEnvironment) -> None:
     before = everything(environment)
     with environment.temporary_scope():
         make_temporary(environment)
@@ -154,7 +154,7 @@ def test_a_scope_leaves_nothing_behind(environment: TableEnvironment) -> None:
     assert "table" == environment.describe("t").kind
 
 
-def test_a_scope_brings_back_what_it_dropped_or_replaced(environment: TableEnvironment) -> None:
+def test_a_scope_restores_dropped_and_replaced_objects(environment: TableEnvironment) -> None:
     make_temporary(environment)
     before = everything(environment)
     with environment.temporary_scope():
@@ -168,7 +168,7 @@ def test_a_scope_brings_back_what_it_dropped_or_replaced(environment: TableEnvir
     assert ["b"] == environment.from_path("t").column_names()
 
 
-def test_a_scope_ends_with_an_error_too(environment: TableEnvironment) -> None:
+def test_a_scope_ends_after_an_error(environment: TableEnvironment) -> None:
     def fail() -> None:
         with environment.temporary_scope():
             make_temporary(environment)
@@ -180,7 +180,7 @@ def test_a_scope_ends_with_an_error_too(environment: TableEnvironment) -> None:
     assert [[], [], [], [], []] == everything(environment)
 
 
-def test_scopes_lie_in_each_other(environment: TableEnvironment) -> None:
+def test_scopes_can_be_nested(environment: TableEnvironment) -> None:
     with environment.temporary_scope():
         environment.create_temporary_table("outer", TABLE)
         with environment.temporary_scope():
@@ -192,7 +192,7 @@ def test_scopes_lie_in_each_other(environment: TableEnvironment) -> None:
     assert [] == environment.list_temporary_tables()
 
 
-def test_permanent_objects_of_a_scope_stay(environment: TableEnvironment) -> None:
+def test_permanent_objects_are_kept_after_a_scope(environment: TableEnvironment) -> None:
     with environment.temporary_scope():
         environment.create_table("kept", TABLE)
 

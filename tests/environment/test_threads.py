@@ -1,7 +1,6 @@
 """One environment used by many threads at once.
 
-Every test starts its threads together and makes them switch often, so that a gap between reading a
-state and changing it shows.
+Every test starts its threads together and makes them switch often, to provoke race conditions.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def environment() -> TableEnvironment:
 
 
 def together(task: Callable[[int], R]) -> list[R]:
-    """What the task gives in each thread; the threads begin at the same time."""
+    """Return the results of the task in each thread; the threads start at the same time."""
     barrier = Barrier(THREADS)
 
     def run(number: int) -> R:
@@ -62,7 +61,7 @@ def attempt(call: Callable[[], object]) -> str:
     return "done"
 
 
-def test_a_view_that_many_threads_read_is_not_recursive(environment: TableEnvironment) -> None:
+def test_a_view_resolved_by_many_threads_is_not_recursive(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (a INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)")
     environment.execute_sql("CREATE VIEW v0 AS SELECT a, ts FROM t")
     for number in range(1, 6):
@@ -92,7 +91,7 @@ def test_a_view_that_many_threads_read_is_not_recursive(environment: TableEnviro
         ("CREATE TEMPORARY SYSTEM FUNCTION {} AS 'f'", "temporary-system-function-exists"),
     ],
 )
-def test_of_those_who_create_one_object_one_succeeds(
+def test_one_of_concurrent_creates_succeeds(
     environment: TableEnvironment, statement: str, refusal: str
 ) -> None:
     environment.declare_function_class("f", PLUS)
@@ -122,7 +121,7 @@ def test_concurrent_conditional_create_and_drop_never_fail(
     assert [{"done"}] * THREADS == together(task)
 
 
-def test_a_name_is_qualified_by_a_catalog_and_a_database_read_at_once(
+def test_catalog_and_database_are_read_atomically(
     environment: TableEnvironment,
 ) -> None:
     for name in ("one", "two"):
@@ -143,7 +142,7 @@ def test_a_name_is_qualified_by_a_catalog_and_a_database_read_at_once(
     assert set().union(*together(task)) <= {("one", "of_one"), ("two", "of_two")}
 
 
-def test_a_stored_catalog_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_catalog_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
     def make(name: str, options: object) -> InMemoryCatalog:
@@ -163,7 +162,7 @@ def test_a_stored_catalog_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 20 == len(made)
 
 
-def test_the_engine_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_planner_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[object] = []
 
     def find(name: str, context: object) -> object:
@@ -180,7 +179,7 @@ def test_the_engine_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 20 == len(found)
 
 
-def test_options_and_listings_while_others_write(environment: TableEnvironment) -> None:
+def test_options_and_listings_during_concurrent_writes(environment: TableEnvironment) -> None:
     def task(number: int) -> set[str]:
         def step(count: int) -> None:
             if number % 2:
@@ -199,7 +198,7 @@ def test_options_and_listings_while_others_write(environment: TableEnvironment) 
     assert [{"done"}] * THREADS == together(task)
 
 
-def test_of_those_who_load_one_module_one_succeeds(environment: TableEnvironment) -> None:
+def test_one_of_concurrent_module_loads_succeeds(environment: TableEnvironment) -> None:
     functions = environment._session.functions.modules
 
     for number in range(20):

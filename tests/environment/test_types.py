@@ -42,7 +42,7 @@ def columns(environment: TableEnvironment, path: str) -> list[str]:
 MONEY = "`default_catalog`.`default_database`.`money`"
 
 
-def test_ddl_names_them(environment: TableEnvironment) -> None:
+def test_ddl_resolves_user_defined_types(environment: TableEnvironment) -> None:
     environment.execute_sql(
         "CREATE TABLE t (a money NOT NULL, b ARRAY<other.hr.person>, c AS b[1].name)"
     )
@@ -52,7 +52,7 @@ def test_ddl_names_them(environment: TableEnvironment) -> None:
     )
 
 
-def test_schemas_name_them(environment: TableEnvironment) -> None:
+def test_schemas_resolve_user_defined_types(environment: TableEnvironment) -> None:
     schema = (
         Schema.new_builder()
         .column("a", "default_database.money")
@@ -66,7 +66,7 @@ def test_schemas_name_them(environment: TableEnvironment) -> None:
     assert [MONEY, f"ARRAY<{MONEY} NOT NULL>"] == columns(environment, "t")
 
 
-def test_casts_name_them_and_keep_the_full_path(environment: TableEnvironment) -> None:
+def test_casts_resolve_user_defined_types_to_full_paths(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE t (s STRING, a AS CAST(s AS money))")
     found = environment.sql_query("SELECT CAST(1 AS money) AS m, CAST(a AS STRING) AS s FROM t")
     column = environment.from_path("t").get_resolved_schema().get_column("a")
@@ -117,14 +117,14 @@ def test_a_temporary_type_hides_a_permanent_one(environment: TableEnvironment) -
     assert not environment.drop_temporary_type("money")
 
 
-def test_types_are_made_of_types(environment: TableEnvironment) -> None:
+def test_user_defined_types_can_be_nested(environment: TableEnvironment) -> None:
     environment.create_type("price", "ROW<amount money, code CHAR(3)>")
     environment.execute_sql("CREATE TABLE t (p price, a AS p.amount)")
 
     assert MONEY == columns(environment, "t")[1]
 
 
-def test_what_is_refused(environment: TableEnvironment) -> None:
+def test_refused_statements(environment: TableEnvironment) -> None:
     with pytest.raises(AlreadyExistsError):
         environment.create_type("money", "INT")
     with pytest.raises(AlreadyExistsError):
@@ -138,7 +138,7 @@ def test_what_is_refused(environment: TableEnvironment) -> None:
 
 
 @pytest.mark.parametrize("text", ["a nobody", "a money.x", "a ARRAY<hr.person>"])
-def test_a_name_that_nobody_knows(environment: TableEnvironment, text: str) -> None:
+def test_unknown_type_name_is_refused(environment: TableEnvironment, text: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(f"CREATE TABLE t ({text})")
 

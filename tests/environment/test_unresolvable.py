@@ -73,26 +73,26 @@ def code(environment: TableEnvironment, statement: str) -> str:
     return caught.value.code
 
 
-def test_it_cannot_be_read(environment: TableEnvironment) -> None:
+def test_unresolvable_table_cannot_be_read(environment: TableEnvironment) -> None:
     assert "invalid-function-class" == code(environment, "SELECT * FROM t")
     assert "invalid-function-class" == code(environment, "SELECT * FROM v")
 
 
 @pytest.mark.parametrize("if_exists", ["", "IF EXISTS "])
-def test_it_is_dropped(environment: TableEnvironment, if_exists: str) -> None:
+def test_unresolvable_table_is_dropped(environment: TableEnvironment, if_exists: str) -> None:
     assert ["t", "v"] == environment.list_tables()
     environment.execute_sql(f"DROP TABLE {if_exists}t")
     environment.execute_sql(f"DROP VIEW {if_exists}v")
     assert [] == environment.list_tables()
 
 
-def test_it_is_dropped_by_the_methods(environment: TableEnvironment) -> None:
+def test_unresolvable_table_is_dropped_by_methods(environment: TableEnvironment) -> None:
     assert not environment.drop_view("t")
     assert environment.drop_table("t")
     assert environment.drop_view("v")
 
 
-def test_it_is_renamed_and_mended(environment: TableEnvironment) -> None:
+def test_unresolvable_table_is_renamed_and_repaired(environment: TableEnvironment) -> None:
     environment.execute_sql("ALTER TABLE t RENAME TO u")
     environment.execute_sql("ALTER TABLE u DROP b")
     environment.execute_sql("ALTER VIEW v AS SELECT a FROM u")
@@ -101,7 +101,7 @@ def test_it_is_renamed_and_mended(environment: TableEnvironment) -> None:
     assert ["a"] == environment.from_path("v").get_resolved_schema().get_column_names()
 
 
-def test_it_is_described(environment: TableEnvironment) -> None:
+def test_unresolvable_table_is_described(environment: TableEnvironment) -> None:
     rows = [tuple(row) for row in environment.execute_sql("DESCRIBE t").collect()]
 
     assert [
@@ -115,7 +115,7 @@ def test_it_is_described(environment: TableEnvironment) -> None:
     assert [("a", "INT"), ("b", "INT")] == described
 
 
-def test_its_statement_is_shown_and_makes_it_again(
+def test_show_create_recreates_an_unresolvable_table(
     environment: TableEnvironment, tmp_path: Path
 ) -> None:
     (row,) = environment.execute_sql("SHOW CREATE TABLE t").collect()
@@ -126,7 +126,7 @@ def test_its_statement_is_shown_and_makes_it_again(
 
 
 @pytest.mark.parametrize("name", ["t", "v"])
-def test_its_statement_is_returned_with_its_secrets(
+def test_show_create_of_an_unresolvable_table_can_return_secrets(
     environment: TableEnvironment, name: str
 ) -> None:
     found = environment.get_create_statement(name)
@@ -140,7 +140,9 @@ REPLACE = ("REPLACE TABLE t", "CREATE OR REPLACE TABLE t")
 
 
 @pytest.mark.parametrize("statement", REPLACE)
-def test_it_is_replaced(environment: TableEnvironment, tmp_path: Path, statement: str) -> None:
+def test_unresolvable_table_is_replaced(
+    environment: TableEnvironment, tmp_path: Path, statement: str
+) -> None:
     replacing = session(tmp_path, Replacing())
     replacing.execute_sql(f"{statement} AS SELECT 1 AS x")
 
@@ -149,7 +151,7 @@ def test_it_is_replaced(environment: TableEnvironment, tmp_path: Path, statement
 
 
 @pytest.mark.parametrize("statement", REPLACE)
-def test_a_replace_that_fails_restores_it(
+def test_failed_replace_restores_an_unresolvable_table(
     environment: TableEnvironment, tmp_path: Path, statement: str
 ) -> None:
     before = environment.get_create_statement("t")
@@ -162,7 +164,7 @@ def test_a_replace_that_fails_restores_it(
     assert "INT" == type_.as_summary_string()
 
 
-def test_a_failed_replace_keeps_what_another_session_defined(
+def test_failed_replace_keeps_a_concurrent_definition(
     environment: TableEnvironment, tmp_path: Path
 ) -> None:
     planner = Replacing(fails=True)
@@ -178,7 +180,7 @@ def test_a_view_is_not_replaced_by_a_table(environment: TableEnvironment, tmp_pa
     assert "not-a-table" == code(session(tmp_path, Replacing()), "REPLACE TABLE v AS SELECT 1 AS x")
 
 
-def test_restoring_compares_what_was_expected(environment: TableEnvironment) -> None:
+def test_restore_is_a_compare_and_set(environment: TableEnvironment) -> None:
     catalog, path = environment.get_catalog("c"), ObjectPath("default", "t")
     assert catalog is not None
     stored, before = catalog.get_stored_table(path), catalog.get_table(path)
@@ -205,7 +207,7 @@ def without_type(tmp_path: Path) -> TableEnvironment:
     return session(tmp_path)
 
 
-def test_a_type_is_gone(without_type: TableEnvironment) -> None:
+def test_table_of_a_dropped_type(without_type: TableEnvironment) -> None:
     for statement in ("SELECT * FROM p", "SELECT * FROM w"):
         assert "unknown-type" == code(without_type, statement)
     for name, kind in (("p", "TABLE"), ("w", "VIEW")):
@@ -214,7 +216,7 @@ def test_a_type_is_gone(without_type: TableEnvironment) -> None:
     assert "wrong-object-kind" == code(without_type, "SHOW CREATE TABLE w")
 
 
-def test_a_model_whose_type_is_gone(without_type: TableEnvironment) -> None:
+def test_model_of_a_dropped_type(without_type: TableEnvironment) -> None:
     described = [tuple(row) for row in without_type.execute_sql("DESCRIBE MODEL m").collect()]
     (row,) = without_type.execute_sql("SHOW CREATE MODEL m").collect()
     without_type.execute_sql("DROP MODEL m")
@@ -228,6 +230,6 @@ def test_a_model_whose_type_is_gone(without_type: TableEnvironment) -> None:
     assert "model-not-found" == code(without_type, "SHOW CREATE MODEL n")
 
 
-def test_nothing_is_described_where_nothing_is(environment: TableEnvironment) -> None:
+def test_describing_a_missing_table_is_refused(environment: TableEnvironment) -> None:
     for statement in ("DESCRIBE x", "SHOW CREATE TABLE x"):
         assert "table-not-found" == code(environment, statement)

@@ -51,7 +51,7 @@ def test_columns_of_the_enclosing_query(query: str, expected: list[str]) -> None
     assert [] == list(outer_columns(found))
 
 
-def test_keys_are_not_read_again() -> None:
+def test_grouping_keys_are_not_correlated_columns() -> None:
     found = block("SELECT 1 FROM t GROUP BY a + 1 HAVING EXISTS (SELECT 1 FROM s WHERE x = a + 1)")
     assert found.having is not None
     assert found.grouping is not None

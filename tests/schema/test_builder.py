@@ -1,4 +1,4 @@
-"""What a builder writes, what it refuses at once, and when two schemas are equal."""
+"""The schema builder: printed form, immediate errors, equality."""
 
 from __future__ import annotations
 
@@ -123,14 +123,16 @@ def test_fields_of_a_row_become_columns_without_their_comments() -> None:
         ("wrong-argument",           lambda b: b.from_columns(["a"])),
     ],
 )  # fmt: skip
-def test_refused_at_once(code: str, write: Callable[[SchemaBuilder], object]) -> None:
+def test_invalid_calls_are_refused_immediately(
+    code: str, write: Callable[[SchemaBuilder], object]
+) -> None:
     with pytest.raises(SchemaError) as caught:
         write(Schema.new_builder())
 
     assert code == caught.value.code
 
 
-def test_wrong_argument_says_what_was_meant() -> None:
+def test_wrong_argument_has_a_hint() -> None:
     with pytest.raises(SchemaError) as caught:
         Schema.new_builder().primary_key(["a", "b"])  # type: ignore[arg-type]
 
@@ -164,7 +166,9 @@ def test_wrong_argument_changes_nothing() -> None:
         lambda b: b.index_named("", "a").index_named("", "a"),
     ],
 )
-def test_judged_by_the_resolver_only(write: Callable[[SchemaBuilder], SchemaBuilder]) -> None:
+def test_semantic_errors_are_raised_by_the_resolver_only(
+    write: Callable[[SchemaBuilder], SchemaBuilder],
+) -> None:
     write(Schema.new_builder()).build()
 
 
@@ -189,7 +193,7 @@ def test_judged_by_the_resolver_only(write: Callable[[SchemaBuilder], SchemaBuil
         (lambda b: b.index("a", "b"), lambda b: b.index("b", "a"), False),
     ],
 )
-def test_equal_when_written_equally(
+def test_equal_declarations_are_equal(
     one: Callable[[SchemaBuilder], SchemaBuilder],
     other: Callable[[SchemaBuilder], SchemaBuilder],
     equal: bool,
@@ -204,7 +208,7 @@ def untyped(thing: object) -> Any:
     return thing
 
 
-def test_members_have_flinks_names() -> None:
+def test_members_have_the_names_of_flink() -> None:
     schema = (
         Schema.new_builder()
         .column("a", "INT NOT NULL")

@@ -1,4 +1,4 @@
-"""Explanations: where types come from, what is read, as text, as a diagram and for notebooks."""
+"""Explanations of schemas: origins of types and lineage, as text, Mermaid and HTML."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def explained(builder: SchemaBuilder, streaming: bool = True) -> Explanation:
 
 
 def of_statement(text: str) -> Explanation:
-    """The explanation of the table `t` that a statement makes."""
+    """Return the explanation of the table `t` that a script creates."""
     session = Session(EnvironmentSettings.in_streaming_mode(), DryRunPlanner())
     for statement in parse_statements(text):
         run(session, statement, text)
@@ -75,11 +75,11 @@ ARITHMETIC = (
         ("one", ["inferred: the literal 1"]),
     ],
 )
-def test_where_a_type_comes_from(column: str, expected: list[str]) -> None:
+def test_origins_of_types(column: str, expected: list[str]) -> None:
     assert expected == reasons(explained(ORDERS).column(column))
 
 
-def test_what_is_read_and_what_lies_behind() -> None:
+def test_lineage_of_columns() -> None:
     found = explained(ORDERS)
     total, z, now = (found.column(name) for name in ("total", "z", "now"))
     (watermark,) = found.watermarks
@@ -93,7 +93,7 @@ def test_what_is_read_and_what_lies_behind() -> None:
     assert ((Read("same"),), ("ts",)) == (watermark.reads, watermark.leaves)
 
 
-def test_every_call_is_a_step_and_casts_that_nobody_wrote_are_told() -> None:
+def test_every_call_and_implicit_cast_is_a_step() -> None:
     builder = Schema.new_builder().column("a", "INT").column("s", "STRING")
     builder.column_by_expression("n", "COALESCE(a, CAST(s AS DOUBLE)) + CHAR_LENGTH(TRIM(s))")
     found = explained(builder).column("n")
@@ -111,7 +111,7 @@ def test_every_call_is_a_step_and_casts_that_nobody_wrote_are_told() -> None:
     ]
 
 
-def test_long_chains_are_told_in_part() -> None:
+def test_long_expressions_are_explained_in_part() -> None:
     builder = Schema.new_builder().column("a", "INT")
     builder.column_by_expression("n", " + ".join(["a"] * 3_000))
     text = str(explained(builder))
@@ -120,7 +120,7 @@ def test_long_chains_are_told_in_part() -> None:
     assert len(text.splitlines()) < 30
 
 
-def test_what_stands_behind_filter_and_over_is_read() -> None:
+def test_columns_in_filter_and_over_are_in_the_lineage() -> None:
     builder = Schema.new_builder()
     for name in ("a", "b", "c", "d"):
         builder.column(name, "INT")
@@ -135,7 +135,7 @@ def test_what_stands_behind_filter_and_over_is_read() -> None:
     assert ("a", "c", "d") == w.leaves
 
 
-def test_a_key_makes_not_null_of_what_was_declared() -> None:
+def test_primary_key_makes_columns_not_null() -> None:
     found = of_statement(
         "CREATE TABLE t (id INT, d DATE NOT NULL, CONSTRAINT k PRIMARY KEY (id, d) NOT ENFORCED)"
     )
@@ -149,7 +149,7 @@ def test_a_key_makes_not_null_of_what_was_declared() -> None:
     assert "key -.-> c1" not in found.to_mermaid()
 
 
-def test_a_column_that_is_modified_stays_in_its_key() -> None:
+def test_modified_key_column_remains_not_null() -> None:
     found = of_statement(
         "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED); ALTER TABLE t MODIFY id BIGINT"
     )
@@ -159,7 +159,7 @@ def test_a_column_that_is_modified_stays_in_its_key() -> None:
     )
 
 
-def test_a_key_of_another_engine_makes_not_null_as_well() -> None:
+def test_primary_key_of_foreign_ddl_makes_columns_not_null() -> None:
     pytest.importorskip("sqlglot")
     schema = SchemaResolver().resolve(from_ddl("CREATE TABLE t (id int PRIMARY KEY)", "postgres"))
 
@@ -168,19 +168,19 @@ def test_a_key_of_another_engine_makes_not_null_as_well() -> None:
     )
 
 
-def test_a_promotion_is_told_of_the_schema_that_has_it() -> None:
-    """Equal schemas are resolved once; one of them was declared so."""
+def test_not_null_by_key_is_explained_for_its_schema_only() -> None:
+    """Equal resolved schemas are cached; they must keep their own explanations."""
     declared = Schema.new_builder().column("id", DataTypes.INT(False)).primary_key("id")
     for _ in range(2):
         assert ["declared: INT NOT NULL"] == reasons(explained(declared).column("id"))
         of_statement("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED)")
 
 
-def test_batch_marks_no_time() -> None:
+def test_batch_mode_has_no_time_attributes() -> None:
     assert ["declared: TIMESTAMP(3)"] == reasons(explained(ORDERS, streaming=False).column("ts"))
 
 
-def test_a_user_defined_type_was_looked_up() -> None:
+def test_origin_of_a_user_defined_type() -> None:
     resolver = SchemaResolver(types=lambda path: DataTypes.DECIMAL(10, 2))
     schema = Schema.new_builder().column("price", "ARRAY<money>").build()
 
@@ -189,7 +189,7 @@ def test_a_user_defined_type_was_looked_up() -> None:
     ] == reasons(resolver.resolve(schema).explain().column("price"))  # fmt: skip
 
 
-def test_a_declaration_is_not_believed_when_the_type_was_exchanged() -> None:
+def test_origin_of_a_replaced_type() -> None:
     schema = SchemaResolver().resolve(Schema.new_builder().column("a", "INT").build())
     changed = ResolvedSchema([schema.columns[0].copy(DataTypes.BIGINT())])
 
@@ -201,7 +201,7 @@ def test_a_declaration_is_not_believed_when_the_type_was_exchanged() -> None:
     )
 
 
-def test_the_text() -> None:
+def test_explanation_as_string() -> None:
     builder = (
         Schema.new_builder()
         .column("ts", "TIMESTAMP_LTZ(3)")
@@ -229,7 +229,7 @@ watermark of `ts` TIMESTAMP_LTZ(3)
   comes from: `ts`""" == str(explained(builder))
 
 
-def test_the_diagram() -> None:
+def test_explanation_as_mermaid() -> None:
     builder = (
         Schema.new_builder()
         .column("ts", "TIMESTAMP(3)")
@@ -249,7 +249,7 @@ flowchart LR
     w0 -.-> c0""" == explained(builder).to_mermaid()
 
 
-def test_notebooks_show_tables() -> None:
+def test_html_representation() -> None:
     builder = (
         Schema.new_builder()
         .column("<b>", "INT NOT NULL")
@@ -266,14 +266,14 @@ def test_notebooks_show_tables() -> None:
     assert "<b>" not in resolved.explain()._repr_html_()
 
 
-def test_notebooks_show_the_fields_of_a_row() -> None:
+def test_html_of_nested_fields() -> None:
     row = DataTypes.ROW([DataTypes.FIELD("<b>", DataTypes.INT(), "<script>")])
 
     assert "<td><code>&lt;b&gt;</code></td>" in row._repr_html_()
     assert "<script>" not in row._repr_html_()
 
 
-def test_every_cause_is_met_here() -> None:
+def test_every_cause_is_covered() -> None:
     found = explained(ORDERS)
     met = {reason.cause for one in found.columns for reason in one.reasons}
 

@@ -16,14 +16,14 @@ SCHEMA = Schema.new_builder().column("id", "INT NOT NULL").column("name", "STRIN
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_methods_are_the_functions(dialect: str) -> None:
+def test_methods_delegate_to_the_dialect_functions(dialect: str) -> None:
     text = SCHEMA.to_ddl(dialect, ("s", "t"), on_loss="note")
 
     assert to_ddl(SCHEMA, dialect, ("s", "t"), on_loss="note") == text
     assert from_ddl(text, dialect, on_loss="note") == Schema.from_ddl(text, dialect, on_loss="note")
 
 
-def test_refusals_are_those_of_the_functions() -> None:
+def test_methods_raise_the_errors_of_the_dialect_functions() -> None:
     with pytest.raises(NotFoundError) as unknown:
         Schema.from_ddl("CREATE TABLE t (a int)", "postgrs")
     with pytest.raises(ParseError) as unread:
@@ -40,7 +40,7 @@ def test_refusals_are_those_of_the_functions() -> None:
 
 
 def translator(dialect: str) -> Any:
-    """Somebody else's, who knows one dialect."""
+    """Return a third-party translator of one dialect."""
 
     def known(name: str) -> None:
         if name != dialect:
@@ -57,7 +57,7 @@ def translator(dialect: str) -> Any:
     return SimpleNamespace(load=lambda: SimpleNamespace(from_ddl=read, to_ddl=write))
 
 
-def test_others_may_register_for_other_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_engines_can_be_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     registered = [translator("ours"), translator("theirs")]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: registered)
 

@@ -1,4 +1,4 @@
-"""What a schema means: one row for every rule of the resolver, and all mistakes at once."""
+"""Resolution of schemas: every rule of the resolver, and reporting of all errors at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def on(type_: str, watermark: str) -> Write:
 # --- columns -------------------------------------------------------------------------------------
 
 
-def test_computed_columns_see_stored_columns_wherever_they_stand() -> None:
+def test_computed_columns_can_refer_to_later_stored_columns() -> None:
     schema = resolve(
         lambda b: (
             b.column_by_expression("b", "a + m")
@@ -53,7 +53,7 @@ def test_computed_columns_see_stored_columns_wherever_they_stand() -> None:
     assert {"b": "BIGINT", "a": "INT", "m": "BIGINT NOT NULL"} == summaries(schema)
 
 
-def test_computed_columns_reach_into_rows() -> None:
+def test_computed_columns_can_access_nested_fields() -> None:
     schema = resolve(
         lambda b: b.column("a", "ROW<x INT, y ROW<z BIGINT NOT NULL>>").column_by_expression(
             "b", "a.y.z"
@@ -63,7 +63,7 @@ def test_computed_columns_reach_into_rows() -> None:
     assert "BIGINT" == summaries(schema)["b"]
 
 
-def test_expression_keeps_its_text_and_has_another_for_catalogs() -> None:
+def test_expression_has_original_and_serializable_sql() -> None:
     schema = resolve(lambda b: b.column("a", "INT").column_by_expression("b", "a  +  1"))
     column = schema.get_column("b")
 
@@ -80,13 +80,13 @@ def test_expressions_may_be_built_in_python() -> None:
     assert "`c` INT AS (`a b` + 1) * 2" in str(schema)
 
 
-def test_names_differ_by_case() -> None:
+def test_names_are_case_sensitive() -> None:
     schema = resolve(lambda b: b.column("a", "INT").column("A", "STRING"))
 
     assert {"a": "INT", "A": "STRING"} == summaries(schema)
 
 
-def test_user_defined_types_are_looked_up() -> None:
+def test_user_defined_types_are_resolved() -> None:
     money = DataTypes.DECIMAL(12, 2)
 
     def types(name: UnresolvedType) -> object:
@@ -111,7 +111,7 @@ def test_user_defined_types_are_looked_up() -> None:
         ("TIMESTAMP(2)", "CAST(NULL AS TIMESTAMP(3))", "TIMESTAMP(2) *ROWTIME*", "TIMESTAMP(2)"),
     ],
 )
-def test_watermark_makes_a_time_attribute_of_a_stream(
+def test_watermark_creates_a_time_attribute_in_streaming_mode(
     type_: str, watermark: str, streaming: str, batch: str
 ) -> None:
     assert {"ts": streaming} == summaries(resolve(on(type_, watermark)))
@@ -137,7 +137,7 @@ def test_watermark_sees_computed_columns() -> None:
     assert "TIMESTAMP(3) *ROWTIME*" == summaries(schema)["ts"]
 
 
-def test_processing_time_is_one_in_both_modes() -> None:
+def test_proctime_is_a_time_attribute_in_both_modes() -> None:
     def write(b: SchemaBuilder) -> SchemaBuilder:
         return b.column_by_expression("p", "PROCTIME()")
 
@@ -146,7 +146,7 @@ def test_processing_time_is_one_in_both_modes() -> None:
         assert {"p": "TIMESTAMP_LTZ(3) NOT NULL *PROCTIME*"} == summaries(schema)
 
 
-def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
+def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
     rowtime = DataTypes.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
 
     assert {"ts": "TIMESTAMP(3) *ROWTIME*"} == summaries(
@@ -252,7 +252,7 @@ def test_batch_keeps_the_mark_that_a_type_brings_along() -> None:
         ),
     ],
 )
-def test_refused(code: str, place: str | None, write: Write) -> None:
+def test_refused_schemas(code: str, place: str | None, write: Write) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         resolve(write)
 
@@ -261,7 +261,7 @@ def test_refused(code: str, place: str | None, write: Write) -> None:
     assert place == (caught.value.path[0] if caught.value.path else None)
 
 
-def test_metadata_columns_may_be_unsupported() -> None:
+def test_metadata_columns_can_be_unsupported() -> None:
     resolver = SchemaResolver(supports_metadata=False)
     schema = Schema.new_builder().column_by_metadata("m", "INT").build()
 
@@ -269,7 +269,7 @@ def test_metadata_columns_may_be_unsupported() -> None:
     assert ["metadata-not-supported"] == [one.code for one in resolver.check(schema)]
 
 
-def test_all_mistakes_are_told_in_the_order_of_the_steps() -> None:
+def test_all_errors_are_reported_in_resolution_order() -> None:
     schema = (
         Schema.new_builder()
         .column_by_expression("c", "nowhere + 1")
@@ -296,7 +296,7 @@ def test_all_mistakes_are_told_in_the_order_of_the_steps() -> None:
     ] == [one.code for one in found]
 
 
-def test_what_follows_from_a_mistake_is_not_told() -> None:
+def test_consequential_errors_are_not_reported() -> None:
     schema = (
         Schema.new_builder()
         .column("a", "NOPE")
@@ -313,7 +313,7 @@ def test_what_follows_from_a_mistake_is_not_told() -> None:
     assert [("column 'a'",), ("column 'ts'",)] == [one.path for one in found]
 
 
-def test_mistake_in_an_expression_shows_its_place_in_the_text() -> None:
+def test_expression_error_has_its_position() -> None:
     with pytest.raises(SchemaError) as caught:
         resolve(lambda b: b.column("amount", "INT").column_by_expression("b", "1 + amuont"))
 
@@ -322,7 +322,7 @@ def test_mistake_in_an_expression_shows_its_place_in_the_text() -> None:
     assert "did you mean 'amount'?" == found.hint
 
 
-def test_mistake_in_a_statement_shows_its_place_in_the_statement() -> None:
+def test_statement_error_has_its_position() -> None:
     statement = "CREATE TABLE t (a INT, b AS a + nope)"
     start = statement.index("a + nope")
     tree = parse_expression(" " * start + "a + nope")
@@ -340,7 +340,7 @@ def test_mistake_in_a_statement_shows_its_place_in_the_statement() -> None:
     assert (None, Span(16, 17)) == (key.text, key.span)
 
 
-def test_written_again_it_resolves_to_the_same() -> None:
+def test_serialized_schema_resolves_to_an_equal_schema() -> None:
     schema = resolve(
         lambda b: (
             b.column("id", "INT NOT NULL")
@@ -366,7 +366,7 @@ def two_columns(type_: str | DataType = "TIMESTAMP(3)") -> Schema:
     return Schema.new_builder().column("ts", type_).column_by_expression("b", "ts").build()
 
 
-def test_equal_schemas_are_resolved_once() -> None:
+def test_resolution_of_equal_schemas_is_cached() -> None:
     resolver = SchemaResolver()
 
     assert resolver.resolve(two_columns()) is resolver.resolve(two_columns())
@@ -375,7 +375,7 @@ def test_equal_schemas_are_resolved_once() -> None:
     assert resolver.resolve(two_columns()) is not batch.resolve(two_columns())
 
 
-def test_time_attributes_are_not_forgotten_for_types_that_are_equal() -> None:
+def test_cache_distinguishes_time_attributes() -> None:
     rowtime = TimestampType(3, kind=TimestampKind.ROWTIME)
     SchemaResolver().resolve(two_columns(DataTypes.TIMESTAMP(3)))
     column = SchemaResolver().resolve(two_columns(rowtime)).get_column("ts")
@@ -385,7 +385,7 @@ def test_time_attributes_are_not_forgotten_for_types_that_are_equal() -> None:
     assert TimestampKind.ROWTIME is column.data_type.kind
 
 
-def test_a_mistake_is_told_each_time() -> None:
+def test_errors_are_raised_at_each_resolution() -> None:
     wrong = Schema.new_builder().column_by_expression("b", "nothing").build()
     for _ in range(2):
         with pytest.raises(SchemaError) as caught:
@@ -394,7 +394,7 @@ def test_a_mistake_is_told_each_time() -> None:
         assert ("column 'b'",) == caught.value.path
 
 
-def test_what_depends_on_more_than_the_text_is_resolved_anew() -> None:
+def test_context_dependent_schemas_are_not_cached() -> None:
     first = SchemaResolver(functions=lambda path, span: None)
 
     assert first.resolve(two_columns()) is not first.resolve(two_columns())

@@ -56,7 +56,7 @@ def test_every_member_is_printed() -> None:
     assert PRINTED == str(RESOLVED)
 
 
-def test_rows_are_not_null_and_hold_plain_timestamps() -> None:
+def test_row_types_are_not_null_without_time_attributes() -> None:
     source = RESOLVED.to_source_row_data_type()
 
     assert RESOLVED.get_column_names() == source.field_names()
@@ -64,7 +64,7 @@ def test_rows_are_not_null_and_hold_plain_timestamps() -> None:
     assert "TIMESTAMP(3)" == source["ts"].data_type.as_summary_string()
 
 
-def test_rows_of_physical_and_of_written_columns() -> None:
+def test_row_types_of_physical_and_persisted_columns() -> None:
     physical = RESOLVED.to_physical_row_data_type()
     written = RESOLVED.to_sink_row_data_type()
 
@@ -74,7 +74,7 @@ def test_rows_of_physical_and_of_written_columns() -> None:
     assert RESOLVED.to_row_data_type() == RESOLVED.to_source_row_data_type()
 
 
-def test_keys_stand_at_positions_of_physical_columns_in_their_own_order() -> None:
+def test_primary_key_indexes_are_positions_of_physical_columns() -> None:
     assert [2, 1] == RESOLVED.get_primary_key_indexes()
     assert [1] == RESOLVED.get_immutable_column_indexes()
     assert [] == ResolvedSchema().get_primary_key_indexes()
@@ -90,7 +90,7 @@ def test_column_by_position_or_name(key: int | str, name: str | None) -> None:
     assert name == (column and column.name)
 
 
-def test_columns_change_into_new_columns() -> None:
+def test_with_methods_return_new_columns() -> None:
     column = Column.metadata("ts", DataTypes.TIMESTAMP(3), "k", False).with_comment("it's")
     changed = column.rename("t").copy(DataTypes.INT(nullable=False)).with_comment(None)
 
@@ -98,14 +98,14 @@ def test_columns_change_into_new_columns() -> None:
     assert "`ts` TIMESTAMP(3) METADATA FROM 'k' COMMENT 'it''s'" == str(column)
 
 
-def test_metadata_without_key_means_its_name() -> None:
+def test_metadata_key_defaults_to_the_column_name() -> None:
     column = Column.metadata("a", DataTypes.INT(), None, False)
 
     assert "a" == column.key
     assert "b" == column.rename("b").key
 
 
-def test_constraints_tell_their_kind() -> None:
+def test_constraints_have_a_type() -> None:
     key = UniqueConstraint.primary_key("pk", ["a"])
     immutable = ImmutableColumns.of("im", ["a"])
 
@@ -114,14 +114,14 @@ def test_constraints_tell_their_kind() -> None:
     assert Constraint.ConstraintType.IMMUTABLE_COLUMNS is immutable.get_type()
 
 
-def test_immutable_columns_need_a_key() -> None:
+def test_immutable_columns_require_a_primary_key() -> None:
     with pytest.raises(SchemaError) as caught:
         ResolvedSchema(immutable_columns=ImmutableColumns.of("im", ["a"]))
 
     assert "immutable-columns-without-key" == caught.value.code
 
 
-def test_names_and_types_must_be_equally_many() -> None:
+def test_names_and_types_must_have_equal_lengths() -> None:
     with pytest.raises(SchemaError) as caught:
         ResolvedSchema.physical(["a"], [])
 
@@ -132,7 +132,7 @@ TS = RESOLVED.watermark_specs[0].watermark_expression
 
 
 def untyped(thing: object) -> Any:
-    """As one calls it who does not run a type checker."""
+    """Call without type hints, as a caller without a type checker."""
     return thing
 
 
@@ -163,15 +163,15 @@ def untyped(thing: object) -> Any:
         ("wrong-argument", lambda: untyped(SchemaResolver()).resolve(None)),
     ],
 )  # fmt: skip
-def test_wrong_arguments_are_told(code: str, write: Callable[[], object]) -> None:
+def test_wrong_arguments_are_reported(code: str, write: Callable[[], object]) -> None:
     with pytest.raises(SchemaError) as caught:
         write()
 
     assert code == caught.value.code
 
 
-def test_a_key_of_what_is_not_stored_has_no_position() -> None:
-    """Flink answers [-1, 0, -1] to the same, which only a schema put together by hand can ask."""
+def test_primary_key_of_a_computed_column_has_no_index() -> None:
+    """Flink returns [-1, 0, -1]; such a schema can only be constructed manually."""
     schema = ResolvedSchema(
         [
             Column.metadata("m", DataTypes.INT(), None, False),

@@ -242,7 +242,7 @@ def test_a_correlated_subquery_is_computed_for_each_group(environment: TableEnvi
         assert expected == [tuple(row) for row in environment.execute_sql(query).collect()]
 
 
-def test_a_subquery_that_is_compared_is_computed(environment: TableEnvironment) -> None:
+def test_a_compared_scalar_subquery_is_evaluated(environment: TableEnvironment) -> None:
     values = "(VALUES (1, 2.50), (1, 1.00), (2, 0.25)) AS t (k, d)"
     query = (
         f"SELECT k, SUM(d) FROM {values} GROUP BY k"

@@ -119,7 +119,7 @@ def hidden(directory: Directory) -> list[str]:
     return [one.name for one in directory.entries("") if one.name.startswith(".")]
 
 
-def test_nothing_is_visible_before_the_commit_and_nothing_hidden_stays(
+def test_rows_are_visible_only_after_the_commit_without_leftovers(
     directory: Directory,
 ) -> None:
     stage = staged(directory, {"part-0": "1", "_SUCCESS": "", "_p=1/part-1": "2"})
@@ -130,13 +130,13 @@ def test_nothing_is_visible_before_the_commit_and_nothing_hidden_stays(
     assert [] == hidden(directory)
 
 
-def test_an_aborted_job_removes_the_directory_that_it_made(directory: Directory) -> None:
+def test_an_aborted_job_removes_the_directory_it_created(directory: Directory) -> None:
     staged(directory, {"part-0": "1"}).abort()
 
     assert not Path(directory.root).exists()
 
 
-def test_an_aborted_job_keeps_the_directory_that_was_there(directory: Directory) -> None:
+def test_an_aborted_job_keeps_an_existing_directory(directory: Directory) -> None:
     Path(directory.root).mkdir()
     staged(directory, {"part-0": "1"}).abort()
 
@@ -144,7 +144,7 @@ def test_an_aborted_job_keeps_the_directory_that_was_there(directory: Directory)
 
 
 @pytest.mark.parametrize("prepared", [False, True])
-def test_a_new_table_needs_an_empty_directory(directory: Directory, prepared: bool) -> None:
+def test_a_new_table_requires_an_empty_directory(directory: Directory, prepared: bool) -> None:
     if prepared:
         stage = staged(directory, {"part-0": "1"}, Scope(empty=True))
     Path(directory.root).mkdir(exist_ok=True)
@@ -159,7 +159,7 @@ def test_a_new_table_needs_an_empty_directory(directory: Directory, prepared: bo
     assert [] == hidden(directory)
 
 
-def test_a_file_is_not_written_into(tmp_path: Path) -> None:
+def test_a_file_as_table_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(SchemaError) as caught:
         FileStage(Directory(LocalFiles(), str(tmp_path / "file"))).check()
@@ -177,7 +177,7 @@ def test_a_file_of_the_same_name_is_not_overwritten(directory: Directory) -> Non
     assert ("file-system-failed", {"part-0": "old"}) == (caught.value.code, content(directory))
 
 
-def test_checksum_files_of_hadoop_go_with_their_files(directory: Directory) -> None:
+def test_checksum_files_of_hadoop_are_deleted_with_their_files(directory: Directory) -> None:
     root = Path(directory.root)
     root.mkdir()
     for name in ("part-0", ".part-0.crc"):
@@ -263,7 +263,7 @@ def test_the_next_write_removes_only_leftovers_of_dead_jobs(
     assert {"part-0": "1"} == content(directory)
 
 
-def test_a_live_job_keeps_its_stage(directory: Directory) -> None:
+def test_leftovers_of_a_live_job_are_kept(directory: Directory) -> None:
     slow = staged(directory, {"slow": "1"})
     staged(directory, {"quick": "2"}).commit()
     slow.commit()
@@ -272,7 +272,7 @@ def test_a_live_job_keeps_its_stage(directory: Directory) -> None:
     assert [] == hidden(directory)
 
 
-def test_a_live_job_of_another_process_keeps_its_stage(directory: Directory) -> None:
+def test_leftovers_of_a_live_job_of_another_process_are_kept(directory: Directory) -> None:
     child = subprocess.Popen(["sleep", "60"])
     try:
         name = Name(Kind.STAGE, Owner(Owner.this().host, child.pid, 0), "a" * 32)
@@ -330,7 +330,7 @@ def pending(directory: Directory, definition: Definition) -> None:
         (None, {"old": "old"}),
     ],
 )
-def test_a_pending_journal_has_effect_for_the_definition_that_it_names(
+def test_a_pending_journal_applies_to_its_definition_only(
     directory: Directory, held: Definition | None, found: dict[str, str]
 ) -> None:
     Path(directory.root).mkdir()
@@ -378,7 +378,7 @@ def test_concurrent_appends_lose_no_rows(directory: Directory) -> None:
     assert [] == hidden(directory)
 
 
-def test_of_two_new_tables_in_one_directory_one_wins(directory: Directory) -> None:
+def test_one_of_two_concurrent_creates_in_a_directory_succeeds(directory: Directory) -> None:
     stages = [staged(directory, {f"part-{n}": str(n)}, Scope(empty=True)) for n in range(4)]
 
     def committing(stage: FileStage) -> Callable[[], None]:
@@ -398,7 +398,7 @@ def test_of_two_new_tables_in_one_directory_one_wins(directory: Directory) -> No
     assert [] == hidden(directory)
 
 
-def test_readers_see_each_overwrite_whole(directory: Directory) -> None:
+def test_readers_see_each_overwrite_atomically(directory: Directory) -> None:
     """A reader that lists while others overwrite finds the files of one writer, and all of them."""
 
     def files(number: int) -> dict[str, str]:
@@ -436,7 +436,7 @@ def test_readers_see_each_overwrite_whole(directory: Directory) -> None:
     assert {1} == {len(one) for one in seen}
 
 
-def test_a_read_during_continuous_commits_makes_them_wait(directory: Directory) -> None:
+def test_a_read_during_continuous_commits_takes_the_lock(directory: Directory) -> None:
     """A commit succeeds during every listing that does not hold the lock."""
     staged(directory, {"part-first": "x"}).commit()
     outcomes: list[str] = []
@@ -477,9 +477,7 @@ def test_a_read_works_without_a_lock_that_it_cannot_create(tmp_path: Path) -> No
     assert UNLOCKED_ATTEMPTS + 2 == read_consistently(reader, None, listing)
 
 
-def test_a_lock_that_fails_leaves_no_file_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_lock_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Any] = []
 
     def refuse(file: Any, flags: int) -> None:
@@ -502,7 +500,7 @@ def appended_until_killed(directory: Directory, acknowledged: Path, writer: int)
         (acknowledged / batch).write_text("")
 
 
-def test_concurrent_killed_writers_lose_and_split_no_batch(
+def test_killed_concurrent_writers_neither_lose_nor_split_batches(
     directory: Directory, tmp_path: Path
 ) -> None:
     acknowledged = tmp_path / "acknowledged"
@@ -542,7 +540,7 @@ def test_concurrent_killed_writers_lose_and_split_no_batch(
     assert [] == hidden(directory)
 
 
-def test_a_lock_that_is_held_is_waited_for_then_refused(directory: Directory) -> None:
+def test_waiting_for_a_held_lock_times_out(directory: Directory) -> None:
     release = take_lock(directory)
     with pytest.raises(ExternalError) as caught:
         take_lock(directory, patience=0.1)
@@ -553,7 +551,7 @@ def test_a_lock_that_is_held_is_waited_for_then_refused(directory: Directory) ->
     assert [] == hidden(directory)
 
 
-def test_a_killed_holder_holds_no_lock(directory: Directory) -> None:
+def test_the_lock_of_a_killed_process_is_released(directory: Directory) -> None:
     if not (child := os.fork()):
         take_lock(directory)
         os.kill(os.getpid(), 9)

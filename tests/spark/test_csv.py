@@ -1,4 +1,4 @@
-"""Csv files on Spark: values are preserved; an unreadable record is reported with its location."""
+"""CSV files on Spark: values are preserved; an unreadable record is reported with its location."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_values_are_read_as_written(
         ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value needs quotes"),
     ],
 )
-def test_values_that_would_be_read_as_others_are_refused(
+def test_values_that_do_not_round_trip_are_refused(
     csv: TableEnvironment,
     tmp_path: Path,
     columns: str,
@@ -129,9 +129,7 @@ def test_the_error_of_an_invalid_field_names_its_line(
     assert caught.value.problem.endswith(", line 3")
 
 
-def test_a_record_is_read_whole_where_spark_would_divide_the_file(
-    csv: TableEnvironment, tmp_path: Path
-) -> None:
+def test_a_record_across_file_splits_is_read_whole(csv: TableEnvironment, tmp_path: Path) -> None:
     path = define(csv, tmp_path, "a INT, b STRING")
     csv.execute_sql("SET 'parallelism.default' = '4'")
     text = "line\n" * 50_000
@@ -141,9 +139,7 @@ def test_a_record_is_read_whole_where_spark_would_divide_the_file(
     assert [(40, len(text), len(text))] == rows(csv, query)
 
 
-def test_partitions_and_metadata_come_with_the_records(
-    csv: TableEnvironment, tmp_path: Path
-) -> None:
+def test_partition_and_metadata_columns_are_read(csv: TableEnvironment, tmp_path: Path) -> None:
     columns = "a INT, p STRING, size BIGINT METADATA FROM 'file.size' VIRTUAL"
     options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'csv'"
     csv.execute_sql(f"CREATE TABLE t ({columns}) PARTITIONED BY (p) WITH ({options})")
@@ -154,7 +150,7 @@ def test_partitions_and_metadata_come_with_the_records(
 
 
 @pytest.mark.parametrize("statement", ["SELECT * FROM t", "INSERT INTO t SELECT ARRAY[1]"])
-def test_a_type_without_a_field_is_refused(
+def test_unsupported_types_are_refused(
     csv: TableEnvironment, tmp_path: Path, statement: str
 ) -> None:
     put(define(csv, tmp_path, "a ARRAY<INT>"), "1\n")
@@ -164,7 +160,7 @@ def test_a_type_without_a_field_is_refused(
     assert "type-not-in-file-format" == caught.value.code
 
 
-def test_a_delimiter_is_one_character(csv: TableEnvironment, tmp_path: Path) -> None:
+def test_a_delimiter_must_be_one_character(csv: TableEnvironment, tmp_path: Path) -> None:
     put(define(csv, tmp_path, "a INT", field_delimiter="||"), "1\n")
     with pytest.raises(SchemaError) as caught:
         csv.execute_sql("SELECT * FROM t")

@@ -102,7 +102,7 @@ def test_the_catalog_holds_the_table_before_its_rows_are_visible(
         (Mode.STAGED, ["abort"]),
     ],
 )
-def test_a_failed_job(mode: Mode, calls: list[str]) -> None:
+def test_state_after_a_failed_job(mode: Mode, calls: list[str]) -> None:
     recorder = Recorder()
     with pytest.raises(ExternalError):
         run(mode, recorder, job_fails=True)
@@ -149,7 +149,7 @@ def test_the_table_stays_if_it_is_unknown_whether_the_rows_are_committed() -> No
     assert recorder.has_table
 
 
-def test_a_failing_abort_does_not_keep_the_catalog_from_being_restored() -> None:
+def test_the_catalog_is_restored_although_the_abort_fails() -> None:
     recorder = Recorder("abort", OSError("cannot delete"))
     with pytest.raises(OSError, match="cannot delete"):
         run(Mode.DROPPED, recorder, job_fails=True)

@@ -25,7 +25,7 @@ SAME = [
 
 @pytest.mark.spark
 def test_spark_has_the_types_of_its_dialect(spark: SparkSession) -> None:
-    """Read by Spark and by our mapper of Spark's types, the text gives the same type of Flink."""
+    """Spark and this library map the printed type to the same Flink type."""
     from pyspark.sql.types import StructType
 
     read = {

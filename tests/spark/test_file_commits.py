@@ -1,4 +1,4 @@
-"""Writes into files on Spark: what statements replace and refuse, what remains after failures."""
+"""Writes to files on Spark: replaced files, refusals, and the state after failures."""
 
 from __future__ import annotations
 

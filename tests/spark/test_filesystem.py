@@ -1,4 +1,4 @@
-"""Files as tables: what is read, what is written, and what is refused."""
+"""The filesystem connector: reading, writing, and errors."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def test_an_invalid_field_fails_the_job_with_its_column(
     assert ("cannot read" in message) == (" in file:" in message)
 
 
-def test_a_header_must_name_the_columns(session: SparkSession, table: Make) -> None:
+def test_a_header_must_match_the_columns(session: SparkSession, table: Make) -> None:
     bound = table(PRICES, options={"csv.header": "true"}, lines=["id,nam,price,at", "1,a,1,NA"])
 
     assert "line 1: expected the header" in problem(session, bound)
 
 
-def test_bad_fields_are_null_on_request(session: SparkSession, table: Make) -> None:
+def test_invalid_fields_are_null_on_request(session: SparkSession, table: Make) -> None:
     options = {"csv.ignore-parse-errors": "true"}
     schema = Schema.new_builder().column("a", T.INT()).column("b", T.INT()).build()
     bound = table(schema, options=options, lines=["x,1"])
@@ -110,14 +110,14 @@ def test_bad_fields_are_null_on_request(session: SparkSession, table: Make) -> N
     assert [(None, 1)] == rows(session, bound)
 
 
-def test_there_must_be_a_directory(session: SparkSession, table: Make) -> None:
+def test_a_missing_directory_is_refused(session: SparkSession, table: Make) -> None:
     with pytest.raises(ExternalError) as caught:
         rows(session, table(PRICES))
 
     assert "files-not-found" == caught.value.code
 
 
-def test_files_have_no_other_metadata(table: Make) -> None:
+def test_unknown_metadata_is_refused(table: Make) -> None:
     schema = Schema.new_builder().column_by_metadata("x", T.INT(), "file.owner").build()
     with pytest.raises(SchemaError) as caught:
         opened(table(schema, lines=["1"]), "read", {})
@@ -214,7 +214,7 @@ PATHS = (
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
 def test_a_path_is_read_as_it_is_written(session: SparkSession, tmp_path: Path, form: str) -> None:
-    """Each table holds another number, so one that reads the files of others is found."""
+    """Each table contains another number, so reading files of another table is detected."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     schema = Schema.new_builder().column("a", T.INT()).build()
     some = PATHS[:8] if form != "parquet" else PATHS
@@ -229,7 +229,7 @@ def test_a_path_is_read_as_it_is_written(session: SparkSession, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("name", ["_f.csv", ".f.csv"])
-def test_a_hidden_file_is_not_silently_empty(
+def test_a_hidden_file_is_refused(
     session: SparkSession, table: Make, tmp_path: Path, name: str
 ) -> None:
     (tmp_path / name).write_text("1\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The catalog in a Hive metastore beside Flink, Spark and Hive: who reads what the others wrote."""
+"""The Hive catalog: interoperability with Flink, Spark and Hive."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def version_of(file: Path) -> str:
 
 
 @pytest.mark.parametrize("file", MAPS, ids=version_of)
-def test_a_table_of_any_flink_is_read(catalog: HiveCatalog, file: Path) -> None:
-    """As its HiveCatalog wrote them: the map under ``flink.``, marked where it has no connector."""
+def test_tables_of_all_flink_versions_are_read(catalog: HiveCatalog, file: Path) -> None:
+    """As written by its HiveCatalog: the map under ``flink.``, marked if it has no connector."""
     tables = (row["a"] for row in recorded(file) if row["a"]["kind"] == "table")
     answer = next(one for one in tables if any("DECIMAL" in type_ for _, type_ in one["columns"]))
     properties = {f"flink.{key}": value for key, value in answer["properties"].items()}
@@ -96,7 +96,7 @@ def test_a_table_of_any_flink_is_read(catalog: HiveCatalog, file: Path) -> None:
 
 
 def test_a_table_is_written_as_flink_writes_it(catalog: HiveCatalog) -> None:
-    """The statements that Flink 2.3 was given leave the maps that Flink answered."""
+    """The recorded statements store the property maps that Flink 2.3 stored."""
     env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     env.register_catalog("h", catalog)
     env.execute_sql(f"USE h.{DATABASE}")
@@ -116,7 +116,9 @@ def test_a_table_is_written_as_flink_writes_it(catalog: HiveCatalog) -> None:
     assert len(rows) >= 12
 
 
-def test_flink_1_9_kept_columns_in_hive_itself(catalog: HiveCatalog, session: SparkSession) -> None:
+def test_columns_of_flink_1_9_are_read_from_hive(
+    catalog: HiveCatalog, session: SparkSession
+) -> None:
     session.sql(
         f"CREATE TABLE {DATABASE}.nine (a INT, b DECIMAL(5, 2)) STORED AS TEXTFILE"
         " TBLPROPERTIES ('is_generic' = 'true', 'flink.connector.type' = 'kafka')"
@@ -138,7 +140,7 @@ def test_flink_1_9_kept_columns_in_hive_itself(catalog: HiveCatalog, session: Sp
         (CatalogFunction("o.F", FunctionLanguage.JAVA), "o.F"),
     ],
 )
-def test_a_function_tells_its_language_as_flink_does(
+def test_function_language_is_encoded_as_in_flink(
     catalog: HiveCatalog, function: CatalogFunction, class_name: str
 ) -> None:
     path = ObjectPath(DATABASE, f"F_{function.language.value}")
@@ -152,7 +154,7 @@ def test_a_function_tells_its_language_as_flink_does(
 
 # --- Spark and Hive ------------------------------------------------------------------------------
 
-#: Every type that Spark keeps in a metastore, by how our catalog understands it.
+#: Every type that Spark stores in a metastore, with the Flink type in our catalog.
 SPARK_TYPES = {
     "BIGINT": "BIGINT", "INT": "INT", "SMALLINT": "SMALLINT", "TINYINT": "TINYINT",
     "BOOLEAN": "BOOLEAN", "FLOAT": "FLOAT", "DOUBLE": "DOUBLE", "DECIMAL(10,2)": "DECIMAL(10, 2)",
@@ -176,7 +178,7 @@ KEPT_AS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("storage", KEPT_AS)
-def test_a_table_of_spark_has_its_types(
+def test_tables_of_spark_have_their_types(
     catalog: HiveCatalog, session: SparkSession, storage: str
 ) -> None:
     types = SPARK_TYPES | (ONLY_SPARK if storage.startswith("USING") else {})
@@ -198,7 +200,7 @@ def test_a_table_of_spark_has_its_types(
     assert table.comment == "made by Spark"
 
 
-def test_partitions_buckets_and_places_of_spark_are_read(
+def test_partitions_buckets_and_locations_of_spark_are_read(
     catalog: HiveCatalog, session: SparkSession, tmp_path: Path
 ) -> None:
     session.sql(f"CREATE TABLE {DATABASE}.sp (id INT) PARTITIONED BY (p STRING) STORED AS ORC")
@@ -240,7 +242,7 @@ def hive_table(**options: str) -> ResolvedCatalogTable:
 
 
 @pytest.mark.parametrize("form", ["textfile", "sequencefile", "rcfile", "orc", "parquet", "avro"])
-def test_spark_reads_the_columns_of_a_table_of_hives_own(
+def test_spark_reads_the_columns_of_a_hive_table(
     catalog: HiveCatalog, session: SparkSession, form: str
 ) -> None:
     name = f"own_{form}"
@@ -257,7 +259,7 @@ def test_spark_reads_the_columns_of_a_table_of_hives_own(
     assert understood(origin(table.copy(options))) == understood(again)
 
 
-def test_spark_writes_into_a_table_of_ours_and_makes_its_partition(
+def test_spark_writes_a_partition_of_a_table_created_here(
     catalog: HiveCatalog, session: SparkSession
 ) -> None:
     schema, path = columns(id="INT", name="STRING", day="STRING"), at("into")
@@ -279,7 +281,7 @@ def test_spark_writes_into_a_table_of_ours_and_makes_its_partition(
 # --- altered -------------------------------------------------------------------------------------
 
 
-def test_options_of_a_table_of_spark_are_altered_and_its_columns_stay(
+def test_altering_options_of_a_spark_table_keeps_its_columns(
     catalog: HiveCatalog, session: SparkSession
 ) -> None:
     session.sql(f"CREATE TABLE {DATABASE}.sa USING parquet AS SELECT 1 AS Id")
@@ -320,7 +322,7 @@ def test_options_of_a_table_of_spark_are_altered_and_its_columns_stay(
         ),
     ],
 )
-def test_what_hive_cannot_hold_is_refused_before_it_is_written(
+def test_unsupported_definitions_are_refused_before_writing(
     catalog: HiveCatalog, table: CatalogTable | CatalogView, code: str
 ) -> None:
     with pytest.raises(SchemaCoreError) as caught:
@@ -330,7 +332,7 @@ def test_what_hive_cannot_hold_is_refused_before_it_is_written(
     assert not catalog.table_exists(at("refused"))
 
 
-def test_a_generic_table_does_not_become_one_of_hives_own(catalog: HiveCatalog) -> None:
+def test_a_generic_table_cannot_become_a_hive_table(catalog: HiveCatalog) -> None:
     catalog.create_table(at("generic"), PLAIN, ignore_if_exists=False)
 
     with pytest.raises(SchemaCoreError) as caught:
@@ -342,7 +344,7 @@ def test_a_generic_table_does_not_become_one_of_hives_own(catalog: HiveCatalog) 
 # --- many at once --------------------------------------------------------------------------------
 
 
-def test_no_update_of_many_writers_is_lost(catalog: HiveCatalog, session: SparkSession) -> None:
+def test_concurrent_writers_lose_no_update(catalog: HiveCatalog, session: SparkSession) -> None:
     """Each adds one to what it has read; a conflict is reported and retried."""
     catalog.create_table(at("counter"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
 
@@ -385,8 +387,8 @@ def test_a_stored_definition_is_restored(catalog: HiveCatalog) -> None:
     assert "table-not-found" == caught.value.code
 
 
-def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -> None:
-    """Flink writes without asking: the map anew, and no time, which the metastore then sets."""
+def test_compare_and_set_detects_a_change_by_flink(catalog: HiveCatalog) -> None:
+    """Flink overwrites the map without a check and without a time, which the metastore sets."""
     catalog.create_table(at("shared"), PLAIN.copy({"n": "0"}), ignore_if_exists=False)
     read = catalog.get_table(at("shared"))
     stored = catalog.hive.metastore.table(DATABASE, "shared")
@@ -407,7 +409,7 @@ def test_what_flink_overwrote_is_no_longer_what_was_read(catalog: HiveCatalog) -
     assert "'n': '9'" in str(caught.value)
 
 
-def test_every_sample_is_seen_by_spark_as_a_table_or_view(
+def test_spark_lists_every_sample_as_a_table_or_view(
     catalog: HiveCatalog, session: SparkSession
 ) -> None:
     """Properties that Flink reserves cause no conflict."""

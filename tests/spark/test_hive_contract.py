@@ -1,4 +1,4 @@
-"""The catalog in a Hive metastore keeps the contract, but for what Hive cannot hold."""
+"""The Hive catalog fulfils the contract, except for objects that Hive cannot store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOLDS: list[Path] = []
 
 
-#: Tests that change nothing, so that they can share what they find: it takes Hive a second.
+#: Tests without changes, which share their fixtures: creating them takes Hive a second.
 UNCHANGING = frozenset({
     "test_refused", "test_ignored", "test_capability_that_is_not_there_is_refused",
 })  # fmt: skip
@@ -65,7 +65,7 @@ class TestHiveCatalog(CatalogContract):
 
     @pytest.fixture(autouse=True)
     def over(self, request: pytest.FixtureRequest, session: SparkSession) -> None:
-        """The session that the catalogs of a test are over."""
+        """Return the session of the catalogs of a test."""
         if not keeps(request):
             pytest.skip("Hive keeps no such thing")
         self.session = session

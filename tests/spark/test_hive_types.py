@@ -1,4 +1,4 @@
-"""Types through a live Hive metastore: tables of Hive's own formats keep them, or refuse them."""
+"""Types in a live Hive metastore: tables in Hive's formats preserve or refuse them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEPT = [
     "ROW<`a b` INT NOT NULL, c ROW<`d$.1` CHAR(2)>, `Größe` INT>", "STRUCTURED<'x.Y', a INT>",
     "RAW('x.Y', 'AAFB')", "BITMAP", "MAP<ROW<a INT NOT NULL> NOT NULL, BIGINT NOT NULL>",
 ]  # fmt: skip
-#: What Hive has no type for, alone and within others, and names that its parser cannot read.
+#: Types without a Hive type, also nested, and names that Hive's parser cannot read.
 REFUSED = [
     "TIME(0)", "TIMESTAMP(3)", "INTERVAL DAY(3) TO SECOND(3)", "INTERVAL YEAR(4)", "VARIANT",
     "NULL", "ROW<>", "ROW<a ROW<>>", "ARRAY<TIMESTAMP(6)>", "MAP<STRING, TIME(3)>",
@@ -70,7 +70,7 @@ def columns(types: list[str]) -> ResolvedSchema:
 
 
 def without_notes(tree: Any) -> Any:
-    """The JSON of a Spark type as somebody else would have written it."""
+    """Return the JSON of a Spark type without exact-type metadata."""
     if isinstance(tree, dict):
         return {key: without_notes(one) for key, one in tree.items() if key != TYPE_KEY}
     return [without_notes(one) for one in tree] if isinstance(tree, list) else tree
@@ -84,7 +84,7 @@ def bare(frame: DataFrame) -> list[DataType]:
 
 
 @pytest.mark.parametrize("form", ["parquet", "orc", "textfile"])
-def test_tables_of_hive_keep_every_type_that_is_not_refused(spark: SparkSession, form: str) -> None:
+def test_supported_types_round_trip_through_hive_tables(spark: SparkSession, form: str) -> None:
     schema = columns(KEPT)
     table = saved(spark, schema, form)
 
@@ -95,7 +95,7 @@ def test_tables_of_hive_keep_every_type_that_is_not_refused(spark: SparkSession,
 
 
 @pytest.mark.parametrize("type_", REFUSED)
-def test_what_is_refused_is_told_before(spark: SparkSession, type_: str) -> None:
+def test_refused_types_are_reported_before_writing(spark: SparkSession, type_: str) -> None:
     schema = columns([type_])
 
     assert physical_equivalent(parse_type(type_), "hive") is None
@@ -107,7 +107,7 @@ def test_what_is_refused_is_told_before(spark: SparkSession, type_: str) -> None
         saved(spark, schema, "parquet", struct=to_struct_type(schema))
 
 
-def test_columns_that_differ_in_case_are_told_before(spark: SparkSession) -> None:
+def test_columns_that_differ_only_in_case_are_refused(spark: SparkSession) -> None:
     schema = ResolvedSchema.physical(["a", "A"], [parse_type("INT")] * 2)
 
     assert [("A",)] == [one.path for one in losses(schema, "hive") if one.kind.word == "refused"]
@@ -117,13 +117,13 @@ def test_columns_that_differ_in_case_are_told_before(spark: SparkSession) -> Non
         saved(spark, schema, "parquet", struct=to_struct_type(schema))
 
 
-def test_values_and_columns_of_partitions_come_back(spark: SparkSession) -> None:
+def test_partition_columns_and_values_round_trip(spark: SparkSession) -> None:
     types = ["CHAR(3)", "ROW<a VARCHAR(2) NOT NULL>", "MULTISET<CHAR(2)>", "VARCHAR(5)"]
     schema = columns(types)
     rows = [(1, "abc", ("xy",), {"ab": 2}, "day 1"), (2, None, None, None, "day 2")]
     spark.conf.set("hive.exec.dynamic.partition.mode", "nonstrict")
     table = saved(spark, schema, "orc", rows, partitionBy="c4")
-    with pytest.raises(Exception, match="different data type"):  # what the target is good for
+    with pytest.raises(Exception, match="different data type"):  # only Hive types
         saved(spark, schema, "orc", rows, to_struct_type(schema), partitionBy="c4")
     spark.conf.unset("hive.exec.dynamic.partition.mode")
 

@@ -48,7 +48,7 @@ def fail(error: BaseException) -> Any:
     return action
 
 
-def test_a_job_that_finishes(session: Any) -> None:
+def test_events_of_a_finished_job(session: Any) -> None:
     watcher = Watcher()
     job = run_job(session, "name", lambda: None, (watcher,))
 
@@ -65,7 +65,7 @@ def test_a_job_that_finishes(session: Any) -> None:
         (KeyboardInterrupt(), KeyboardInterrupt, "canceled"),
     ],
 )
-def test_a_job_that_fails(
+def test_events_of_a_failed_job(
     session: Any, error: BaseException, raised: type[BaseException], events: str
 ) -> None:
     watcher = Watcher()
@@ -242,7 +242,7 @@ def test_an_abort_that_fails_does_not_hide_the_cause(session: Any) -> None:
         ("", "ValueError"),
     ],
 )
-def test_the_reason_is_a_line(text: str, expected: str) -> None:
+def test_the_cause_is_one_line(text: str, expected: str) -> None:
     assert expected == reason(ValueError(text))
 
 

@@ -32,7 +32,7 @@ def tables(environment: TableEnvironment) -> list[str]:
     return environment.list_tables()
 
 
-def test_select_gives_values_and_shows_them_as_flink(numbers: TableEnvironment) -> None:
+def test_select_returns_values_and_prints_them_as_flink(numbers: TableEnvironment) -> None:
     query = "SELECT a / 2 AS half, b = 0 AS zero, c FROM numbers ORDER BY a"
 
     assert [(2, True, None), (3, False, "x")] == rows(numbers, query)
@@ -52,7 +52,7 @@ def test_a_division_by_zero_fails_the_job(numbers: TableEnvironment) -> None:
 @pytest.mark.parametrize(
     ("atomic", "left"), [("false", ["broken", "numbers"]), ("true", ["numbers"])]
 )
-def test_what_remains_of_a_failed_create_table_as(
+def test_state_after_a_failed_create_table_as(
     numbers: TableEnvironment, tmp_path: Path, atomic: str, left: list[str]
 ) -> None:
     numbers.execute_sql(f"SET 'table.rtas-ctas.atomicity-enabled' = '{atomic}'")
@@ -67,7 +67,7 @@ def test_what_remains_of_a_failed_create_table_as(
 
 
 @pytest.mark.parametrize("atomic", ["false", "true"])
-def test_create_table_as_takes_names_and_types_of_the_query(
+def test_create_table_as_has_the_schema_of_the_query(
     numbers: TableEnvironment, tmp_path: Path, atomic: str
 ) -> None:
     numbers.execute_sql(f"SET 'table.rtas-ctas.atomicity-enabled' = '{atomic}'")
@@ -83,7 +83,7 @@ def test_create_table_as_takes_names_and_types_of_the_query(
     ]
 
 
-def test_insert_fills_what_is_not_named_with_null_and_overwrites(numbers: TableEnvironment) -> None:
+def test_insert_fills_omitted_columns_with_null_and_overwrites(numbers: TableEnvironment) -> None:
     numbers.execute_sql("INSERT OVERWRITE numbers (c, b) VALUES ('abc', 1)")
 
     assert [(None, 1, "abc")] == rows(numbers, "SELECT * FROM numbers")
@@ -97,7 +97,7 @@ def test_insert_fills_what_is_not_named_with_null_and_overwrites(numbers: TableE
         ("INSERT INTO numbers VALUES (1, 'x', 'x')", None),
     ],
 )
-def test_insert_refuses(numbers: TableEnvironment, statement: str, code: str | None) -> None:
+def test_refused_inserts(numbers: TableEnvironment, statement: str, code: str | None) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         numbers.execute_sql(statement)
 
@@ -105,14 +105,14 @@ def test_insert_refuses(numbers: TableEnvironment, statement: str, code: str | N
     assert 2 == len(rows(numbers, "SELECT * FROM numbers"))
 
 
-def test_rows_with_null_are_left_out_on_request(numbers: TableEnvironment) -> None:
+def test_rows_with_null_are_dropped_on_request(numbers: TableEnvironment) -> None:
     numbers.execute_sql("SET 'table.exec.sink.not-null-enforcer' = 'drop'")
     numbers.execute_sql("INSERT INTO numbers SELECT a, NULLIF(b, 0), c FROM numbers")
 
     assert [(5, 0, None), (7, 2, "x"), (7, 2, "x")] == rows(numbers, "SELECT * FROM numbers")
 
 
-def test_a_string_is_cut_by_the_cast_that_insert_puts_in(numbers: TableEnvironment) -> None:
+def test_insert_truncates_strings_by_an_implicit_cast(numbers: TableEnvironment) -> None:
     text = "SUBSTRING('abcdef', a - 6)"
     numbers.execute_sql(f"INSERT OVERWRITE numbers SELECT 1, 1, {text} FROM numbers WHERE b > 0")
 
@@ -122,7 +122,7 @@ def test_a_string_is_cut_by_the_cast_that_insert_puts_in(numbers: TableEnvironme
 @pytest.mark.parametrize(
     ("rule", "stored"), [("IGNORE", "abcdef"), ("TRIM_PAD", "abcd"), ("ERROR", None)]
 )
-def test_a_string_that_breaks_its_own_type(
+def test_strings_longer_than_their_declared_type(
     environment: TableEnvironment, tmp_path: Path, rule: str, stored: str | None
 ) -> None:
     (tmp_path / "long").mkdir()
@@ -154,7 +154,7 @@ def test_unknown_options_are_refused_when_the_table_is_used(
     assert "did you mean 'csv.null-literal'?" == caught.value.hint
 
 
-def test_streams_are_refused(tmp_path: Path) -> None:
+def test_streaming_mode_is_refused(tmp_path: Path) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     environment.execute_sql(f"CREATE TABLE t (a INT) WITH ({files(tmp_path, 't')})")
     with pytest.raises(UnsupportedError) as caught:
@@ -184,7 +184,7 @@ QUERIES = {
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_queries(environment: TableEnvironment, query: str) -> None:
+def test_result_of_a_query(environment: TableEnvironment, query: str) -> None:
     environment.execute_sql(
         "CREATE TEMPORARY VIEW r AS SELECT * FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b')) AS t(v, n)"
     )

@@ -1,7 +1,7 @@
-"""The law: what is typed NOT NULL is never NULL when Spark computes it, at any depth.
+"""Expressions of NOT NULL types never return NULL on Spark, at any depth.
 
-Looked at are expressions that Flink's answers are recorded for, and others drawn over the same
-tables. One that ends the job gives no value at all, and is left out.
+The expressions are those with recorded results of Flink, and generated ones over the same tables.
+An expression that fails the job has no value and is skipped.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def contains_not_null(type_: DataType) -> bool:
 
 
 def recorded_texts(table: str) -> Iterator[str]:
-    """Every third expression that Flink computed over the table."""
+    """Yield every third recorded expression over the table."""
     pairs = recorded.records("values")
     texts = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
     yield from islice(texts, 0, None, 3)
 
 
 def drawn_texts(table: str) -> Iterator[str]:
-    """Generated expressions over columns of the table."""
+    """Yield generated expressions over columns of the table."""
     columns = values.columns(table)
     source = Drawing(random.Random(f"{table}8"))
     source.columns = {f"`{name}`": str(type_) for name, type_ in columns.items()}
@@ -106,7 +106,7 @@ def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[
 
 
 def breaks(value: Any, type_: DataType) -> bool:
-    """Whether a value is NULL where its type is NOT NULL."""
+    """Return whether a value is NULL where its type is NOT NULL."""
     if value is None:
         return not type_.is_nullable
     match type_:
@@ -124,7 +124,7 @@ def breaks(value: Any, type_: DataType) -> bool:
 
 
 def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]]) -> list[str]:
-    """The expressions that break the law; if the job fails, they are run one by one."""
+    """Return the expressions with a forbidden NULL; if the job fails, each is run separately."""
     columns = rows(session, table, [sql for _, _, sql in found])
     if columns:
         pairs = zip(found, columns, strict=True)
@@ -143,7 +143,9 @@ def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]
 
 
 @pytest.mark.parametrize("texts", [recorded_texts, drawn_texts])
-def test_what_is_not_null_has_a_value(session: SparkSession, table: str, texts: Any) -> None:
+def test_expressions_typed_not_null_return_no_null(
+    session: SparkSession, table: str, texts: Any
+) -> None:
     found = list(computable(table, texts(table)))
     if texts is drawn_texts:
         found = found[:: max(1, len(found) // DRAWN)]
@@ -153,7 +155,7 @@ def test_what_is_not_null_has_a_value(session: SparkSession, table: str, texts: 
         assert [] == broken(session, table, found[start : start + TOGETHER])
 
 
-def test_the_law_can_be_broken(session: SparkSession, table: str) -> None:
+def test_the_check_detects_an_incorrect_nullability(session: SparkSession, table: str) -> None:
     """A NULL at any depth is detected."""
     row = typed(table, "ROW(1, ARRAY['a'])").type
     value = {"EXPR$0": 1, "EXPR$1": ["a", None]}

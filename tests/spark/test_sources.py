@@ -144,7 +144,7 @@ FORBIDDEN = [
      "a map value of a map value"),
 ]  # fmt: skip
 
-#: Type, a Spark SQL value without one: a NULL above a NOT NULL is none.
+#: Type, a Spark SQL value without one: a NULL parent of a NOT NULL field is allowed.
 ALLOWED = [
     ("ROW<b INT NOT NULL>", "CAST(NULL AS STRUCT<b: INT>)"),
     ("ROW<b ROW<c INT NOT NULL>>", "named_struct('b', CAST(NULL AS STRUCT<c: INT>))"),
@@ -179,7 +179,7 @@ def test_an_allowed_null_is_read(session: SparkSession, type_: str, value: str) 
 
 
 @pytest.mark.parametrize(("type_", "value", "place"), FORBIDDEN)
-def test_a_value_is_checked_whatever_expression_it_is(
+def test_nulls_are_checked_for_any_expression(
     session: SparkSession, type_: str, value: str, place: str
 ) -> None:
     either = UserSql((f"if(id = 0, {value}, {value})",))

@@ -37,7 +37,7 @@ from tests.support import cases
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: What goes through every way there is.
+#: Types that every route preserves.
 EVERYWHERE = [
     "CHAR(3)", "VARCHAR(9)", "STRING", "BINARY(3)", "BYTES", "BOOLEAN", "TINYINT", "SMALLINT",
     "INT", "BIGINT NOT NULL", "FLOAT", "DOUBLE", "DECIMAL(38, 18)", "DATE", "TIME(0)", "TIME(3)",
@@ -48,7 +48,7 @@ EVERYWHERE = [
     "ROW<`a b` INT NOT NULL, c ROW<d CHAR(2)>>", "STRUCTURED<'x.Y', a INT>", "NULL",
     "RAW('x.Y', 'AAFB')", "BITMAP", "VARIANT",
 ]  # fmt: skip
-#: What Spark keeps to itself: its intervals of months never reach Arrow.
+#: Types that Spark does not convert to Arrow: intervals of months.
 IN_SPARK = [*EVERYWHERE, "INTERVAL YEAR(4)", "INTERVAL MONTH"]
 
 
@@ -92,7 +92,9 @@ def test_files_and_tables_of_spark_keep_every_type(
         spark.sql(f"DROP TABLE {table}")
 
 
-def test_user_defined_types_go_through_files_and_arrow(spark: SparkSession, tmp_path: Path) -> None:
+def test_user_defined_types_round_trip_through_files_and_arrow(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """Reading Spark's files and Arrow tables does not require the catalog of the types."""
     money = DistinctType(("c", "d", "money"), parse_type("DECIMAL(10, 2) NOT NULL"))
     user = StructuredType("x.Y", [RowField("paid", money)], path=("c", "d", "user"))
@@ -106,13 +108,13 @@ def test_user_defined_types_go_through_files_and_arrow(spark: SparkSession, tmp_
     assert types == [from_field(field) for field in frame.toArrow().schema]
 
 
-def test_arrow_of_spark_equals_ours(spark: SparkSession) -> None:
+def test_arrow_schema_of_spark_equals_this_library(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], to_struct_type(schema_of(EVERYWHERE)))
     found = frame.toArrow().schema
 
     assert expected(EVERYWHERE) == [from_field(field) for field in found]
     ours = to_schema(to_struct_type(schema_of(EVERYWHERE)))
-    nanos = {"c14", "c15"}  # Spark hands every TIME over in nanoseconds
+    nanos = {"c14", "c15"}  # Spark converts every TIME to nanoseconds
     assert [] == [
         (field.name, field.type, ours.field(field.name).type)
         for field in found
@@ -141,7 +143,7 @@ def test_map_in_arrow_receives_and_returns_the_types(spark: SparkSession) -> Non
     ]
 
 
-def test_rows_of_arrow_go_into_spark_with_their_types(spark: SparkSession) -> None:
+def test_arrow_rows_keep_their_types_in_spark(spark: SparkSession) -> None:
     table = pa.table(
         {
             "u": pa.array([1, 2**32 - 1], pa.uint32()),
@@ -159,7 +161,7 @@ def test_rows_of_arrow_go_into_spark_with_their_types(spark: SparkSession) -> No
     assert table.drop_columns("d").to_pylist() == back.drop_columns("d").to_pylist()
 
 
-def test_parquet_of_pyarrow_gives_spark_its_metadata(spark: SparkSession, tmp_path: Path) -> None:
+def test_spark_reads_the_metadata_of_pyarrow_parquet(spark: SparkSession, tmp_path: Path) -> None:
     """Spark reads the JSON of the schema in the footer, which is the one we write."""
     resolved = schema_of(["CHAR(3)", "ROW<a VARCHAR(2) NOT NULL>"])
     footer = {b"org.apache.spark.sql.parquet.row.metadata": to_json(resolved).encode()}
@@ -169,7 +171,7 @@ def test_parquet_of_pyarrow_gives_spark_its_metadata(spark: SparkSession, tmp_pa
     assert resolved.get_column_data_types() == found_in(spark.read.parquet(str(tmp_path)))
 
 
-def test_char_and_varchar_of_a_table_of_sparks(spark: SparkSession) -> None:
+def test_char_and_varchar_of_a_spark_table(spark: SparkSession) -> None:
     spark.sql(
         "CREATE TABLE chars (a CHAR(3), b STRUCT<x: VARCHAR(5)>, c ARRAY<CHAR(2)>) USING parquet"
     )
@@ -183,7 +185,7 @@ def test_char_and_varchar_of_a_table_of_sparks(spark: SparkSession) -> None:
 
 
 def asked(text: str) -> dict[str, Any] | None:
-    """Spark's type of a DDL string; None if it is refused."""
+    """Return Spark's type of a DDL string, or None if it is refused."""
     from pyspark.sql.types import StructType
 
     try:

@@ -51,7 +51,7 @@ def test_no_rows(environment: TableEnvironment) -> None:
     assert [] == rows(environment.from_elements([], "ROW<a INT NOT NULL>"))
 
 
-def test_rows_are_chosen_grouped_and_sorted(people: Table) -> None:
+def test_rows_are_filtered_grouped_and_sorted(people: Table) -> None:
     grouped = (
         people.where(col("id") < 4)
         .add_columns((col("age") + 1).alias("next"))

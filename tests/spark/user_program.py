@@ -1,6 +1,6 @@
-"""A user's program: a Spark session of its own, and jobs of ours in this and in other threads.
+"""A user program with its own Spark session, and jobs of this library in several threads.
 
-`test_session` runs it in a process of its own, since it stops Spark. It prints ``done`` at the end.
+`test_session` runs it in a separate process, since it stops Spark. It prints ``done`` at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.expressions.user_functions import udf
 
-#: Settings under which our SQL would mean something else.
+#: Settings that would change the semantics of the generated SQL.
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -48,7 +48,7 @@ def user_session(zone: str) -> SparkSession:
 
 
 def state(spark: SparkSession) -> dict[str, object]:
-    """Everything that a job of ours could change."""
+    """Return all state that a job of this library could change."""
     context = spark.sparkContext
     return {
         **{row["key"]: row["value"] for row in spark.sql("SET -v").collect()},

@@ -28,7 +28,7 @@ def meaning(read: Callable[[Cursor], TypeName], text: str, *, as_cast: bool) -> 
 
 
 @pytest.mark.parametrize(("text", "expected"), cases("sql_types"))
-def test_meaning(text: str, expected: str) -> None:
+def test_data_type_of_a_type_name(text: str, expected: str) -> None:
     column = meaning(type_name, text, as_cast=False)
     cast = meaning(cast_target, text, as_cast=True)
 

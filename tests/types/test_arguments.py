@@ -1,4 +1,4 @@
-"""Whatever Python hands to the types is taken, or refused by a code: no error of Python's own."""
+"""Arguments of types are accepted, or refused with an error code of the library."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ T: Any = DataTypes
 
 
 class Broken:
-    """What cannot even be printed or compared."""
+    """An object that can be neither printed nor compared."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -125,11 +125,11 @@ def test_a_wrong_argument_is_refused(make: Callable[[], object], code: str) -> N
 
 
 def test_fields_may_come_from_a_generator() -> None:
-    """Looking for what is unresolved must not use it up."""
+    """The check for unresolved types must not consume it."""
     assert "ROW<`f0` INT, `f1` DATE>" == str(T.ROW(one for one in (T.INT(), T.DATE())))
 
 
-def test_a_name_may_have_braces() -> None:
+def test_a_name_can_contain_braces() -> None:
     assert "[STRUCTURED<'x', `{}` [{0}]>]" == str(
         T.STRUCTURED("x", T.FIELD("{}", T.unresolved("{0}")))
     )
@@ -151,7 +151,7 @@ WRAPPINGS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("wrap", WRAPPINGS)
-def test_types_are_as_deep_as_everything_can_take(wrap: Callable[[Any], Any]) -> None:
+def test_nesting_of_types_is_limited(wrap: Callable[[Any], Any]) -> None:
     type_: Any = T.INT()
     for _ in range(MAX_DEPTH - 1):
         type_ = wrap(type_)
@@ -167,7 +167,7 @@ def test_types_are_as_deep_as_everything_can_take(wrap: Callable[[Any], Any]) ->
 
 
 @pytest.mark.parametrize("wrap", WRAPPINGS[:6])
-def test_what_is_not_resolved_is_not_deeper(wrap: Callable[[Any], Any]) -> None:
+def test_nesting_of_unresolved_types_is_limited(wrap: Callable[[Any], Any]) -> None:
     type_: Any = T.unresolved("INT")
     for _ in range(MAX_DEPTH - 1):
         type_ = wrap(type_) if wrap is not ArrayType else T.ARRAY(type_)
@@ -178,7 +178,7 @@ def test_what_is_not_resolved_is_not_deeper(wrap: Callable[[Any], Any]) -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_names_may_stand_for_what_is_deeper_than_all() -> None:
+def test_named_types_beyond_the_nesting_limit_are_refused_when_resolved() -> None:
     deep = T.INT()
     for _ in range(MAX_DEPTH - 1):
         deep = T.ARRAY(deep)
@@ -188,7 +188,7 @@ def test_names_may_stand_for_what_is_deeper_than_all() -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_values_may_contain_themselves() -> None:
+def test_cyclic_values_are_refused() -> None:
     endless: list[Any] = []
     endless += [endless, endless]
     with pytest.raises(SchemaError) as caught:
@@ -199,7 +199,7 @@ def test_values_may_contain_themselves() -> None:
     assert accepts(T.VARIANT(), [{"a": [1, None, {"b": "c"}]}])
 
 
-def test_a_description_may_be_deeper_than_a_type() -> None:
+def test_nesting_of_type_descriptions_is_limited() -> None:
     description: Any = int
     for _ in range(2_000):
         description = list[description]
@@ -209,7 +209,7 @@ def test_a_description_may_be_deeper_than_a_type() -> None:
     assert "too-deep" == caught.value.code
 
 
-def test_zero_is_a_length_that_only_a_literal_has() -> None:
+def test_length_zero_is_valid_only_for_literals() -> None:
     assert 0 == VarCharType.empty().length
     with pytest.raises(SchemaError):
         CharType(0)

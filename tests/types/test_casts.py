@@ -53,13 +53,13 @@ class TestDistinct:
     money = DistinctType(("m",), DataTypes.INT())
     weight = DistinctType(("w",), DataTypes.INT())
 
-    def test_beside_others(self) -> None:
+    def test_casts_of_a_distinct_type(self) -> None:
         assert supports_implicit_cast(self.money, DataTypes.BIGINT())
         assert supports_implicit_cast(DataTypes.INT(), self.money)
         assert not supports_implicit_cast(DataTypes.BIGINT(), self.money)
         assert supports_explicit_cast(self.money, DataTypes.STRING())
 
-    def test_beside_another(self) -> None:
+    def test_casts_between_distinct_types(self) -> None:
         assert (True, False, False) == answers(self.money, self.weight)
         assert (True, True, True) == answers(self.money, self.money)
 
@@ -72,7 +72,7 @@ def test_a_registered_structured_type_is_only_itself_or_a_row() -> None:
     assert (True, True, True) == answers(registered, DataTypes.ROW(fields))
 
 
-def test_a_symbol_casts_into_nothing() -> None:
+def test_a_symbol_cannot_be_cast() -> None:
     assert (False, False, False) == answers(SymbolType(), DataTypes.STRING())
     assert supports_implicit_cast(SymbolType(nullable=False), SymbolType())
 

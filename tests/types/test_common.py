@@ -44,12 +44,12 @@ def test_least_restrictive(types: str, expected: str) -> None:
     assert (None if expected == "none" else parse_type(expected)) == found
 
 
-def test_nothing_has_nothing_in_common() -> None:
+def test_empty_input_has_no_common_type() -> None:
     assert common_type([]) is None
     assert least_restrictive([]) is None
 
 
-def test_the_time_attribute_of_the_first_survives_its_equals() -> None:
+def test_the_common_type_keeps_the_time_attribute_of_the_first() -> None:
     plain = DataTypes.TIMESTAMP(3)
     rowtime = plain.with_kind(TimestampKind.ROWTIME)
 
@@ -68,7 +68,7 @@ def test_strings_of_length_zero() -> None:
     assert VarCharType(3, nullable=False) == common_type([empty, CharType(3, nullable=False)])
 
 
-def test_distinct_types_meet_by_cast() -> None:
+def test_distinct_types_have_a_common_type_by_cast() -> None:
     money, weight = (DistinctType((name,), DataTypes.INT()) for name in "mw")
 
     assert money == common_type([DataTypes.INT(), money])
@@ -76,7 +76,7 @@ def test_distinct_types_meet_by_cast() -> None:
     assert common_type([money, weight]) is None
 
 
-def test_raw_types_are_equal_or_have_nothing_in_common() -> None:
+def test_different_raw_types_have_no_common_type() -> None:
     one, other = RawType("a.B", "AANhLkI="), RawType("a.C", "AANhLkM=")
 
     assert one == common_type([one, one.not_null()])
@@ -109,7 +109,7 @@ def test_every_integer_is_a_decimal() -> None:
 
 @pytest.mark.parametrize("operator", FORMULAS)
 def test_every_pair_of_decimals_has_a_result(operator: str) -> None:
-    """All ends of all limits: a result beyond them would raise."""
+    """All extremes of precision and scale; a result out of range would raise."""
     ends = [(1, 0), (1, 1), (19, 0), (19, 19), (38, 0), (38, 19), (38, 38)]
     types = [DecimalType(*end) for end in ends]
 

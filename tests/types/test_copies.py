@@ -24,7 +24,7 @@ from schema_core.types import (
 
 
 class Point(UserDefinedType):
-    """A type of somebody's own."""
+    """A user-defined class."""
 
 
 TYPES: tuple[DataType, ...] = (
@@ -45,7 +45,7 @@ TYPES: tuple[DataType, ...] = (
 
 
 @pytest.mark.parametrize("type_", TYPES, ids=repr)
-def test_copies_are_the_same_in_everything(type_: DataType) -> None:
+def test_copies_are_equal_in_all_attributes(type_: DataType) -> None:
     twins = (pickle.loads(pickle.dumps(type_)), copy.deepcopy(type_), copy.copy(type_))
 
     for twin in twins:
@@ -55,7 +55,7 @@ def test_copies_are_the_same_in_everything(type_: DataType) -> None:
 
 
 @pytest.mark.parametrize("kind", [TimestampKind.REGULAR, TimestampKind.ROWTIME])
-def test_nullability_leaves_the_time_attribute_alone(kind: TimestampKind) -> None:
+def test_nullability_does_not_change_the_time_attribute(kind: TimestampKind) -> None:
     type_ = TimestampType(3, kind=kind)
 
     assert kind is type_.not_null().kind is type_.not_null().nullable().kind

@@ -10,7 +10,7 @@ from tests.support import cases, listed
 
 
 @pytest.mark.parametrize(("text", "expected"), cases("legacy"))
-def test_information(text: str, expected: str) -> None:
+def test_type_information(text: str, expected: str) -> None:
     if expected.startswith("!"):
         with pytest.raises(SchemaError) as caught:
             read_information(text)
@@ -29,7 +29,7 @@ def test_an_array_of_strings_is_a_serialized_object() -> None:
     assert "ROW<`a` ARRAY<STRING>>" == since(found).as_summary_string()
 
 
-def test_the_root_is_the_named_one_and_not_null_is_forgotten() -> None:
+def test_type_root_is_kept_and_not_null_dropped() -> None:
     type_ = parse_type("LEGACY('DECIMAL', 'DECIMAL') NOT NULL")
 
     assert TypeRoot.DECIMAL is type_.root
@@ -51,7 +51,7 @@ def test_the_root_is_the_named_one_and_not_null_is_forgotten() -> None:
         ("LEGACY('INTERVAL_DAY_TIME', 'INT')",  "INTERVAL SECOND(3)"),
     ],
 )  # fmt: skip
-def test_what_sql_makes_of_it(text: str, expected: str) -> None:
+def test_conversion_to_sql_types(text: str, expected: str) -> None:
     assert expected == in_sql(parse_type(text)).as_summary_string()
 
 
@@ -59,14 +59,14 @@ def test_what_sql_makes_of_it(text: str, expected: str) -> None:
     "text",
     ["LEGACY('DECIMAL', 'INT')", "LEGACY('VARCHAR', 'VARCHAR')", "LEGACY('ROW', 'ROW<INT>')"],
 )
-def test_what_sql_does_not_know(text: str) -> None:
+def test_type_information_without_a_sql_type(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         in_sql(parse_type(text))
 
     assert "type-not-in-sql" == caught.value.code
 
 
-def test_digits_that_nobody_knows_cannot_be_compared() -> None:
+def test_unknown_precision_cannot_be_compared() -> None:
     legacy = parse_type("LEGACY('DECIMAL', 'DECIMAL')")
 
     assert common_type([legacy, DataTypes.STRING()]) is None

@@ -1,4 +1,4 @@
-"""What becomes of a Python value that is to have a type: itself, another value, or a refusal."""
+"""Lossless conversion of Python values to a type."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Point:
         ("ROW<r ROW<d DECIMAL(3, 1)>>", ({"d": 1},), ((Decimal("1.0"),),)),
     ],
 )
-def test_nothing_is_lost(type_: str, value: object, expected: object) -> None:
+def test_lossless_conversions(type_: str, value: object, expected: object) -> None:
     converted, reason = lossless(parse_type(type_), value)
 
     assert reason is None
@@ -148,7 +148,7 @@ def test_nothing_is_lost(type_: str, value: object, expected: object) -> None:
         ("ROW<x INT NOT NULL>", {}),
     ],
 )
-def test_what_would_lose_something_is_refused(type_: str, value: object) -> None:
+def test_lossy_conversions_are_refused(type_: str, value: object) -> None:
     converted, reason = lossless(parse_type(type_), value)
 
     assert converted is None

@@ -1,4 +1,4 @@
-"""PyFlink's names for types: the recorded list is walked, parameter by parameter."""
+"""PyFlink's types: recorded names and parameters exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTED = (Path(__file__).parent / "pyflink_names.txt").read_text(encoding="utf-8
 
 
 def recorded() -> list[tuple[str, str]]:
-    """Each class beside each line about it."""
+    """Yield each class with each recorded line about it."""
     lines = [line for line in LISTED.splitlines() if line and line[0] != "#"]
     pairs, owner = [], ""
     for line in lines:
@@ -44,7 +44,7 @@ def owner_of(path: str) -> object:
 
 
 def parameters(text: str) -> list[tuple[str, object]]:
-    """Names and defaults as the list spells them; no default is `...`."""
+    """Return names and defaults in the format of the list; `...` means no default."""
     pairs = (part.partition("=") for part in re.split(r", ", text) if part)
     return [(name, literal_eval(default) if default else ...) for name, _, default in pairs]
 
@@ -71,7 +71,7 @@ def test_name(path: str, line: str) -> None:
 
 
 def by_position(parameter: inspect.Parameter) -> bool:
-    """What PyFlink has none of may be added, by name alone."""
+    """Parameters that PyFlink does not have are keyword-only."""
     return parameter.kind is not parameter.KEYWORD_ONLY
 
 
@@ -100,7 +100,7 @@ class Point(UserDefinedType):
     ],
     ids=str,
 )
-def test_no_column_is_of_a_type_of_python_alone(type_: DataType) -> None:
+def test_a_python_only_type_is_refused_as_column_type(type_: DataType) -> None:
     schema = Schema.new_builder().column("a", DataTypes.ARRAY(type_)).build()
 
     with pytest.raises(UnsupportedError) as caught:
@@ -110,7 +110,7 @@ def test_no_column_is_of_a_type_of_python_alone(type_: DataType) -> None:
         type_.as_serializable_string()
 
 
-def test_a_user_defined_type_says_what_it_lacks() -> None:
+def test_an_incomplete_user_defined_type_names_the_missing_method() -> None:
     assert ("point", __name__) == (Point.type_name(), Point.module())
     with pytest.raises(UnsupportedError) as caught:
         Point().serialize(1)

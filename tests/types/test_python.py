@@ -137,7 +137,7 @@ def test_a_dataclass_is_a_structured_type_of_its_name() -> None:
     ],
     ids=str,
 )
-def test_what_stands_for_no_type(description: object, path: tuple[str, ...]) -> None:
+def test_values_without_a_data_type(description: object, path: tuple[str, ...]) -> None:
     with pytest.raises(SchemaError) as caught:
         DataTypes.of(description)
 
@@ -166,14 +166,14 @@ def test_types_of_spark() -> None:
 
 
 class TestUnresolved:
-    def test_nothing_is_looked_at_before_it_is_resolved(self) -> None:
+    def test_descriptions_are_not_inspected_before_resolution(self) -> None:
         wrong = DataTypes.unresolved("no ( type").not_null()
 
         assert ("[no ( type]", "UnresolvedDataType('no ( type')") == (str(wrong), repr(wrong))
         with pytest.raises(ParseError):
             wrong.resolve()
 
-    def test_what_it_shows_stays(self) -> None:
+    def test_unresolved_type_is_printed_as_declared(self) -> None:
         written = DataTypes.unresolved("ROW<a INT>")
         changed = written.not_null()
 
@@ -181,7 +181,7 @@ class TestUnresolved:
         assert "ROW<`a` INT> NOT NULL" == str(changed.resolve())
         assert "ROW<`a` INT>" == str(changed.nullable().resolve())
 
-    def test_it_equals_itself_alone(self) -> None:
+    def test_unresolved_types_compare_by_identity(self) -> None:
         one, other = DataTypes.unresolved("INT"), DataTypes.unresolved("INT")
 
         assert one == one  # noqa: PLR0124
@@ -207,13 +207,13 @@ class TestUnresolved:
         ],
         ids=str,
     )  # fmt: skip
-    def test_one_unresolved_part_leaves_the_whole_unresolved(
+    def test_a_type_with_an_unresolved_child_is_unresolved(
         self, written: Any, shown: str, resolved: str
     ) -> None:
         assert shown == str(written)
         assert resolved == written.resolve().as_summary_string()
 
-    def test_names_are_looked_up(self) -> None:
+    def test_type_names_are_resolved(self) -> None:
         def types(name: UnresolvedType) -> DataType:
             return (
                 DistinctType(("c", "d", *name.path), DataTypes.INT())
@@ -228,7 +228,7 @@ class TestUnresolved:
             DataTypes.unresolved("n").resolve(types)
         assert "unknown-type" == caught.value.code
 
-    def test_of_waits_for_nobody(self) -> None:
+    def test_of_resolves_immediately(self) -> None:
         with pytest.raises(SchemaCoreError) as caught:
             DataTypes.of("my_catalog.db.money")
 

@@ -44,7 +44,7 @@ def test_summary(text: str, summary: str) -> None:
     assert summary == parse_type(text).as_summary_string()
 
 
-def test_time_attributes_show_in_the_summary_alone() -> None:
+def test_time_attributes_are_printed_in_the_summary_only() -> None:
     type_ = DataTypes.TIMESTAMP(3)
     rowtime = type_.with_kind(TimestampKind.ROWTIME)
 
@@ -63,7 +63,7 @@ def test_time_attributes_show_in_the_summary_alone() -> None:
         ("TIMESTAMP WITH ZONE",     "ZONE"),
     ],
 )  # fmt: skip
-def test_the_place_of_a_mistake_is_marked(text: str, marked: str) -> None:
+def test_error_has_its_position(text: str, marked: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_type(text)
 
@@ -82,21 +82,21 @@ def test_the_place_of_a_mistake_is_marked(text: str, marked: str) -> None:
     ],
     ids=["deep", "long", "digits"],
 )  # fmt: skip
-def test_budget(text: str, code: str) -> None:
+def test_limits_of_type_strings(text: str, code: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_type(text)
 
     assert code == caught.value.code
 
 
-def test_nesting_up_to_the_budget_is_read_and_printed() -> None:
+def test_nesting_up_to_the_limit_round_trips() -> None:
     depth = MAX_DEPTH - 1
     text = "ARRAY<" * depth + "INT" + ">" * depth
 
     assert text == str(parse_type(text))
 
 
-def test_a_name_nobody_looked_up_has_no_text_to_keep() -> None:
+def test_unresolved_name_is_not_serializable() -> None:
     type_ = parse_type("ARRAY<`my type`.b>")
 
     assert (UnresolvedType(("my type", "b")),) == type_.children()
@@ -108,12 +108,12 @@ def test_a_name_nobody_looked_up_has_no_text_to_keep() -> None:
     assert "type-not-serializable" == printed.value.code
 
 
-def test_a_string_of_length_zero_has_no_text_to_keep() -> None:
+def test_length_zero_is_not_serializable() -> None:
     with pytest.raises(UnsupportedError):
         VarCharType.empty().as_serializable_string()
 
 
-def test_a_legacy_type_answers_for_the_root_it_names() -> None:
+def test_a_legacy_type_has_the_root_in_its_string() -> None:
     type_ = parse_type("LEGACY('DECIMAL', 'DECIMAL')")
 
     assert isinstance(type_, LegacyType)
@@ -121,7 +121,7 @@ def test_a_legacy_type_answers_for_the_root_it_names() -> None:
 
 
 @pytest.mark.parametrize(("text", "hint"), cases("type_hints"))
-def test_a_slip_gets_a_hint(text: str, hint: str) -> None:
+def test_common_mistakes_have_a_hint(text: str, hint: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         DataTypes.of(text)
 

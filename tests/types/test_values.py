@@ -62,7 +62,7 @@ def test_value(given: str, expected: str) -> None:
     assert accepts(type_, value) == type_.accepts(value) == (found is None)
 
 
-def test_a_distinct_type_takes_what_its_source_takes() -> None:
+def test_a_distinct_type_accepts_values_of_its_source_type() -> None:
     money = DistinctType(("money",), DataTypes.TINYINT(nullable=False))
 
     assert money.accepts(1)
@@ -70,8 +70,8 @@ def test_a_distinct_type_takes_what_its_source_takes() -> None:
     assert "300 is outside -128..127" == str(reject_reason(money, 300))
 
 
-def test_types_of_which_python_has_no_values() -> None:
-    """A new type must be given a row, or be named here."""
+def test_types_without_python_values() -> None:
+    """A new type requires a row, or an entry here."""
     from schema_core import types
 
     concrete = {
@@ -101,7 +101,7 @@ class TestRow:
         assert {"key": 1, "value": [{"a": 1}], "more": {"b": {"c": 2}}} == row.as_dict(True)
         assert [Row(a=1)] == row.as_dict()["value"]
 
-    def test_a_row_of_names_makes_rows(self) -> None:
+    def test_a_row_of_names_is_a_row_factory(self) -> None:
         person = Row("name", "age")
 
         assert {"name": "Bob", "age": 1} == person("Bob", 1).as_dict()
@@ -109,7 +109,7 @@ class TestRow:
             person(1, 2, 3)
         assert "invalid-row-values" == caught.value.code
 
-    def test_it_can_be_changed(self) -> None:
+    def test_row_can_be_modified(self) -> None:
         row = Row.of_kind(RowKind.UPDATE_AFTER, 1, 2)
         row.set_field_names(["a", "b"])
         row["a"] = 5
@@ -119,7 +119,7 @@ class TestRow:
         with pytest.raises(AttributeError):
             row.a = 6
 
-    def test_it_equals_rows_of_the_same_kind_and_names(self) -> None:
+    def test_row_equality_includes_kind_and_names(self) -> None:
         assert Row(1, 2) == Row(1, 2)
         assert Row(1) != Row(a=1)
         assert Row(1) != Row.of_kind(RowKind.DELETE, 1)
@@ -127,12 +127,12 @@ class TestRow:
         assert hash(Row(1, 2)) == hash(Row(1, 2))
 
     @pytest.mark.parametrize("row", [Row(1, [2]), Row(a=1, b=None), Row("a")(1)])
-    def test_it_is_copied_and_pickled(self, row: Row) -> None:
+    def test_row_can_be_copied_and_pickled(self, row: Row) -> None:
         for twin in (pickle.loads(pickle.dumps(row)), copy.deepcopy(row), copy.copy(row)):
             assert row == twin
             assert row.is_named == twin.is_named
 
-    def test_what_is_refused(self) -> None:
+    def test_refused_values(self) -> None:
         with pytest.raises(SchemaError) as both:
             Row(1, a=2)
         with pytest.raises(SchemaError) as unnamed:

@@ -1,4 +1,4 @@
-"""A package of somebody else: one of everything that schema_core discovers."""
+"""A third-party package with one entry point of each group."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ HOME = ConfigOption("home", str, "toys")
 VAULT = ConfigOption("vault-number", str, secret=True)
 CATALOG = CatalogFactory((HOME, VAULT), lambda name, options: InMemoryCatalog(name, "toys"))
 
-#: What the factory was told of tables, for whoever wants to look.
+#: The tables passed to the factory, for assertions.
 SEEN: list[Context] = []
 
 
 class Store:
-    """A connector whose source is made for one table, after it has been seen."""
+    """A connector whose source is created for one table."""
 
     identifier = "toy"
     can_read = can_write = True
@@ -50,7 +50,7 @@ class Store:
 
 
 class Engine:
-    """A planner that gives as many empty rows as the table says."""
+    """A planner that returns as many empty rows as an option of the table specifies."""
 
     identifier = "toy"
 

@@ -1,4 +1,4 @@
-"""How expressions are compiled to Spark SQL: what is computed once, refused and escaped."""
+"""Compilation of expressions to Spark SQL: shared operands, refusals, escaping."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_refusal_has_a_reason() -> None:
     assert refused == {name for name, rule in RULES.items() if rule.reason}
 
 
-#: Rules of calls that the typing treats apart from the tables.
+#: Rules of calls that the type checker handles outside of the function tables.
 SPECIAL = {
     "ARRAY", "CASE", "CAST", "TRY_CAST", "MAP", "ROW", "[]", "(-)", "-x", "+x", "INTERVAL",
     "ITEM", "= SOME", "<> ALL",
@@ -69,7 +69,7 @@ def test_no_function_has_two_rules() -> None:
     assert len(names) == len(set(names))
 
 
-def test_names_are_quoted_and_texts_escaped() -> None:
+def test_names_are_quoted_and_strings_escaped() -> None:
     assert "`a````b`" == compiled("`a````b`")
     assert "'it\\'s a \\\\ \\n'" == string("it's a \\ \n")
 
@@ -100,36 +100,36 @@ def test_nesting_does_not_double_the_sql() -> None:
         "DATE_FORMAT(ts9, s)",
     ],
 )
-def test_what_spark_would_compute_otherwise_is_refused(expression: str) -> None:
+def test_expressions_with_other_results_on_spark_are_refused(expression: str) -> None:
     with pytest.raises(UnsupportedError) as caught:
         compiled(expression)
 
     assert "not-executable" == caught.value.code
 
 
-def test_a_refusal_names_the_function_it_is_in() -> None:
+def test_errors_name_the_enclosing_function() -> None:
     with pytest.raises(UnsupportedError) as caught:
         compiled("i + CHAR_LENGTH(JSON_VALUE(s, '$..a()'))")
 
     assert ("+", "JSON_VALUE") == caught.value.path
 
 
-def test_functions_of_days_may_read_finer_timestamps() -> None:
+def test_functions_of_dates_accept_nanosecond_timestamps() -> None:
     assert "unix_millis" in compiled("YEAR(ts9)")
 
 
-def test_the_zone_is_written_out() -> None:
+def test_the_time_zone_is_explicit_in_the_sql() -> None:
     assert "'America/New_York'" in compiled(
         "CAST(CAST(s AS TIMESTAMP_LTZ(3)) AS STRING)", "America/New_York"
     )
     assert "'UTC'" not in compiled("CAST(CAST(s AS TIMESTAMP_LTZ(3)) AS STRING)")
 
 
-def test_a_long_chain_is_no_deep_one() -> None:
+def test_a_left_deep_tree_is_compiled_without_recursion() -> None:
     assert 3_000 == compiled(" OR ".join(["i = 1"] * 3_000)).count("=")
 
 
-def test_an_expression_may_be_too_large() -> None:
+def test_an_expression_beyond_the_size_limit_is_refused() -> None:
     chain = " || ".join(["CAST(d AS STRING)"] * 9_000)
     with pytest.raises(UnsupportedError) as caught:
         compiled(chain)
@@ -138,7 +138,7 @@ def test_an_expression_may_be_too_large() -> None:
 
 
 @pytest.mark.parametrize("type_", ["INTERVAL YEAR TO MONTH", "INTERVAL DAY TO SECOND(3)", "INT"])
-def test_intervals_are_stored_apart(type_: str) -> None:
+def test_intervals_are_converted_to_their_physical_type(type_: str) -> None:
     kind = parse_type(type_)
     x = Column("x")
 

@@ -64,17 +64,17 @@ def twice(value: Node) -> Node:
         "- -1",
     ],
 )
-def test_a_template_prints_as_it_is_written(text: str) -> None:
+def test_a_template_is_printed_unchanged(text: str) -> None:
     assert text == to_sql(template(text)({}))
 
 
 @pytest.mark.parametrize("text", ["f(", "{a} +", "a + 1", "{a} ? {b}", "CASE {a} END", "x -> y"])
-def test_an_invalid_template_is_an_error_of_the_program(text: str) -> None:
+def test_an_invalid_template_raises_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"template|found"):
         template.__wrapped__(text)
 
 
-def test_operands_are_enclosed_where_the_operator_binds_tighter() -> None:
+def test_operands_are_parenthesized_by_precedence() -> None:
     either = operator("OR", A, B)
 
     assert "(`a` OR `b`) AND `a`" == to_sql(operator("AND", either, A))
@@ -83,7 +83,7 @@ def test_operands_are_enclosed_where_the_operator_binds_tighter() -> None:
     assert "`a` * (x + 1)" == to_sql(operator("*", A, UserSql(("x + 1",))))
 
 
-def test_an_argument_that_is_named_twice_is_bound() -> None:
+def test_an_argument_used_twice_becomes_a_let() -> None:
     assert "`a` + `a`" == to_sql(sql("{v} + {v}", v=A))
     assert "`a` * 2 + `a` * 2" == to_sql(sql("{v} + {v}", v=operator("*", A, 2)))
     assert 1 == to_sql(sql("{v} = {v}", v=LONG)).count("concat")
@@ -102,7 +102,7 @@ def test_lambdas_within_lambdas_have_variables_of_their_own() -> None:
 # --- let ---------------------------------------------------------------------------------------
 
 
-def test_a_value_is_lifted_where_it_is_always_computed() -> None:
+def test_always_evaluated_values_are_lifted() -> None:
     lifting = Lifting()
 
     assert "`the_let_1` = `the_let_1`" == to_sql(twice(FAILING), lifting)
@@ -118,7 +118,7 @@ def test_equal_values_share_a_column() -> None:
     assert 1 == len(lifting.columns)
 
 
-def test_a_value_of_a_value_is_lifted_after_it() -> None:
+def test_dependent_values_are_lifted_in_order() -> None:
     lifting = Lifting()
     outer = let(twice(LONG), lambda v: call("if", v, call("concat", "x" * 60, v), v))
     to_sql(let(outer, lambda v: operator("=", v, v)), lifting)
@@ -143,7 +143,7 @@ def test_a_value_of_a_value_is_lifted_after_it() -> None:
         (Aggregate("sum", (LONG,)), ALWAYS, False),
     ],
 )
-def test_what_may_be_lifted(value: Node, mode: int, lifted: bool) -> None:
+def test_lifting_by_mode(value: Node, mode: int, lifted: bool) -> None:
     lifting = Lifting(mode)
     to_sql(twice(value), lifting)
 
@@ -160,14 +160,14 @@ def test_what_may_be_lifted(value: Node, mode: int, lifted: bool) -> None:
         template("CASE WHEN {a} THEN 1 WHEN {v} THEN 2 END")({"a": A, "v": twice(FAILING)}),
     ],
 )
-def test_what_may_fail_is_not_computed_outside_of_its_branch(branch: Node) -> None:
+def test_values_that_may_fail_are_not_lifted_out_of_a_branch(branch: Node) -> None:
     lifting = Lifting()
 
     assert "transform(array(" in to_sql(branch, lifting)
     assert not lifting.columns
 
 
-def test_a_condition_is_always_computed() -> None:
+def test_the_first_condition_is_always_evaluated() -> None:
     lifting = Lifting()
     to_sql(call("if", twice(FAILING), 1, 2), lifting)
 
@@ -190,13 +190,13 @@ def test_several_values_are_fields_of_one_lambda() -> None:
 
 
 @pytest.mark.parametrize("part", [UDF, Subquery("(SELECT 1)"), Aggregate("sum", (A,))])
-def test_no_lambda_around_what_spark_does_not_run_there(part: Node) -> None:
+def test_udfs_and_subqueries_are_not_put_in_lambdas(part: Node) -> None:
     node = let(LONG, lambda v: call("concat", v, part, v))
 
     assert "->" not in to_sql(node)
 
 
-def test_a_value_that_is_random_is_computed_once() -> None:
+def test_nondeterministic_values_are_computed_once() -> None:
     value = PythonUdf("f", (A,), deterministic=False)
 
     assert 1 == to_sql(twice(value)).count("f(")
@@ -205,7 +205,7 @@ def test_a_value_that_is_random_is_computed_once() -> None:
 # --- facts and bounds ----------------------------------------------------------------------------
 
 
-def test_facts_of_parts_are_facts_of_the_node() -> None:
+def test_facts_are_inherited_from_children() -> None:
     node = operator("+", call("abs", UDF), Subquery("(SELECT 1)"))
 
     assert node.facts & Fact.UDF
@@ -215,7 +215,7 @@ def test_facts_of_parts_are_facts_of_the_node() -> None:
     assert call("rlike", A, B).facts & Fact.RAISES
 
 
-def test_a_subquery_beside_a_lambda_is_known() -> None:
+def test_subquery_outside_of_a_lambda_has_no_fact_of_lambdas() -> None:
     query = Subquery("(SELECT 1)")
     is_one = function(lambda x: operator("=", x, 1))
 
@@ -230,7 +230,7 @@ def test_columns_and_constants_are_simple() -> None:
     assert not is_simple(sql("CAST({v} AS BIGINT)", v=A))
 
 
-def test_equal_sql_is_the_same_expression() -> None:
+def test_nodes_with_equal_sql_are_the_same() -> None:
     assert same(operator("+", A, B), operator("+", Column("a"), B))
     assert not same(operator("+", A, B), operator("+", B, A))
 
@@ -243,7 +243,7 @@ def test_a_deep_tree_is_printed_without_recursion() -> None:
     assert to_sql(node).endswith("`b`)")
 
 
-def test_repeated_values_meet_the_bound() -> None:
+def test_values_are_repeated_up_to_the_bound() -> None:
     node: Node = UDF
     for _ in range(40):
         node = let(node, lambda v: call("concat", v, UDF, v))

@@ -17,7 +17,7 @@ from tests.support import cases
 
 
 @pytest.mark.parametrize(("call", "expected"), cases("udfs"))
-def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
+def test_udf_returns_the_result_of_flink(call: str, expected: str) -> None:
     name, *arguments = json.loads(call)
     wanted = json.loads(expected)
 
@@ -33,21 +33,21 @@ def test_a_function_gives_what_flink_gives(call: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", UDFS)
-def test_nothing_comes_of_nothing(name: str) -> None:
+def test_null_arguments_return_null(name: str) -> None:
     count = UDFS[name].function.__code__.co_argcount
     (found,) = evaluate(name, [pa.nulls(1)] * count).to_pylist()
 
     assert found in ({"value": None, "problem": None}, None, False, -1)
 
 
-def test_a_failure_is_a_value_until_it_is_used() -> None:
+def test_an_error_is_raised_where_the_value_is_used() -> None:
     node = call_udf("from_base64", Column("a"))
 
     assert "raise_error" in to_sql(node)
     assert not node.facts & Fact.UDF_IN_LAMBDA
 
 
-def test_a_udf_in_a_lambda_is_known() -> None:
+def test_udf_within_a_lambda_is_detected() -> None:
     in_lambda = call("transform", Column("a"), function(lambda v: call_udf("inet_ntoa", v)))
     beside = call("transform", call_udf("split_units", Column("a")), function(lambda v: v))
 

@@ -1,4 +1,4 @@
-"""What a catalog stores of functions, types and models is read back equal, or is refused."""
+"""Stored functions, types and models are restored equal, or refused."""
 
 from __future__ import annotations
 
@@ -51,15 +51,17 @@ def catalog(tmp_path: Path) -> SqlCatalog:
         DataTypes.ARRAY(StructuredType(None, (RowField("x", MONEY),), path=("`", "a.b", ""))),
     ],
 )
-def test_a_type_made_of_named_types_is_read_back(catalog: SqlCatalog, definition: DataType) -> None:
-    """Also when those are dropped: they are stored with it."""
+def test_a_type_of_user_defined_types_is_restored(
+    catalog: SqlCatalog, definition: DataType
+) -> None:
+    """Their definitions are stored with the type, so they may be dropped."""
     kept = CatalogType(definition, "what for")
     catalog.create_type(T, kept, ignore_if_exists=False)
 
     assert kept == catalog.get_type(T)
 
 
-def test_the_document_of_other_types_is_as_before() -> None:
+def test_the_document_of_other_types_is_unchanged() -> None:
     kept = CatalogType(parse_type("ROW<a INT>"))
 
     assert '{"definition":"ROW<`a` INT>","description":null}' == serialization.write_type(kept)
@@ -84,14 +86,14 @@ def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
         '{"definition":null}',
     ],
 )
-def test_a_damaged_type_is_refused(text: str) -> None:
+def test_a_malformed_type_is_refused(text: str) -> None:
     with pytest.raises(ExternalError) as caught:
         serialization.read_type(text)
 
     assert "corrupt-entry" == caught.value.code
 
 
-def test_a_type_made_of_others_is_found_by_another_session(tmp_path: Path) -> None:
+def test_a_type_of_user_defined_types_is_resolved_in_another_session(tmp_path: Path) -> None:
     def session() -> TableEnvironment:
         made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
         made.execute_sql(f"CREATE CATALOG c WITH ('type'='sql', 'url'='sqlite:///{tmp_path}/c.db')")
@@ -114,7 +116,7 @@ def test_a_type_made_of_others_is_found_by_another_session(tmp_path: Path) -> No
 # --- functions -----------------------------------------------------------------------------------
 
 
-def test_a_function_with_a_list_of_files_is_read_back(catalog: SqlCatalog) -> None:
+def test_a_function_with_resources_is_restored(catalog: SqlCatalog) -> None:
     files: Any = [ResourceUri("JAR", "a/\x00 ' \"é.jar")]
     function = CatalogFunction("f", FunctionLanguage.JAVA, files, {"k": "\n\\"})
     catalog.create_function(T, function, ignore_if_exists=False)
@@ -131,7 +133,7 @@ def test_a_function_with_a_list_of_files_is_read_back(catalog: SqlCatalog) -> No
         (CatalogFunction("f", FunctionLanguage.JAVA, (ResourceUri("jar", "a"),)), False),
     ],
 )
-def test_a_class_whose_name_hive_would_read_as_a_language(
+def test_a_class_name_with_a_language_prefix_of_hive(
     function: CatalogFunction, refused: bool
 ) -> None:
     codec = HiveCodec(store_named("hive"))
@@ -149,9 +151,7 @@ def test_a_class_whose_name_hive_would_read_as_a_language(
 
 @pytest.mark.parametrize("side", ["input", "output"])
 @pytest.mark.parametrize("kind", ["sql", "memory"])
-def test_a_model_whose_text_would_not_resolve_is_refused(
-    tmp_path: Path, kind: str, side: str
-) -> None:
+def test_an_unresolvable_model_is_refused(tmp_path: Path, kind: str, side: str) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     if kind == "sql":
         environment.register_catalog("c", SqlCatalog("c", f"sqlite:///{tmp_path}/c.db"))
@@ -168,8 +168,8 @@ def test_a_model_whose_text_would_not_resolve_is_refused(
     assert [] == environment.list_models()
 
 
-def test_an_altered_model_is_checked_too() -> None:
-    """The text of its type resolved when it was created, but does not any more."""
+def test_an_altered_model_is_validated() -> None:
+    """Its type was resolvable when the model was created, but is not now."""
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
     environment.create_type("money", "INT")
     environment.execute_sql("CREATE MODEL m INPUT (a money) OUTPUT (b INT) WITH ('provider'='x')")

@@ -1,4 +1,4 @@
-"""Errors of statements say where in the text they are, also those of rows that are walked."""
+"""Errors of statements have positions, also those raised while rows are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CREATE TABLE t (a INT, b STRING);
 
 
 class Failing(DryRunPlanner):
-    """A planner whose jobs fail, those of queries when their rows are walked."""
+    """A planner whose jobs fail, those of queries when their rows are read."""
 
     def select(self, query: Relation) -> Rows:
         found = super().select(query)
@@ -59,7 +59,7 @@ class Failing(DryRunPlanner):
         ("DELETE FROM t", "statement-not-supported", 3, 13),
     ],
 )
-def test_place_of_an_error(statement: str, code: str, line: int, column: int) -> None:
+def test_position_of_an_error(statement: str, code: str, line: int, column: int) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Failing())
     text = SCRIPT.format(statement=statement)
 
@@ -69,11 +69,11 @@ def test_place_of_an_error(statement: str, code: str, line: int, column: int) ->
 
     with pytest.raises(SchemaCoreError) as caught:
         run()
-    (told, *_) = caught.value.diagnostics
-    assert (code, line, column) == (told.code, told.line, told.column)
+    (diagnostic, *_) = caught.value.diagnostics
+    assert (code, line, column) == (diagnostic.code, diagnostic.line, diagnostic.column)
 
 
-def test_the_texts_of_rows_too() -> None:
+def test_position_of_an_error_while_formatting_rows() -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), planner=Failing())
     result = environment.execute_sql("SELECT 1")
 

@@ -1,4 +1,4 @@
-"""Scripts drawn from the grammar of `fuzz.scripts`: whatever they do, they break nothing."""
+"""Scripts generated from the grammar of `fuzz.scripts`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, UnsupportedError
 
-#: How many scripts are drawn here; `python -m fuzz.scripts` compares any number with Flink.
+#: The number of scripts; `python -m fuzz.scripts` compares any number with Flink.
 COUNT = 40
 
 
@@ -18,14 +18,14 @@ def environment() -> TableEnvironment:
     return TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), planner=DryRunPlanner())
 
 
-def test_statements_are_done_or_refused_with_a_code_and_a_place() -> None:
+def test_statements_succeed_or_raise_with_code_and_position() -> None:
     done = refused = 0
     for script in islice(scripts(seed=1), COUNT):
         session = environment()
         for statement in script["statements"]:
             if statement.startswith("!"):
                 continue
-            mistakes = told(session, statement)
+            mistakes = diagnostics_of(session, statement)
             done, refused = done + (not mistakes), refused + bool(mistakes)
             assert all(one.code for one in mistakes)
             assert all(one.line for one in mistakes if one.text is not None)
@@ -34,8 +34,8 @@ def test_statements_are_done_or_refused_with_a_code_and_a_place() -> None:
     assert refused > COUNT * LENGTH / 10
 
 
-def told(session: TableEnvironment, statement: str) -> tuple[Diagnostic, ...]:
-    """What is said against a statement."""
+def diagnostics_of(session: TableEnvironment, statement: str) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a statement."""
     try:
         list(session.execute_sql(statement).collect())
     except SchemaCoreError as error:
@@ -43,7 +43,7 @@ def told(session: TableEnvironment, statement: str) -> tuple[Diagnostic, ...]:
     return ()
 
 
-def test_what_is_shown_makes_the_same_again() -> None:
+def test_show_create_recreates_an_equal_object() -> None:
     compared = 0
     for script in islice(scripts(seed=2), COUNT):
         session, other = environment(), environment()
@@ -64,7 +64,7 @@ def test_what_is_shown_makes_the_same_again() -> None:
 
 
 def written(session: TableEnvironment, path: str) -> str | None:
-    """The statement of a permanent table whose types can be written and read again."""
+    """Return the statement of a permanent table whose types can be serialized."""
     found = session.find_table(path)
     if found is None or found.is_temporary or not found.table.resolved_schema.columns:
         return None

@@ -1,4 +1,4 @@
-"""Expressions mean on Spark what they mean in Flink: the table of running.cases, in one job."""
+"""Expressions return the results of Flink on Spark: the table of running.cases, in one job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CASES = cases("running")
 
 
-def said(expression: str, zone: str = "UTC") -> str:
+def sql_of(expression: str, zone: str = "UTC") -> str:
     typed = infer(ColumnScope({}, streaming=False), parse_expression(expression))
     return to_sql(printed(compile_expression(typed, TranslationContext(zone)), typed.type, zone))
 
@@ -30,13 +30,13 @@ def said(expression: str, zone: str = "UTC") -> str:
 @pytest.fixture(scope="module")
 def computed(session: SparkSession) -> Mapping[str, str]:
     texts = [expression for expression, _ in CASES]
-    columns = ", ".join(f"coalesce({said(one)}, 'NULL')" for one in texts)
+    columns = ", ".join(f"coalesce({sql_of(one)}, 'NULL')" for one in texts)
     (row,) = session.sql(f"SELECT {columns}").collect()
     return dict(zip(texts, row, strict=True))
 
 
 @pytest.mark.parametrize(("expression", "expected"), CASES)
-def test_an_expression_computes(
+def test_expression_returns_the_result_of_flink(
     computed: Mapping[str, str], expression: str, expected: str
 ) -> None:
     assert expected == computed[expression]
@@ -46,9 +46,9 @@ def test_an_expression_computes(
     "expression",
     ["1 / 0", "1 % 0", "CAST('x' AS INT)", "CAST('2021-13-01' AS DATE)", "1.0 / 0.0"],
 )
-def test_an_expression_ends_the_job(session: SparkSession, expression: str) -> None:
+def test_expression_fails_the_job_as_in_flink(session: SparkSession, expression: str) -> None:
     with pytest.raises(ExternalError), spark_errors():
-        session.sql(f"SELECT {said(expression)}").collect()
+        session.sql(f"SELECT {sql_of(expression)}").collect()
 
 
 NEW_YORK = {
@@ -61,9 +61,9 @@ NEW_YORK = {
 
 
 @pytest.mark.parametrize(("expression", "expected"), NEW_YORK.items())
-def test_instants_are_seen_by_the_clock_of_the_zone(
+def test_instants_are_local_times_of_the_session_time_zone(
     session: SparkSession, expression: str, expected: str
 ) -> None:
-    (row,) = session.sql(f"SELECT {said(expression, 'America/New_York')}").collect()
+    (row,) = session.sql(f"SELECT {sql_of(expression, 'America/New_York')}").collect()
 
     assert expected == row[0]

@@ -19,14 +19,14 @@ LONGEST_FUNCTION = 60
 #: forbidden pattern in a tracked file -> why
 FOREIGN = {
     r"(?<![\w.])/(?:work|home|root|Users)/": "a local path",
-    r"(?<![\w.])/tmp/": "a local path: ask `tempfile` or `tmp_path`",
+    r"(?<![\w.])/tmp/": "a local path: use `tempfile` or `tmp_path`",
     r"\b(?:files\.pythonhosted|pypi|test\.pypi)\.org\b": "the host of a package registry",
-    r"--(?:extra-)?index-url|--find-links": "where packages come from is pip's configuration",
+    r"--(?:extra-)?index-url|--find-links": "the package index is configured in pip",
 }
 #: forbidden pattern in the package -> why
 UNFINISHED = {
-    r"\b(?:TODO|FIXME|HACK)\b": "an open end belongs to the tracker",
-    r"\bNotImplementedError\b": "what is not there is refused by an error of schema_core.errors",
+    r"\b(?:TODO|FIXME|HACK)\b": "unfinished work belongs in the issue tracker",
+    r"\bNotImplementedError\b": "unsupported operations raise an error of schema_core.errors",
 }
 
 
@@ -35,7 +35,7 @@ def name(path: Path) -> str:
 
 
 def tracked() -> Iterator[Path]:
-    """The text files under version control; this one names what it forbids."""
+    """Yield the text files under version control, except this one, which names what it forbids."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
@@ -53,12 +53,12 @@ def found(patterns: dict[str, str], path: Path) -> list[str]:
     ]
 
 
-def test_no_file_is_tied_to_a_machine() -> None:
+def test_no_file_contains_paths_of_a_machine() -> None:
     assert [] == [line for path in tracked() for line in found(FOREIGN, path)]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name)
-def test_module_is_finished_and_explained(module: Path) -> None:
+def test_module_has_a_docstring_and_no_todo(module: Path) -> None:
     tree = ast.parse(module.read_text(encoding="utf-8"))
 
     assert [] == found(UNFINISHED, module)
@@ -67,7 +67,7 @@ def test_module_is_finished_and_explained(module: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=name)
 def test_functions_are_short(module: Path) -> None:
-    """A file is as long as its concept; a function fits on a screen."""
+    """The length of files is not limited; a function fits on a screen."""
     functions = [
         node
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
@@ -78,7 +78,7 @@ def test_functions_are_short(module: Path) -> None:
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of code: a docstring with its examples does not count."""
+    """Return the lines of code, without the docstring."""
     lines = (function.end_lineno or function.lineno) - function.lineno + 1
     docstring = ast.get_docstring(function, clean=False)
     return lines - (docstring.count("\n") + 1 if docstring else 0)

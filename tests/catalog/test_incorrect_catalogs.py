@@ -1,4 +1,4 @@
-"""The contract itself: a newcomer's catalog keeps it in five lines, and no wrong one gets by."""
+"""The contract itself: it accepts a minimal correct catalog and rejects every incorrect one."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 
 from schema_core.catalog.api import Catalog
 from schema_core.testing.catalog_contract import CatalogContract
+from tests.catalog.incorrect_catalogs import WRONG
 from tests.catalog.toy_catalog import ToyCatalog
-from tests.catalog.wrong_catalogs import WRONG
 
 ROOT = Path(__file__).parents[2]
 
-#: What runs every wrong catalog until its first failed check, and prints which check that was.
+#: Runs every incorrect catalog until its first failed check, and prints that check.
 RUN = """
 import sys, pytest
 from schema_core.catalog.memory import InMemoryCatalog
-from tests.catalog.wrong_catalogs import WRONG
+from tests.catalog.incorrect_catalogs import WRONG
 
 class Noted:
     def __init__(self): self.failed = None
@@ -47,7 +47,7 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     lines = [
         "from schema_core.testing.catalog_contract import CatalogContract",
         "from schema_core.catalog.memory import InMemoryCatalog",
-        "from tests.catalog import wrong_catalogs as wrong",
+        "from tests.catalog import incorrect_catalogs as wrong",
     ]
     for one in WRONG:
         arguments = "" if issubclass(one, ToyCatalog) else "'mine'"
@@ -64,5 +64,5 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("wrong", [one.__name__ for one in WRONG])
-def test_wrong_catalog_is_noticed(noticed: dict[str, str], wrong: str) -> None:
+def test_contract_fails_for_an_incorrect_catalog(noticed: dict[str, str], wrong: str) -> None:
     assert noticed[wrong].startswith("test_")

@@ -1,4 +1,4 @@
-"""Catalogs that are wrong in one way each: the contract must notice every one of them."""
+"""Catalogs with one error each, all of which the contract must detect."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class AltersWhatIsNotThere(ToyCatalog):
 
 
 class ComparesTooLate(InMemoryCatalog):
-    """Two threads that read the same both win."""
+    """Two threads that read the same version both succeed."""
 
     def alter_table(self, *args: Any, expected: Any = None) -> None:
         if expected is not None:
@@ -192,7 +192,7 @@ def _split(spec: CatalogPartitionSpec) -> CatalogPartitionSpec:
     return CatalogPartitionSpec({key: value.split("/")[0] for key, value in pairs})
 
 
-#: One mistake each.
+#: Catalogs with one error each.
 WRONG = (
     IgnoresCase, ForgetsComments, ForgetsOptions, GivesResolved, TakesUnresolved, OverwritesTables,
     DropsFullDatabases, LeavesTablesBehind, RenamesOverOthers, ListsNoViewsAmongTables, AltersKinds,
