@@ -78,17 +78,32 @@ class Ability(Enum):
 class Connector(Protocol):
     """A kind of external system that stores tables. Constructed without arguments.
 
-    `abilities` declares which writes are supported beyond appending rows. `metadata` maps the keys
-    that METADATA columns may name to the types they have when read; `writable_metadata` are the
-    keys that can be written as well.
+    The properties may be attributes of the class.
     """
 
-    identifier: str
-    can_read: bool
-    can_write: bool
-    abilities: frozenset[Ability]
-    metadata: Mapping[str, DataType]
-    writable_metadata: frozenset[str]
+    @property
+    def identifier(self) -> str:
+        """The value of the option ``connector``."""
+
+    @property
+    def can_read(self) -> bool:
+        """Whether tables can be read."""
+
+    @property
+    def can_write(self) -> bool:
+        """Whether tables can be written."""
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """Which writes are supported beyond appending rows."""
+
+    @property
+    def metadata(self) -> Mapping[str, DataType]:
+        """The keys that METADATA columns may name, with the types that they have when read."""
+
+    @property
+    def writable_metadata(self) -> frozenset[str]:
+        """The keys of the metadata that can be written as well."""
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """Return the options of a table: the connector's own, then those of its format.
@@ -195,9 +210,7 @@ def _warn_of_deprecated(declared: Iterable[ConfigOption[Any]], options: Mapping[
                 warn_deprecated(f"the option {key!r}", repr(option.key))
 
 
-def opened(
-    bound: BoundTable, purpose: str, configuration: Mapping[str, str], *, is_temporary: bool = False
-) -> Connector:
+def opened(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) -> Connector:
     """Return the connector of a table after validation, ready to read or write it.
 
     For a `DynamicTableFactory` it is the source or sink that the factory creates.
@@ -215,7 +228,7 @@ def opened(
         )
     validate(connector, options)
     if isinstance(connector, DynamicTableFactory):
-        context = Context(bound.identifier, bound.table, configuration, is_temporary)
+        context = Context(bound.identifier, bound.table, configuration, bound.is_temporary)
         if purpose == "write":
             connector = connector.create_dynamic_table_sink(context)
         else:

@@ -32,6 +32,7 @@ class BoundTable:
 
     identifier: ObjectIdentifier
     table: ResolvedCatalogTable
+    is_temporary: bool = False
 
     def hinted(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.

@@ -366,4 +366,4 @@ class Session:
                 f"{identifier.as_summary_string()} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        return BoundTable(identifier, found.table)
+        return BoundTable(identifier, found.table, found.is_temporary)

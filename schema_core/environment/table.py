@@ -530,7 +530,7 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
     word = f"anonymous_{connector}" if connector else "anonymous"
     identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${session.next_number()}*")
     session.temporary.tables.create(identifier, table, ignore_if_exists=False)
-    return BoundTable(identifier, table)
+    return BoundTable(identifier, table, is_temporary=True)
 
 
 def of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:

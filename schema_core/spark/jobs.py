@@ -284,6 +284,21 @@ class Stage(Protocol):
         """Remove the rows; if they are committed, complete the commit instead."""
 
 
+class Unstaged:
+    """The rows of a job that are visible as soon as the connector writes them."""
+
+    committed: bool | None = False
+
+    def prepare(self) -> None:
+        return None
+
+    def commit(self) -> None:
+        self.committed = True
+
+    def abort(self) -> None:
+        return None
+
+
 class TableTransaction:
     """The transaction of one job: runs the steps that `ACTIONS` lists."""
 

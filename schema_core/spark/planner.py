@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment.connector import Ability, opened, require_abilities, using
-from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE, ConfigOption, choice
+from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.planner import (
     BoundTable,
     Job,
@@ -16,26 +17,38 @@ from schema_core.environment.planner import (
     Registration,
     Rows,
 )
-from schema_core.errors import SchemaError, UnsupportedError, at
-from schema_core.formats.spark.pyspark_types import to_spark_sql
-from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
+from schema_core.errors import UnsupportedError
+from schema_core.query.relation import Columns, Relation, Scan, result_columns
 from schema_core.spark.compiler.expression import from_physical
-from schema_core.spark.compiler.functions.casts import convert, fit
-from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import aliased
 from schema_core.spark.compiler.query import query_text
-from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, Node, fail
+from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.connectors import SparkConnector, for_spark
-from schema_core.spark.jobs import Mode, TableTransaction, mode_of, run_job, spark_errors
-from schema_core.spark.row_checks import checked_source, required
+from schema_core.spark.connectors import (
+    ReadContext,
+    SparkConnector,
+    SupportsStaging,
+    WriteContext,
+    for_spark,
+    metadata_keys,
+)
+from schema_core.spark.jobs import (
+    Mode,
+    Stage,
+    TableTransaction,
+    Unstaged,
+    mode_of,
+    run_job,
+    spark_errors,
+)
 from schema_core.spark.session import JobSession, TemporaryNames
+from schema_core.spark.sinks import Sink
+from schema_core.spark.sources import source_frame
 from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
     MAX_LENGTH,
-    CharType,
     DataType,
-    LengthType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
@@ -44,24 +57,12 @@ from schema_core.types import (
     StructuredType,
     VarCharType,
     YearMonthIntervalType,
-    supports_implicit_cast,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NOT_NULL = ConfigOption(
-    "table.exec.sink.not-null-enforcer",
-    choice("ERROR", "DROP"),
-    "ERROR",
-    "whether a NULL in a NOT NULL column fails the job, or its row is dropped",
-)
-LENGTH = ConfigOption(
-    "table.exec.sink.type-length-enforcer",
-    choice("IGNORE", "TRIM_PAD", "ERROR"),
-    "IGNORE",
-    "what happens to a string that exceeds the length of its column",
-)
+    from schema_core.catalog.objects import CatalogTable
 
 STRING = VarCharType(MAX_LENGTH)
 
@@ -109,17 +110,16 @@ class SparkPlanner:
         needed = {Ability.OVERWRITE} if overwrite else set()
         connector = self._sink(target, needed)
         session = self.session
-        frame = self._sink_frame(session, query, target, columns)
-        with using(target.identifier, target.table.options, "write"):
-            with spark_errors():
-                stage = connector.stage(session, target, overwrite=overwrite, partition=partition)
-            return run_job(
-                session,
-                f"insert into {target.identifier.as_summary_string()}",
-                lambda: connector.write(frame, target, stage),
-                hooks,
-                TableTransaction(Mode.PLAIN, stage, Registration(_nothing, _nothing)),
-            )
+        frame = self._sink_frame(session, query, target, columns, connector)
+        context = self._writing(target, session, overwrite=overwrite, partition=partition)
+        return self._write(
+            f"insert into {target.identifier.as_summary_string()}",
+            connector,
+            frame,
+            context,
+            (Mode.PLAIN, Registration(_nothing, _nothing)),
+            hooks,
+        )
 
     def create_as(
         self,
@@ -142,20 +142,19 @@ class SparkPlanner:
             needed.add(Ability.STAGING)
         connector = self._sink(target, needed)
         session = self.session
-        frame = self._sink_frame(session, query, target, columns)
+        frame = self._sink_frame(session, query, target, columns, connector)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
-        with using(target.identifier, target.table.options, "write"):
-            with spark_errors():
-                stage = connector.stage(
-                    session, target, overwrite=old is not None, creates=True, replaced=old
-                )
-            return run_job(
-                session,
-                f"create {target.identifier.as_summary_string()}",
-                lambda: connector.write(frame, target, stage),
-                hooks,
-                TableTransaction(mode, stage, registration),
-            )
+        context = self._writing(
+            target, session, overwrite=old is not None, creates=True, replaced=old
+        )
+        return self._write(
+            f"create {target.identifier.as_summary_string()}",
+            connector,
+            frame,
+            context,
+            (mode, registration),
+            hooks,
+        )
 
     def explain(self, query: Relation) -> str:
         """Return the query in Spark SQL and Spark's plan."""
@@ -200,10 +199,17 @@ class SparkPlanner:
         """Return all columns of a table, checked."""
         bound = self.context.source(scan)
         connector = self._connector(bound, "read")
+        context = ReadContext(
+            bound.identifier,
+            bound.table,
+            self.context.options,
+            bound.is_temporary,
+            session=session,
+            zone=self._zone,
+            metadata=metadata_keys(bound.table),
+        )
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            read = connector.read(session, bound, self._zone)
-            schema = bound.table.resolved_schema
-            return checked_source(read, schema, connector.identifier, session)
+            return source_frame(connector, context)
 
     def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
         """Return a query as a frame with these columns, by position."""
@@ -231,80 +237,61 @@ class SparkPlanner:
         query: Relation,
         target: BoundTable,
         columns: Sequence[str] | None,
+        connector: SparkConnector,
     ) -> DataFrame:
-        """Return the rows for a table: all persisted columns, in order, checked."""
-        fields = target.table.resolved_schema.to_sink_row_data_type().fields
-        types = {one.name: one.data_type for one in fields}
-        given = list(types) if columns is None else list(columns)
-        targets = _assignable(query, given, types)
-        frame = self._frame(session, query, targets)
-        rest = [name for name in types if name not in given]
-        missing = [one for one in rest if not types[one].is_nullable]
-        if missing:
-            raise SchemaError(f"no value for NOT NULL column {missing[0]!r}", code="missing-value")
-        columns_sql = [
-            _unknown(name, type_) if name in rest else self._checked(name, type_)
-            for name, type_ in types.items()
-        ]
-        if NOT_NULL.of(self.context.options) == "DROP":
-            required = [
-                f"{quote(name)} IS NOT NULL" for name in types if not types[name].is_nullable
-            ]
-            frame = frame.where(" AND ".join(required)) if required else frame
-        return frame.selectExpr(*columns_sql)
+        """Return the rows for a table as its connector writes them."""
+        sink = Sink(target.table.resolved_schema, columns, self.context.options)
+        frame = self._frame(session, query, sink.targets(query))
+        return sink.frame(frame, connector, self._zone)
 
-    def _checked(self, name: str, type_: DataType) -> str:
-        """Return a column with the checks of its type."""
-        node: Node = ColumnNode(name)
-        rule = LENGTH.of(self.context.options)
-        if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
-            if rule == "TRIM_PAD":
-                node = fit(node, STRING, type_)
-            elif rule == "ERROR":
-                node = _fitting(node, name, type_)
-        return aliased(required(node, type_, name), name)
-
-
-def _unknown(name: str, type_: DataType) -> str:
-    """Return NULL for a column that the query does not fill."""
-    return f"CAST(NULL AS {to_spark_sql(type_)}) AS {quote(name)}"
-
-
-def _fitting(node: Node, name: str, type_: LengthType) -> Node:
-    symbol = "<>" if isinstance(type_, CharType) else ">"
-    return inline(
-        f"if(length({{v}}) {symbol} {{length}}, {{problem}}, {{v}})",
-        v=node,
-        length=type_.length,
-        problem=fail(f"column {name!r}: a value does not fit {type_.as_summary_string()}"),
-    )
-
-
-def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
-    """Return the target columns of a query; each column must cast to its target implicitly.
-
-    Raises:
-        SchemaError: with code `sink-column-mismatch` or `sink-type-mismatch`.
-    """
-    given = result_columns(query)
-    unknown = [name for name in names if name not in types]
-    if unknown or len(given) != len(names):
-        raise SchemaError(
-            f"the query has {len(given)} columns, expected {len(names)}"
-            if not unknown
-            else f"the table has no writable column {unknown[0]!r}",
-            code="sink-column-mismatch",
+    def _writing(
+        self,
+        target: BoundTable,
+        session: SparkSession,
+        *,
+        overwrite: bool,
+        partition: Mapping[str, str] | None = None,
+        creates: bool = False,
+        replaced: CatalogTable | None = None,
+    ) -> WriteContext:
+        return WriteContext(
+            target.identifier,
+            target.table,
+            self.context.options,
+            target.is_temporary,
+            session=session,
+            zone=self._zone,
+            metadata=metadata_keys(target.table, persisted=True),
+            overwrite=overwrite,
+            partition=partition,
+            creates=creates,
+            replaced=replaced,
         )
-    for one, name in zip(given, names, strict=True):
-        with at(f"column {name!r}"):
-            if not supports_implicit_cast(one.type.nullable(), types[name].nullable()):
-                raise SchemaError(
-                    f"{one.type.as_summary_string()} of the query does not fit "
-                    f"{types[name].as_summary_string()}",
-                    code="sink-type-mismatch",
-                    hint="add a CAST to the query",
-                )
-    return tuple(Column(name, types[name]) for name in names)
+
+    def _write(
+        self,
+        name: str,
+        connector: SparkConnector,
+        frame: DataFrame,
+        context: WriteContext,
+        transaction: tuple[Mode, Registration],
+        hooks: Sequence[JobStatusHook],
+    ) -> Job:
+        """Write rows as one job, in a stage if the connector has the ability."""
+        mode, registration = transaction
+        with using(context.identifier, context.options, "write"):
+            stage: Stage = Unstaged()
+            if isinstance(connector, SupportsStaging) and Ability.STAGING in connector.abilities:
+                with spark_errors():
+                    stage = connector.stage(context)
+                context = replace(context, stage=stage)
+            return run_job(
+                context.session,
+                name,
+                lambda: connector.write(frame, context),
+                hooks,
+                TableTransaction(mode, stage, registration),
+            )
 
 
 def _nothing() -> None:

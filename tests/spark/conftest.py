@@ -25,6 +25,7 @@ from schema_core.types import DataType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from schema_core.spark.connectors import ReadContext, WriteContext
     from schema_core.spark.jobs import Stage
 
 
@@ -78,23 +79,24 @@ class FrameConnector:
     writable_metadata: frozenset[str] = frozenset()
     options: list[Mapping[str, str]] = field(default_factory=list)
     written: list[list[tuple[object, ...]]] = field(default_factory=list)
-    staged: list[dict[str, object]] = field(default_factory=list)
+    contexts: list[ReadContext | WriteContext] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
     committed: bool | None = False
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         self.options.append(dict(options))
         return (ConfigOption("level", integer, 1), ConfigOption("place", str, None))
 
-    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> Any:
-        return self.frame(session)
+    def read(self, context: ReadContext) -> Any:
+        self.contexts.append(context)
+        return self.frame(context.session)
 
-    def stage(
-        self, session: SparkSession, bound: BoundTable, *, overwrite: bool, **more: object
-    ) -> Stage:
-        self.staged.append({"overwrite": overwrite, **more})
+    def stage(self, context: WriteContext) -> Stage:
         return self
 
-    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        self.contexts.append(context)
+        self.columns = frame.columns
         self.written.append([tuple(row) for row in frame.collect()])
 
     def prepare(self) -> None: ...

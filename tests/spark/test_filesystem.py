@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,16 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
+from schema_core.spark.connectors import ReadContext, WriteContext, for_spark, metadata_keys
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.jobs import spark_errors
+from schema_core.spark.sources import source_frame
 from schema_core.types import DataTypes as T
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.spark.jobs import Stage
 
 CONNECTOR = FilesystemConnector()
 Make = Callable[..., BoundTable]
@@ -43,9 +48,32 @@ HEADER = "id,name,price,at"
 NA = {"csv.null-literal": "NA"}
 
 
+def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
+    context = ReadContext(
+        bound.identifier,
+        bound.table,
+        {},
+        session=session,
+        zone="UTC",
+        metadata=metadata_keys(bound.table),
+    )
+    return source_frame(for_spark(CONNECTOR), context)
+
+
 def rows(session: SparkSession, bound: BoundTable) -> list[tuple[Any, ...]]:
     with spark_errors():
-        return [tuple(row) for row in CONNECTOR.read(session, bound, "UTC").collect()]
+        return [tuple(row) for row in frame_of(session, bound).collect()]
+
+
+def staged(frame: DataFrame, bound: BoundTable, *, overwrite: bool = False) -> Stage:
+    """Write rows, which are not visible yet."""
+    session = frame.sparkSession
+    context = WriteContext(
+        bound.identifier, bound.table, {}, session=session, zone="UTC", overwrite=overwrite
+    )
+    stage = CONNECTOR.stage(context)
+    CONNECTOR.write(frame, replace(context, stage=stage))
+    return stage
 
 
 def problem(session: SparkSession, bound: BoundTable) -> str:
@@ -151,24 +179,18 @@ def test_rows_are_read_as_written(session: SparkSession, table: Make, form: str)
     known = session.sql(f"SELECT {values}").toDF(*EVERYTHING)
     unknown = known.selectExpr(*(f"nullif({name}, {name}) AS {name}" for name in EVERYTHING))
     expected = known.union(unknown)
-    stage = CONNECTOR.stage(session, bound, overwrite=False)
 
-    CONNECTOR.write(expected, bound, stage)
-    stage.commit()
+    staged(expected, bound).commit()
 
     assert sorted(map(str, expected.collect())) == sorted(
-        map(str, CONNECTOR.read(session, bound, "UTC").collect())
+        map(str, frame_of(session, bound).collect())
     )
 
 
 def test_parquet_keeps_the_exact_types(session: SparkSession, table: Make) -> None:
     schema = Schema.new_builder().column("a", T.CHAR(3)).column("b", T.TIMESTAMP(3)).build()
     bound = table(schema, "parquet")
-    stage = CONNECTOR.stage(session, bound, overwrite=False)
-    CONNECTOR.write(
-        session.sql("SELECT 'abc' a, TIMESTAMP_NTZ'2020-01-01 00:00:00' b"), bound, stage
-    )
-    stage.commit()
+    staged(session.sql("SELECT 'abc' a, TIMESTAMP_NTZ'2020-01-01 00:00:00' b"), bound).commit()
 
     found = session.read.parquet(bound.table.options["path"]).schema
 
@@ -180,10 +202,8 @@ def test_the_rows_of_an_aborted_stage_are_not_visible(
 ) -> None:
     schema = Schema.new_builder().column("a", T.INT()).build()
     bound = table(schema)
-    stage = CONNECTOR.stage(session, bound, overwrite=False)
-    CONNECTOR.write(session.range(3).selectExpr("CAST(id AS INT) a"), bound, stage)
 
-    stage.abort()
+    staged(session.range(3).selectExpr("CAST(id AS INT) a"), bound).abort()
 
     assert not (tmp_path / "a csv table").exists()
 
@@ -198,9 +218,8 @@ def test_overwriting_replaces_the_partitions_that_get_rows(
         ("VALUES (3, 2)", True),
         ("VALUES (4, NULL)", False),
     ):
-        stage = CONNECTOR.stage(session, bound, overwrite=overwrite)
-        CONNECTOR.write(session.sql(f"SELECT * FROM {query} AS v(a, p)"), bound, stage)
-        stage.commit()
+        frame = session.sql(f"SELECT * FROM {query} AS v(a, p)")
+        staged(frame, bound, overwrite=overwrite).commit()
 
     assert {(1, 1), (3, 2), (4, None)} == set(rows(session, bound))
 
@@ -260,4 +279,4 @@ def test_unreadable_lines_of_json_are_skipped_on_request(
     assert [(1, (2, "z"), name), (None, None, name), (None, (None, "z"), name)] == sorted(
         rows(session, bound), key=str
     )
-    assert 3 == CONNECTOR.read(session, bound, "UTC").count()
+    assert 3 == frame_of(session, bound).count()

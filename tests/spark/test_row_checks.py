@@ -113,7 +113,10 @@ def breaks(value: Any, type_: DataType) -> bool:
         case ArrayType(element_type=element):
             return any(breaks(one, element) for one in value)
         case MapType(key_type=key, value_type=entry):
-            return any(breaks(k, key) or breaks(v, entry) for k, v in dict(value).items())
+            return any(
+                breaks(k, key) or breaks(v, entry)
+                for k, v in (value.items() if isinstance(value, dict) else value)
+            )
         case MultisetType(element_type=element):
             return any(breaks(one, element) for one in dict(value))
         case RowType(fields=fields):

@@ -67,7 +67,9 @@ def test_columns_are_matched_by_name(
         ("a MAP<STRING, INT>", "SELECT map('x', 1S) AS a", [
             "column 'a' of type map<string,smallint>, expected map<string,int>",
         ]),
-        ("a INT, b AS a + 1", "SELECT 1 AS a", ["no column 'b', expected one of type int"]),
+        ("a INT, b AS a + 1", "SELECT 1 AS a, 2 AS b", [
+            "column 'b', which the table does not have",
+        ]),
     ],
 )  # fmt: skip
 def test_other_columns_or_types_are_refused(
@@ -87,6 +89,71 @@ def test_other_columns_or_types_are_refused(
     ]
     assert expected == [(one.code, one.message) for one in caught.value.diagnostics]
     assert ("read table default_catalog.default_database.t",) == caught.value.path
+
+
+def test_the_planner_adds_metadata_and_computed_columns(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.metadata = {"at": DataTypes.TIMESTAMP(3), "other": DataTypes.INT()}
+    reading(
+        connector,
+        "SELECT 7 AS n, TIMESTAMP_NTZ'2020-01-01 00:00:00.5' AS `$metadata$at`, 'x' AS a,"
+        " 3 AS `$metadata$other`",
+    )
+    environment.execute_sql(
+        CREATE.format(
+            columns="a STRING, t STRING METADATA FROM 'at', later AS t || '!',"
+            " other BIGINT METADATA VIRTUAL, n INT NOT NULL, m AS n + 1"
+        )
+    )
+
+    at = "2020-01-01 00:00:00.500"
+    assert [("x", at, at + "!", 3, 7, 8)] == rows(environment, "SELECT * FROM t")
+    assert [("at", "other")] == [one.metadata for one in connector.contexts]
+
+
+def test_metadata_is_checked_for_null(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.metadata = {"k": DataTypes.INT()}
+    reading(connector, "SELECT 1 AS a, CAST(NULL AS INT) AS `$metadata$k`")
+    environment.execute_sql(CREATE.format(columns="a INT, k INT NOT NULL METADATA"))
+    with pytest.raises(ExternalError) as caught:
+        rows(environment, "SELECT * FROM t")
+
+    assert "the job failed: column 'k' is NOT NULL but received NULL" == caught.value.problem
+
+
+def test_written_metadata_has_the_type_of_the_connector(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.metadata = {"k": DataTypes.BIGINT(), "v": DataTypes.STRING()}
+    connector.writable_metadata = frozenset({"k"})
+    environment.execute_sql(
+        CREATE.format(
+            columns="k STRING METADATA, a INT, c AS a + 1, v STRING METADATA VIRTUAL, b STRING"
+        )
+    )
+    environment.execute_sql("INSERT INTO t VALUES ('12', 1, 'x')").wait()
+
+    assert ["a", "b", "$metadata$k"] == connector.columns
+    assert [[(1, "x", 12)]] == connector.written
+
+
+def test_the_context_describes_the_table_as_the_statement_uses_it(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    reading(connector, "SELECT 1 AS a")
+    environment.execute_sql("CREATE TEMPORARY TABLE s (a INT) WITH ('connector' = 'frames')")
+    environment.execute_sql(CREATE.format(columns="a INT"))
+    rows(environment, "SELECT * FROM t /*+ OPTIONS('level' = '2') */")
+    environment.execute_sql("INSERT OVERWRITE s SELECT * FROM t").wait()
+
+    read, also_read, written = connector.contexts
+    assert ("2", None) == (read.options.get("level"), also_read.options.get("level"))
+    assert (False, True) == (read.is_temporary(), written.is_temporary())
+    assert "s" == written.get_object_identifier().object_name
+    assert getattr(written, "overwrite", None) is True
 
 
 def test_a_frame_of_another_session_is_refused(

@@ -13,10 +13,10 @@ from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
 from schema_core.environment.options import ConfigOption, integer
-from schema_core.environment.planner import BoundTable, fingerprint
-from schema_core.errors import ExternalError, NotFoundError, SchemaError, at
+from schema_core.environment.planner import fingerprint
+from schema_core.errors import ExternalError, NotFoundError, SchemaError
 from schema_core.formats.spark.pyspark_types import to_struct_field
-from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
+from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.commit import (
     Definition,
     Directory,
@@ -25,8 +25,6 @@ from schema_core.spark.commit import (
     read_consistently,
 )
 from schema_core.spark.compiler.expression import (
-    TranslationContext,
-    compile_expression,
     from_physical,
     to_physical,
 )
@@ -35,6 +33,7 @@ from schema_core.spark.compiler.printer import aliased, quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.connectors import metadata_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
     CsvColumn,
@@ -60,7 +59,6 @@ from schema_core.spark.connectors.file_formats import (
 from schema_core.spark.connectors.file_schemas import check_files
 from schema_core.spark.files import is_hidden, located
 from schema_core.spark.jobs import HINT
-from schema_core.spark.row_checks import required
 from schema_core.types import (
     MAX_LENGTH,
     BigIntType,
@@ -76,8 +74,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
     from pyspark.sql.types import StructField, StructType
 
-    from schema_core.catalog.objects import CatalogTable
+    from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.paths import ObjectIdentifier
+    from schema_core.spark.connectors import ReadContext, WriteContext
     from schema_core.spark.jobs import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
@@ -160,13 +159,14 @@ class FilesystemConnector:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def read(self, session: SparkSession, bound: BoundTable, zone: str) -> DataFrame:
-        """Return all columns of a table: those of the files, metadata and computed ones.
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the columns of the files and the metadata of a table.
 
         Raises:
             ExternalError: with code `files-not-found` where there is no such directory.
         """
-        layout = Layout(bound)
+        session = context.session
+        layout = Layout(context.table)
         system, root = located(session, layout.path)
         entry = system.status(root)
         if entry is None:
@@ -180,27 +180,19 @@ class FilesystemConnector:
             )
         frame = read_consistently(
             Directory(system, root),
-            definition_of(bound.identifier, bound.table),
-            lambda: layout.load(session),
+            definition_of(context.identifier, context.table),
+            lambda: layout.load(session, metadata=bool(context.metadata)),
         )
         if not layout.form.is_text:
             check_files(session, frame, layout.form.identifier, layout.stored())
-        columns = bound.table.resolved_schema.columns
-        found = [layout.found(one, zone) for one in columns if not isinstance(one, ComputedColumn)]
-        return frame.selectExpr(*found).selectExpr(*(_computed(one, zone) for one in columns))
+        return frame.selectExpr(
+            *(aliased(layout.value(*one), one[0]) for one in context.physical_columns.items()),
+            *(aliased(METADATA[key][1], metadata_column(key)) for key in context.metadata),
+        )
 
     # --- writing -------------------------------------------------------------------------------
 
-    def stage(
-        self,
-        session: SparkSession,
-        bound: BoundTable,
-        *,
-        overwrite: bool,
-        partition: Mapping[str, str] | None = None,
-        creates: bool = False,
-        replaced: CatalogTable | None = None,
-    ) -> Stage:
+    def stage(self, context: WriteContext) -> Stage:
         """Return a hidden directory within that of the table, whose files the commit moves.
 
         INSERT OVERWRITE replaces as Flink's connector does (``FileSystemCommitter`` and
@@ -213,27 +205,30 @@ class FilesystemConnector:
                 files, with code `not-a-directory` for a path that is a file.
             ExternalError: with code `file-system-failed`.
         """
-        layout = Layout(bound)
+        session, replaced = context.session, context.replaced
+        layout = Layout(context.table)
         system, root = located(session, layout.path)
-        new = definition_of(bound.identifier, bound.table)
-        old = definition_of(bound.identifier, replaced) if replaced else None
-        held = old if creates else new
-        if creates:
+        new = definition_of(context.identifier, context.table)
+        old = definition_of(context.identifier, replaced) if replaced else None
+        held = old if context.creates else new
+        if context.creates:
             owns = replaced is not None and _path_of(session, replaced) == root
             scope = Scope(everything=owns, empty=not owns)
         else:
-            scope = _scope(session, layout, overwrite, partition or {})
+            scope = _scope(session, layout, context.overwrite, context.partition or {})
         changed = new if old not in (None, new) else None
         stage = FileStage(Directory(system, root), scope, held=held, definition=changed)
         stage.check()
         return stage
 
-    def write(self, frame: DataFrame, bound: BoundTable, stage: Stage) -> None:
-        """Write rows into a stage of this connector."""
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows into the stage of the job."""
+        stage = context.stage
         assert isinstance(stage, FileStage)  # noqa: S101 - the planner passes what `stage` returned
-        layout = Layout(bound)
-        fields = bound.table.resolved_schema.to_sink_row_data_type().fields
-        frame = frame.selectExpr(*(layout.written(one.name, one.data_type) for one in fields))
+        layout = Layout(context.table)
+        types = context.physical_columns
+        fields = [RowField(name, type_) for name, type_ in types.items()]
+        frame = frame.selectExpr(*(layout.written(*one) for one in types.items()))
         written, settings = layout.form.identifier, layout.form.writing(layout.options)
         if layout.form is CSV:
             frame, written, settings = layout.lines(frame, fields)
@@ -331,10 +326,10 @@ def format_of(options: Mapping[str, str]) -> Format:
 class Layout:
     """The layout of a table's files: path, format, options, and partition columns."""
 
-    def __init__(self, bound: BoundTable) -> None:
-        self.options = bound.table.options
-        self.schema = bound.table.resolved_schema
-        self.partitions = tuple(bound.table.partition_keys)
+    def __init__(self, table: ResolvedCatalogTable) -> None:
+        self.options = table.options
+        self.schema = table.resolved_schema
+        self.partitions = tuple(table.partition_keys)
         self.form = format_of(self.options)
         self.path = (PATH.of(self.options) or "").removeprefix("file://")
         self._require_names()
@@ -377,19 +372,18 @@ class Layout:
             ]
         )
 
-    def load(self, session: SparkSession) -> DataFrame:
+    def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The rows of all files, strings where the format holds text."""
         if self.form is JSON and JSON_ERRORS.of(self.options):
-            return self._objects(session)
+            return self._objects(session, metadata=metadata)
         if self.form is not CSV:
             return self.reader(session).load(self.path)
         self._require_scalars()
         columns = [one.name for one in self.stored().fields]
-        metadata = any(isinstance(one, MetadataColumn) for one in self.schema.columns)
         dialect = dialect_of(self.options, columns)
         return read_csv(session, self.path, dialect, self.partitions, metadata=metadata)
 
-    def _objects(self, session: SparkSession) -> DataFrame:
+    def _objects(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """The lines of json files that hold an object; all others are skipped, as in Flink."""
         from pyspark.sql.functions import col, from_json
         from pyspark.sql.types import StructType
@@ -400,7 +394,7 @@ class Layout:
         stored = StructType(self._inner())
         record = from_json(col(CONTENT), stored, self.form.reading(self.options))
         others = [col(quote(name)) for name in self.partitions]
-        if any(isinstance(one, MetadataColumn) for one in self.schema.columns):
+        if metadata:
             others.append(col("_metadata"))
         rows = lines.select(record.alias(CONTENT), *others)
         names = [f"{CONTENT}.{quote(name)} AS {quote(name)}" for name in stored.names]
@@ -466,18 +460,10 @@ class Layout:
         reader = session.read.format(self.form.identifier).schema(StructType(fields))
         return self._listed(reader).options(**self.form.reading(self.options))
 
-    def found(self, column: Column, zone: str) -> str:
-        """Return a physical or metadata column, computed from the columns of the reader."""
-        with at(f"column {column.name!r}"):
-            if isinstance(column, MetadataColumn):
-                node = _metadata(column, zone)
-            else:
-                node = self._physical(column)
-        return aliased(required(node, column.data_type, column.name), column.name)
-
-    def _physical(self, column: Column) -> Node:
-        node, type_ = ColumnNode(column.name), column.data_type
-        if column.name in self.partitions:
+    def value(self, name: str, type_: DataType) -> Node:
+        """Return a physical column, computed from the columns of the reader."""
+        node = ColumnNode(name)
+        if name in self.partitions:
             default = DEFAULT_PARTITION.of(self.options) or ""
             # Spark reads NULL from the directory of this name, and from no other.
             value = call("nullif", call("coalesce", node, SPARK_NULL), default)
@@ -487,7 +473,7 @@ class Layout:
         if not is_scalar(type_):
             return node
         known = self.form.known(node, type_, self.options)
-        return to_physical(parsed(known, column.name, type_, self.options), type_)
+        return to_physical(parsed(known, name, type_, self.options), type_)
 
     def written(self, name: str, type_: DataType) -> str:
         """Return a column as it is written to files."""
@@ -523,19 +509,3 @@ class Layout:
             for condition, problem in refused
         )
         return Case(((empty, Literal(default)), *branches), value)
-
-
-def _metadata(column: MetadataColumn, zone: str) -> Node:
-    """Return the metadata of a key, cast to the declared type."""
-    type_, node = METADATA[column.key]
-    return convert(node, type_.nullable(), column.data_type.nullable(), zone)
-
-
-def _computed(column: Column, zone: str) -> str:
-    """Return a column of the table; computed ones are computed from the other columns."""
-    if not isinstance(column, ComputedColumn):
-        return quote(column.name)
-    context = TranslationContext(zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type))
-    with at(f"column {column.name!r}"):
-        node = compile_expression(column.expression.typed, context)
-    return aliased(to_physical(node, column.data_type), column.name)

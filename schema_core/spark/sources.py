@@ -1,0 +1,165 @@
+"""The rows of a table that a connector reads: checked, cast, and with computed columns.
+
+A connector may be third-party code. The frame that its `read` returns is checked once, before the
+query is compiled: its session, its columns and their Spark types. Metadata is cast to the types of
+its columns, NOT NULL is checked, and computed columns are computed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from schema_core.errors import ExternalError, Gathering, at, similar
+from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
+from schema_core.spark.compiler.expression import (
+    TranslationContext,
+    compile_expression,
+    from_physical,
+    to_physical,
+)
+from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.connectors import (
+    ReadContext,
+    SparkConnector,
+    SupportsStatisticReport,
+    metadata_column,
+)
+from schema_core.spark.row_checks import required
+from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType as SparkType
+
+
+def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
+    """Return all columns of a table, in order, as its connector reads them.
+
+    The columns of the connector's frame are matched by name, with case; nullability and metadata of
+    the frame are not compared.
+
+    Raises:
+        ExternalError: with code `invalid-connector-result`, for every column that is missing,
+            extra, ambiguous or of another type, and for what is not a frame of this session.
+    """
+    frame = _frame_of(connector.read(context), connector.identifier, context.session)
+    metadata = {metadata_column(key): connector.metadata[key] for key in context.metadata}
+    found = Gathering()
+    for problem in _problems(frame, {**context.physical_columns, **metadata}, connector.identifier):
+        with found.catching():
+            raise problem
+    found.raise_all()
+    without_null = {one.name for one in frame.schema.fields if not one.nullable}
+    if isinstance(connector, SupportsStatisticReport):
+        without_null.update(connector.columns_without_null(frame, context))
+    columns = context.table.resolved_schema.columns
+    stored = [
+        _metadata(one, connector.metadata[one.key], context.zone)
+        if isinstance(one, MetadataColumn)
+        else _physical(one, without_null)
+        for one in columns
+        if not isinstance(one, ComputedColumn)
+    ]
+    frame = frame.selectExpr(*stored)
+    if len(stored) == len(columns):
+        return frame
+    return frame.selectExpr(*(_computed(one, context.zone) for one in columns))
+
+
+def _physical(column: Column, without_null: set[str]) -> str:
+    """Return a physical column, checked for forbidden NULLs."""
+    type_ = column.data_type.nullable() if column.name in without_null else column.data_type
+    return aliased(required(ColumnNode(column.name), type_, column.name), column.name)
+
+
+def _metadata(column: MetadataColumn, given: DataType, zone: str) -> str:
+    """Return a metadata column: the connector's metadata, cast to the declared type."""
+    type_ = column.data_type
+    with at(f"column {column.name!r}"):
+        value = from_physical(ColumnNode(metadata_column(column.key)), given)
+        node = to_physical(convert(value, given.nullable(), type_.nullable(), zone), type_)
+    return aliased(required(node, type_, column.name), column.name)
+
+
+def _computed(column: Column, zone: str) -> str:
+    """Return a column of the table; computed ones are computed from the other columns."""
+    if not isinstance(column, ComputedColumn):
+        return quote(column.name)
+    context = TranslationContext(zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type))
+    with at(f"column {column.name!r}"):
+        node = compile_expression(column.expression.typed, context)
+    return aliased(to_physical(node, column.data_type), column.name)
+
+
+# --- frames of connectors ------------------------------------------------------------------------
+
+
+def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(frame, DataFrame):
+        raise ExternalError(
+            f"connector {connector!r} returned {type(frame).__name__!r} from read, "
+            "expected a DataFrame of Spark",
+            code="invalid-connector-result",
+        )
+    own = frame.sparkSession._jsparkSession  # noqa: SLF001 - two wrappers may be of one session
+    if not own.equals(session._jsparkSession):  # noqa: SLF001
+        raise ExternalError(
+            f"connector {connector!r} returned a DataFrame of another Spark session",
+            code="invalid-connector-result",
+            hint="create the frame with the session that read receives",
+        )
+    return frame
+
+
+def _problems(
+    frame: DataFrame, declared: Mapping[str, DataType], connector: str
+) -> Iterator[ExternalError]:
+    """Yield every difference between the columns of a frame and those that it must have."""
+    given = {field.name: field.dataType for field in frame.schema.fields}
+    expected = {name: to_spark(type_) for name, type_ in declared.items()}
+    for name, count in Counter(frame.columns).items():
+        if count > 1:
+            yield _problem(connector, f"column {name!r} {count} times")
+    for name, type_ in expected.items():
+        if name not in given:
+            problem = f"no column {name!r}, expected one of type {type_.simpleString()}"
+            extra = [one for one in given if one not in expected]
+            yield _problem(connector, problem, similar(name, extra))
+        elif comparable(given[name]) != comparable(type_):
+            actual = given[name].simpleString()
+            yield _problem(
+                connector,
+                f"column {name!r} of type {actual}, expected {type_.simpleString()}",
+                f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
+            )
+    for name in (one for one in given if one not in expected):
+        yield _problem(connector, f"column {name!r}, which the table does not have")
+
+
+def _problem(connector: str, what: str, hint: str | None = None) -> ExternalError:
+    problem = f"connector {connector!r} returned {what}"
+    return ExternalError(problem, code="invalid-connector-result", hint=hint)
+
+
+def comparable(type_: SparkType) -> object:
+    """Return a Spark type without nullability and lengths of strings, for comparison."""
+    from pyspark.sql import types
+
+    match type_:
+        case types.StructType(fields=fields):
+            return [(field.name, comparable(field.dataType)) for field in fields]
+        case types.ArrayType():
+            return ("array", comparable(type_.elementType))
+        case types.MapType():
+            return ("map", comparable(type_.keyType), comparable(type_.valueType))
+        case types.CharType() | types.VarcharType():
+            return types.StringType().simpleString()
+        case _:
+            return type_.simpleString()
