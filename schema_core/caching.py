@@ -47,6 +47,11 @@ class Entries(Generic[R]):
         self.older: dict[tuple[Any, ...], R] = {}
         self.size = 0
 
+    def get(self, key: tuple[Any, ...]) -> R | None:
+        """Return the result of a key, or None."""
+        found = self.recent.get(key)
+        return self.older.get(key) if found is None else found
+
     def add(self, key: tuple[Any, ...], result: R, weight: int) -> None:
         """Cache a result, unless it exceeds half of the budget."""
         if 2 * weight > self.budget:

@@ -146,3 +146,51 @@ def test_names_of_columns_are_case_sensitive(read: Read, form: str) -> None:
         read(form, "A INT", "1 AS a")
 
     assert "file-schema-mismatch" == caught.value.code
+
+
+# --- columns without NULL ------------------------------------------------------------------------
+
+
+def test_predicates_reach_the_files_of_columns_without_null(
+    read: Read, environment: TableEnvironment, form: str
+) -> None:
+    read(
+        form, "a INT NOT NULL, b STRING NOT NULL, c INT", "1 AS a, 'x' AS b, CAST(NULL AS INT) AS c"
+    )
+
+    plan = environment.explain_sql("SELECT b FROM t WHERE a > 0 AND b = 'x' AND c IS NULL")
+    for predicate in ("GreaterThan(a,0)", "EqualTo(b,x)", "IsNull(c)"):
+        assert predicate in plan.rpartition("PushedFilters: ")[2]
+
+
+def test_a_null_in_a_column_that_had_none_fails_the_job(
+    read: Read, environment: TableEnvironment, session: SparkSession, form: str, tmp_path: Path
+) -> None:
+    assert [(1,)] == read(form, "a INT NOT NULL", "1 AS a")
+
+    # another file, and then the first one again, with the same name
+    for mode in ("append", "overwrite"):
+        frame = session.sql("SELECT CAST(NULL AS INT) AS a")
+        frame.write.mode(mode).format(form).save(f"{tmp_path}/a table")
+        with pytest.raises(ExternalError) as caught:
+            list(environment.execute_sql("SELECT * FROM t").collect())
+        assert "column 'a' is NOT NULL but received NULL" in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        ("ROW<x INT> NOT NULL", "CAST(NULL AS STRUCT<x: INT>)", "column 'a' is"),
+        ("ROW<x INT NOT NULL> NOT NULL", "named_struct('x', CAST(NULL AS INT))", "field 'x' is"),
+        ("ARRAY<INT> NOT NULL", "CAST(NULL AS ARRAY<INT>)", "column 'a' is"),
+        ("ARRAY<INT NOT NULL> NOT NULL", "array(CAST(NULL AS INT))", "an array element is"),
+        ("MAP<STRING, INT> NOT NULL", "CAST(NULL AS MAP<STRING, INT>)", "column 'a' is"),
+    ],
+)
+def test_a_forbidden_null_of_a_nested_type_fails_the_job(
+    read: Read, form: str, type_: str, value: str, message: str
+) -> None:
+    with pytest.raises(ExternalError) as caught:
+        read(form, f"a {type_}", f"{value} AS a")
+
+    assert f"{message} NOT NULL but received NULL" in caught.value.problem

@@ -3,7 +3,8 @@
 Spark reads such files by the declared types and narrows silently: INT 300 read as TINYINT is 44 in
 parquet and NULL in orc. The footers of all files are therefore read before the job, in parallel on
 the driver, and columns that would not be read exactly are refused. Reading into a wider type is
-allowed; a nullable column that older files do not have is NULL there.
+allowed; a nullable column that older files do not have is NULL there. The statistics of the footers
+also show which columns hold no NULL. A footer is read again when its file has changed.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
+from schema_core.caching import Entries
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, similar
 from schema_core.formats.spark.pyspark_types import from_spark
 from schema_core.spark.jobs import reason
@@ -24,11 +26,23 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
     from pyspark.sql.types import StructType
 
-#: Reads the Spark schema of one file, as JSON, from its URI.
-FooterReader = Callable[[str], str]
-
 #: How many footers are read at once: reading them is bound by the file system.
 PARALLEL = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """The Spark schema of a file, as JSON, and those of the given columns that hold no NULL."""
+
+    schema: str
+    without_null: frozenset[str]
+
+
+#: The footers of files that have not changed since, bounded by their bytes.
+_KEPT: Entries[Footer] = Entries(16_000_000)
+
+#: Reads the footer of a file: its status, and the columns to look for NULL in.
+FooterReader: TypeAlias = Callable[[Any, frozenset[str]], Footer]
 
 
 def _parquet(session: SparkSession) -> FooterReader:
@@ -39,15 +53,25 @@ def _parquet(session: SparkSession) -> FooterReader:
     configuration = state.newHadoopConf()
     converter = spark.ParquetToSparkSchemaConverter(state.conf())
 
-    def read(uri: str) -> str:
-        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
-        file = parquet.util.HadoopInputFile.fromPath(path, configuration)
+    def read(status: Any, columns: frozenset[str]) -> Footer:
+        file = parquet.util.HadoopInputFile.fromStatus(status, configuration)
         reader = parquet.ParquetFileReader.open(file)
         try:
-            message = reader.getFooter().getFileMetaData().getSchema()
+            footer = reader.getFooter()
         finally:
             reader.close()
-        return str(converter.convert(message).json())
+        message = footer.getFileMetaData().getSchema()
+        without = set(columns)
+        for block in footer.getBlocks():
+            for chunk in block.getColumns() if without else ():
+                # only the first name: a field of a row may be NULL because the row is
+                name = chunk.getPath().toArray()[0]
+                statistics = chunk.getStatistics()
+                if name in without and not (
+                    statistics.isNumNullsSet() and statistics.getNumNulls() == 0
+                ):
+                    without.remove(name)
+        return Footer(str(converter.convert(message).json()), frozenset(without))
 
     return read
 
@@ -58,13 +82,19 @@ def _orc(session: SparkSession) -> FooterReader:
     orc = jvm.org.apache.orc.OrcFile
     utils = jvm.org.apache.spark.sql.execution.datasources.orc.OrcUtils
 
-    def read(uri: str) -> str:
-        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
-        reader = orc.createReader(path, orc.readerOptions(configuration))
+    def read(status: Any, columns: frozenset[str]) -> Footer:
+        reader = orc.createReader(status.getPath(), orc.readerOptions(configuration))
         try:
-            return str(utils.toCatalystSchema(reader.getSchema()).json())
+            schema, statistics = reader.getSchema(), reader.getStatistics()
         finally:
             reader.close()
+        fields = zip(schema.getFieldNames(), schema.getChildren(), strict=True)
+        without = {
+            str(name)
+            for name, field in fields
+            if name in columns and not statistics[field.getId()].hasNull()
+        }
+        return Footer(str(utils.toCatalystSchema(schema).json()), frozenset(without))
 
     return read
 
@@ -73,45 +103,67 @@ def _orc(session: SparkSession) -> FooterReader:
 FOOTERS: Mapping[str, Callable[[SparkSession], FooterReader]] = {"parquet": _parquet, "orc": _orc}
 
 
-def check_files(session: SparkSession, frame: DataFrame, form: str, declared: StructType) -> None:
+def check_files(
+    session: SparkSession, frame: DataFrame, form: str, declared: StructType
+) -> frozenset[str]:
     """Refuse files that do not hold the declared columns in types that are read exactly.
 
     `frame` reads the files; `declared` has the columns that the files must have, NOT NULL where
-    the table declares it.
+    the table declares it. Return those NOT NULL columns that hold no NULL in any file.
 
     Raises:
         ExternalError: with code `file-schema-mismatch`, for every column that is in no file, that
             is NOT NULL and not in all of them, or that has a type that would be read as other
             values; and for a file whose footer cannot be read.
     """
-    footers = FOOTERS.get(form)
-    if footers is None:
-        return
-    files = _read_all(frame.inputFiles(), footers(session))
+    if form not in FOOTERS:
+        return frozenset()
+    required = frozenset(one.name for one in declared.fields if not one.nullable)
+    footers = _read_all(session, frame.inputFiles(), form, required)
     found = Gathering()
-    for problem in _problems(files, declared, form):
+    for problem in _problems(_schemas(footers), declared, form):
         with found.catching():
             raise problem
     found.raise_all()
+    return required.intersection(*(one.without_null for one in footers.values()))
 
 
-def _read_all(uris: Sequence[str], read: FooterReader) -> dict[str, StructType]:
-    """Return the distinct schemas of the files, by the URI of the first file with each."""
+def _schemas(footers: Mapping[str, Footer]) -> dict[str, StructType]:
+    """Return the distinct schemas of files, by the URI of the first file with each."""
     from pyspark.sql.types import StructType
 
-    def guarded(uri: str) -> str:
+    first: dict[str, str] = {}
+    for uri, footer in footers.items():
+        first.setdefault(footer.schema, uri)
+    return {uri: StructType.fromJson(json.loads(text)) for text, uri in first.items()}
+
+
+def _read_all(
+    session: SparkSession, uris: Sequence[str], form: str, columns: frozenset[str]
+) -> dict[str, Footer]:
+    """Return the footers of the files, by URI."""
+    jvm: Any = session._jvm  # noqa: SLF001
+    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    application = session.sparkContext.applicationId
+    reader = FOOTERS[form](session)
+
+    def read(uri: str) -> Footer:
         try:
-            return read(uri)
+            path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(uri))
+            status = path.getFileSystem(configuration).getFileStatus(path)
+            # a file is another one when its length or time has changed
+            key = (application, uri, status.getLen(), status.getModificationTime(), columns)
+            footer = _KEPT.get(key)
+            if footer is None:
+                footer = reader(status, columns)
+                _KEPT.add(key, footer, len(uri) + len(footer.schema))
+            return footer
         except Exception as error:
             problem = f"cannot read the footer of file {_shown(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
     with ThreadPoolExecutor(PARALLEL) as pool:
-        schemas = list(pool.map(guarded, uris))
-    first: dict[str, str] = {}
-    for uri, schema in zip(uris, schemas, strict=True):
-        first.setdefault(schema, uri)
-    return {uri: StructType.fromJson(json.loads(text)) for text, uri in first.items()}
+        return dict(zip(uris, pool.map(read, uris), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,12 +183,16 @@ class FilesystemConnector:
             definition_of(context.identifier, context.table),
             lambda: layout.load(session, metadata=bool(context.metadata)),
         )
-        if not layout.form.is_text:
-            check_files(session, frame, layout.form.identifier, layout.stored())
+        check_files(session, frame, layout.form.identifier, layout.stored())
         return frame.selectExpr(
             *(aliased(layout.value(*one), one[0]) for one in context.physical_columns.items()),
             *(aliased(METADATA[key][1], metadata_column(key)) for key in context.metadata),
         )
+
+    def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
+        """Return the NOT NULL columns of parquet and orc files whose footers count no NULL."""
+        layout = Layout(context.table)
+        return check_files(context.session, frame, layout.form.identifier, layout.stored())
 
     # --- writing -------------------------------------------------------------------------------
 
