@@ -50,7 +50,22 @@ from schema_core.formats.spark.schemas import (
     to_json as to_json,
 )
 from schema_core.spark.connectors import (
+    ReadContext as ReadContext,
+)
+from schema_core.spark.connectors import (
     SparkConnector as SparkConnector,
+)
+from schema_core.spark.connectors import (
+    SupportsStaging as SupportsStaging,
+)
+from schema_core.spark.connectors import (
+    SupportsStatisticReport as SupportsStatisticReport,
+)
+from schema_core.spark.connectors import (
+    WriteContext as WriteContext,
+)
+from schema_core.spark.connectors import (
+    metadata_column as metadata_column,
 )
 from schema_core.spark.connectors.file_formats import (
     Format as Format,

@@ -40,20 +40,13 @@ if TYPE_CHECKING:
 def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
     """Return all columns of a table, in order, as its connector reads them.
 
-    The columns of the connector's frame are matched by name, with case; nullability and metadata of
-    the frame are not compared.
-
     Raises:
-        ExternalError: with code `invalid-connector-result`, for every column that is missing,
-            extra, ambiguous or of another type, and for what is not a frame of this session.
+        ExternalError: as `checked_frame`.
     """
-    frame = _frame_of(connector.read(context), connector.identifier, context.session)
     metadata = {metadata_column(key): connector.metadata[key] for key in context.metadata}
-    found = Gathering()
-    for problem in _problems(frame, {**context.physical_columns, **metadata}, connector.identifier):
-        with found.catching():
-            raise problem
-    found.raise_all()
+    declared = {**context.physical_columns, **metadata}
+    read = connector.read(context)
+    frame = checked_frame(read, declared, connector.identifier, context.session)
     without_null = {one.name for one in frame.schema.fields if not one.nullable}
     if isinstance(connector, SupportsStatisticReport):
         without_null.update(connector.columns_without_null(frame, context))
@@ -97,6 +90,26 @@ def _computed(column: Column, zone: str) -> str:
 
 
 # --- frames of connectors ------------------------------------------------------------------------
+
+
+def checked_frame(
+    given: object, declared: Mapping[str, DataType], connector: str, session: SparkSession
+) -> DataFrame:
+    """Return what a connector's `read` returned, if it is a frame of the declared columns.
+
+    Columns are matched by name, with case; nullability and metadata of the frame are not compared.
+
+    Raises:
+        ExternalError: with code `invalid-connector-result`, for every column that is missing,
+            extra, ambiguous or of another type, and for what is not a frame of this session.
+    """
+    frame = _frame_of(given, connector, session)
+    found = Gathering()
+    for problem in _problems(frame, declared, connector):
+        with found.catching():
+            raise problem
+    found.raise_all()
+    return frame
 
 
 def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame:

@@ -36,7 +36,7 @@ def metadata_column(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SparkContext(Context):
+class TableContext(Context):
     """The table that a connector reads or writes, and the session to use.
 
     Attributes:
@@ -64,12 +64,12 @@ class SparkContext(Context):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadContext(SparkContext):
+class ReadContext(TableContext):
     """The table that a connector reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteContext(SparkContext):
+class WriteContext(TableContext):
     """The table that a connector writes.
 
     Attributes:
@@ -144,7 +144,7 @@ def for_spark(connector: Connector) -> SparkConnector:
         UnsupportedError: with code `unsupported-engine`.
     """
     missing = [name for name in MEMBERS if not hasattr(connector, name)]
-    if Ability.STAGING in connector.abilities and not hasattr(connector, "stage"):
+    if not missing and Ability.STAGING in connector.abilities and not hasattr(connector, "stage"):
         missing.append("stage")
     if missing or not isinstance(connector, SparkConnector):
         raise UnsupportedError(
