@@ -36,7 +36,7 @@ from schema_core.errors import (
     SchemaCoreError,
 )
 from schema_core.paths import ObjectPath
-from schema_core.testing.catalog_samples import PLAIN, understood
+from schema_core.testing.catalog_cases import PLAIN, understood
 
 DATABASE = "default"
 #: A table that is only altered, so that all alterations of all writers must be found in it.

@@ -25,7 +25,7 @@ from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.catalogs.sql.serialization import serialize
 from schema_core.errors import NotFoundError
 from schema_core.paths import ObjectPath
-from schema_core.testing.catalog_samples import PLAIN
+from schema_core.testing.catalog_cases import PLAIN
 
 #: How many tables the database has that is looked at, and how many the others have.
 LOOKED_AT, OTHERS = 100, 1_000

@@ -13,11 +13,10 @@ from typing import Any
 
 from fuzz import driver
 from schema_core.catalog.catalog_store import IN_FILES, catalog_store
-from schema_core.environment.config import Configuration, TableConfig
+from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.options import ENVIRONMENT, masked
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.text import quote_string

@@ -18,9 +18,9 @@ from schema_core.catalog.catalog_store import SUFFIX, CatalogDescriptor, FileCat
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import CatalogDatabase, ResolvedCatalogTable
 from schema_core.catalogs.sql.catalog import make_sql_catalog
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectPath

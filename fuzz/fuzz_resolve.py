@@ -17,9 +17,9 @@ from rich.console import Console
 from fuzz import driver
 from schema_core.catalogs.sql.serialization import table_properties
 from schema_core.cli.resolve import Form, check
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table import Table, of_query
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError

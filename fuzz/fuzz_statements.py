@@ -8,7 +8,6 @@ from fuzz import driver
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_query, parse_statements
 from schema_core.sql.printer import print_query
-from schema_core.sql.query_syntax import Query
 from schema_core.sql.statement_syntax import (
     CreateMaterializedTable,
     CreateTable,
@@ -17,6 +16,7 @@ from schema_core.sql.statement_syntax import (
     SelectStatement,
     Statement,
 )
+from schema_core.sql.syntax import Query
 
 #: What a printed text may run into where the written one just fitted.
 BUDGETS = ("too-deep", "text-too-long")

@@ -39,7 +39,7 @@ from schema_core.spark.compiler.printer import aliased, quote, to_sql
 from schema_core.spark.compiler.query import Writer, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.sql.parser import parse_expression, parse_query
-from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Query
 from schema_core.text import Span
 from schema_core.types import DataTypes
 

@@ -10,8 +10,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from schema_core.errors import SchemaError
-from schema_core.testing.strategies import types
-from schema_core.testing.values import DRAWN, has_values, values
+from schema_core.testing.strategies import DRAWN, has_values, types, values
 from schema_core.types import (
     DataType,
     DataTypes,

@@ -4,6 +4,7 @@ from schema_core.catalog.objects import (
 from schema_core.environment.config import (
     Configuration as Configuration,
 )
+from schema_core.environment.config import EnvironmentSettings as EnvironmentSettings
 from schema_core.environment.config import (
     TableConfig as TableConfig,
 )
@@ -19,15 +20,10 @@ from schema_core.environment.descriptor import (
 from schema_core.environment.result import (
     TableResult as TableResult,
 )
-from schema_core.environment.settings import (
-    EnvironmentSettings as EnvironmentSettings,
-)
-from schema_core.environment.statement_set import (
-    StatementSet as StatementSet,
-)
 from schema_core.environment.table import (
     GroupedTable as GroupedTable,
 )
+from schema_core.environment.table import StatementSet as StatementSet
 from schema_core.environment.table import (
     Table as Table,
 )

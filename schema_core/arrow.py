@@ -12,9 +12,7 @@ from schema_core.formats.arrow.schemas import (
     to_field,
     to_schema,
 )
-from schema_core.formats.foreign_schema import (
-    ForeignSchema,
-)
+from schema_core.formats.loss import ForeignSchema
 
 __all__ = [
     "ForeignSchema",

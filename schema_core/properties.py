@@ -7,16 +7,8 @@ from schema_core.formats.loss import (
     LossKind,
     losses,
 )
-from schema_core.formats.properties.limits import (
-    STORES,
-    StoreLimits,
-    check_names,
-    require_names,
-)
-from schema_core.formats.properties.parts import (
-    pack,
-    unpack,
-)
+from schema_core.formats.properties.limits import STORES, StoreLimits, check_names, require_names
+from schema_core.formats.properties.parts import pack, unpack
 from schema_core.formats.properties.property_map import (
     decode_materialized_table,
     decode_model,

@@ -11,11 +11,11 @@ import pytest
 
 from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.object_store import ObjectKind
-from schema_core.codes.pages import codes, page, summary
+from schema_core.codes import codes, page, summary
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError
 from schema_core.sql.parser import parse_statements
 from tests.raised import nouns, raised

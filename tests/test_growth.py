@@ -11,7 +11,7 @@ from functools import reduce
 
 import pytest
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import MAX_ERRORS, SchemaError
 from schema_core.expressions import col, lit, row

@@ -91,7 +91,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
 
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
-    ("catalogs/sql/object_store.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
+    ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/main.py", "schema_core.cli.commands"): "it imports Typer and rich",
     ("testing/__init__.py", "schema_core.testing.catalog_contract"): "it imports pytest",
 }

@@ -12,7 +12,7 @@ from schema_core.expressions.type_checker import infer
 from schema_core.query.relation import Relation
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Query
 from schema_core.text import Span
 from schema_core.types import AnyTimestampType, DataType, DataTypes, TimestampKind
 

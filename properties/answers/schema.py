@@ -22,7 +22,7 @@ from schema_core.schema.resolved import (
     UniqueConstraint,
 )
 from schema_core.schema.unresolved import Schema, SchemaBuilder
-from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Query
 from schema_core.text import Span
 from schema_core.types import (
     AnyTimestampType,

@@ -21,8 +21,8 @@ from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.memory import InMemoryCatalog
 from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogView
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.expressions.signatures import Kind

@@ -25,7 +25,7 @@ from schema_core.catalog.resolve import (
     resolve_table,
     resolve_view,
 )
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.formats.properties.property_map import (

@@ -17,11 +17,11 @@ from schema_core.catalog.registry import FACTORIES
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.resolve import resolve
-from schema_core.codes.pages import page, summaries
+from schema_core.codes import page, summaries
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.discovery import GROUPS, Found, discover
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import NotFoundError, SchemaCoreError
 from schema_core.extras import EXTRAS, missing
 from schema_core.spark.java import find_java

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from schema_core.cli import WRONG, script
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import (
     MAX_ERRORS,
     AlreadyExistsError,
@@ -24,7 +24,6 @@ from schema_core.errors import (
     SchemaError,
 )
 from schema_core.paths import UnresolvedPath
-from schema_core.sql.definition_syntax import RenameTo
 from schema_core.sql.parser import read_statements
 from schema_core.sql.statement_syntax import (
     Alter,
@@ -34,6 +33,7 @@ from schema_core.sql.statement_syntax import (
     CreateTable,
     CreateView,
     Drop,
+    RenameTo,
     Statement,
 )
 from schema_core.text import escaped

@@ -16,8 +16,18 @@ from schema_core.errors import SchemaError, at
 from schema_core.expressions.literals import literal
 from schema_core.extras import needs
 from schema_core.sql import syntax
-from schema_core.sql.query_syntax import Aliased, Derived, Query, Select, SelectItem, Values
-from schema_core.sql.syntax import Call, Literal, LiteralKind, Name
+from schema_core.sql.syntax import (
+    Aliased,
+    Call,
+    Derived,
+    Literal,
+    LiteralKind,
+    Name,
+    Query,
+    Select,
+    SelectItem,
+    Values,
+)
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
 from schema_core.text import show

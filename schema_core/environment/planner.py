@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.paths import ObjectIdentifier
     from schema_core.query.relation import Relation, Scan
-    from schema_core.sql.query_syntax import Hint
+    from schema_core.sql.syntax import Hint
     from schema_core.types import DataType
 
 

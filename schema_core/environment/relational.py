@@ -18,23 +18,26 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Kind
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
-from schema_core.sql.query_syntax import (
-    Aliased as AliasedSource,
-)
-from schema_core.sql.query_syntax import (
+from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import Aliased as AliasedSource
+from schema_core.sql.syntax import (
+    Call,
     Derived,
     Join,
     JoinKind,
+    Literal,
+    LiteralKind,
+    Name,
     Ordered,
     Query,
     Select,
     SelectItem,
     SetOperation,
+    SortKey,
     Source,
+    Star,
     TableFunction,
 )
-from schema_core.sql.rewrite import walk
-from schema_core.sql.syntax import Call, Literal, LiteralKind, Name, SortKey, Star
 from schema_core.sql.type_name import data_type
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, show
 

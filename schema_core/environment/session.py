@@ -34,7 +34,7 @@ from schema_core.catalog.resolve import (
 from schema_core.catalog.shadowing import Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
-from schema_core.environment.config import TableConfig
+from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.discovery import offered_module
 from schema_core.environment.options import PLANNER, SHADOWING
@@ -45,7 +45,6 @@ from schema_core.environment.planner import (
     PlannerContext,
     find_planner,
 )
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.views import OpenViews, QueryView, conformed, inline_views, tables_in
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at, within
 from schema_core.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath
@@ -55,8 +54,7 @@ from schema_core.query.resolve import resolve_query
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.secrets import mask_urls, without_secrets
 from schema_core.sql.parser import parse_query
-from schema_core.sql.query_syntax import Query
-from schema_core.sql.syntax import Name
+from schema_core.sql.syntax import Name, Query
 from schema_core.text import Span
 from schema_core.types import DataType
 

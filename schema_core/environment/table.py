@@ -1,4 +1,4 @@
-"""`Table`: a query that is resolved but not run yet, with PyFlink's methods."""
+"""`Table`: a query that is resolved but not run yet; its pipeline, and `StatementSet`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast, get_args
 
-from schema_core.arguments import require_instance
+from schema_core.arguments import require_instance, validate_arguments
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import relational
@@ -14,24 +14,33 @@ from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
 from schema_core.environment.elements import frame_of
 from schema_core.environment.operations.create_view import view_of
-from schema_core.environment.operations.data import Writing, run_query, write
+from schema_core.environment.operations.data import Writing, run_query, write, writing_of
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
-from schema_core.environment.result import TableResult
+from schema_core.environment.result import OK, TableResult, TableSchema
 from schema_core.environment.session import Session
-from schema_core.environment.table_schema import TableSchema
 from schema_core.environment.views import QueryView, inline_functions, tables_in
-from schema_core.errors import SchemaError, UnsupportedError, similar
+from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
 from schema_core.query.relation import Relation, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
+from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
-from schema_core.sql.query_syntax import JoinKind, Query, Select, SelectItem, Source, TableName
-from schema_core.sql.syntax import Name, Star
+from schema_core.sql.statement_syntax import Insert
+from schema_core.sql.syntax import (
+    JoinKind,
+    Name,
+    Query,
+    Select,
+    SelectItem,
+    Source,
+    Star,
+    TableName,
+)
 from schema_core.types import RowType
 
 if TYPE_CHECKING:
@@ -544,3 +553,54 @@ def of_values(session: Session, query: Query, type_: RowType) -> Table:
     names, types = [one.name for one in type_.fields], [one.data_type for one in type_.fields]
     schema = ResolvedSchema.physical(names, types)
     return Table(session, query, session.query(query, None), schema)
+
+
+class StatementSet:
+    """INSERT statements that run one after the other when the set is executed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._pipelines: list[TablePipeline] = []
+
+    @validate_arguments(stmt=str)
+    def add_insert_sql(self, stmt: str) -> StatementSet:
+        """Add an INSERT statement.
+
+        Raises:
+            SchemaError: with code `not-an-insert` for any other statement.
+        """
+        statement = parse_statement(stmt)
+        if not isinstance(statement, Insert):
+            raise SchemaError("a statement set takes INSERT alone", code="not-an-insert")
+        with within(stmt):
+            target = self._session.bound(self._session.identifier(statement.path))
+            relation = self._session.query(statement.query, stmt)
+        return self.add(TablePipeline(self._session, relation, target, writing_of(statement)))
+
+    def add_insert(
+        self,
+        target_path_or_descriptor: str | TableDescriptor,
+        table: Table,
+        overwrite: bool = False,
+    ) -> StatementSet:
+        """Add a table to be written into another one."""
+        require_instance(table, Table, "table")
+        return self.add(table.insert_into(target_path_or_descriptor, overwrite))
+
+    def add(self, table_pipeline: TablePipeline) -> StatementSet:
+        """Add a pipeline, which has its target."""
+        require_instance(table_pipeline, TablePipeline, "table_pipeline")
+        self._pipelines.append(table_pipeline)
+        return self
+
+    def explain(self) -> str:
+        """Return the plan of the engine."""
+        return "\n\n".join(pipeline.explain() for pipeline in self._pipelines)
+
+    def execute(self) -> TableResult:
+        """Run the statements and clear the set."""
+        result = OK
+        for pipeline in self._pipelines:
+            result = pipeline.execute()
+        self._pipelines = []
+        return result

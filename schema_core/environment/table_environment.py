@@ -16,7 +16,7 @@ from schema_core.catalog.objects import CatalogFunction, TableKind
 from schema_core.environment import elements
 from schema_core.environment import table as tables
 from schema_core.environment.completion import complete
-from schema_core.environment.config import Configuration, TableConfig
+from schema_core.environment.config import Configuration, EnvironmentSettings, TableConfig
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
 from schema_core.environment.discovery import Given, definition_of, module_of
 from schema_core.environment.operations.data import explained_text
@@ -27,14 +27,11 @@ from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import JobStatusHook, Planner
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
-from schema_core.environment.statement_set import StatementSet
-from schema_core.environment.table import Table
+from schema_core.environment.table import StatementSet, Table
 from schema_core.errors import SchemaError
 from schema_core.paths import ObjectIdentifier, parse_path
 from schema_core.sql.parser import parse_query, parse_statement
-from schema_core.sql.statement_syntax import Statement
-from schema_core.sql.summary import Operation
+from schema_core.sql.statement_syntax import Operation, Statement
 from schema_core.text import is_blank, quote_identifier
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Column, Item, Named, Relation, Scan, Select, result_columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.sql.query_syntax import Query
-from schema_core.sql.syntax import Call, Literal, LiteralKind
+from schema_core.sql.syntax import Call, Literal, LiteralKind, Query
 from schema_core.text import Span
 from schema_core.types import DataType
 

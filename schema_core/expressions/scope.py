@@ -11,7 +11,7 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import Ref
 from schema_core.sql.hints import function_hint
-from schema_core.sql.query_syntax import Ordered, Select, SetOperation
+from schema_core.sql.syntax import Ordered, Select, SetOperation
 from schema_core.types import (
     DataType,
     DayTimeIntervalType,
@@ -32,8 +32,7 @@ from schema_core.types.legacy import legacy_in_sql
 if TYPE_CHECKING:
     from schema_core.expressions.signatures import Function
     from schema_core.expressions.typed import Rows, Typed
-    from schema_core.sql.query_syntax import Query
-    from schema_core.sql.syntax import Expression, Window
+    from schema_core.sql.syntax import Expression, Query, Window
     from schema_core.text import Span
     from schema_core.types.unresolved import LookUp
 

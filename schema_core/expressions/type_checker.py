@@ -22,7 +22,7 @@ from schema_core.expressions.scope import ColumnScope, Scope, in_sql
 from schema_core.expressions.signatures import Kind
 from schema_core.expressions.typed import Access, Keyword, Rows, Select, TypeArgument, Typed
 from schema_core.sql import syntax
-from schema_core.sql.query_syntax import SetOperation
+from schema_core.sql.syntax import SetOperation
 from schema_core.sql.type_name import data_type
 from schema_core.types import (
     DataType,

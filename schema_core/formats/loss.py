@@ -1,4 +1,4 @@
-"""Losses of converting types to foreign formats: what a format cannot represent.
+"""Losses of converting types to foreign formats, and foreign schemas as read, with their losses.
 
 `TARGETS` lists, for each format, the types that it represents only approximately. Everything else
 is computed from those rows. Invariant: ``physical_equivalent(type, target)`` is what a conversion
@@ -7,7 +7,7 @@ returns without exact-type metadata, so a type without losses survives a round t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
@@ -15,8 +15,16 @@ from unicodedata import category
 
 from schema_core.arguments import require_instance
 from schema_core.caching import cached
-from schema_core.errors import SchemaError, UnsupportedError, raise_all, similar
+from schema_core.errors import (
+    Diagnostic,
+    SchemaCoreError,
+    SchemaError,
+    UnsupportedError,
+    raise_all,
+    similar,
+)
 from schema_core.schema.resolved import ComputedColumn, MetadataColumn, ResolvedSchema
+from schema_core.schema.unresolved import Schema
 from schema_core.text import MAX_DEPTH, show
 from schema_core.types import (
     MAX_LENGTH,
@@ -684,3 +692,42 @@ def _has_parameters_of(least: DataType, physical: DataType) -> bool:
             return physical.resolution is YearMonthResolution.YEAR_TO_MONTH
         case _:
             return least.parameters() == physical.parameters()
+
+
+# --- foreign schemas as read ----------------------------------------------------------------------
+
+
+class ForeignSchema(NamedTuple):
+    """A foreign schema as read: the columns, errors of refused columns, and losses."""
+
+    schema: Schema
+    refused: tuple[Diagnostic, ...]
+    losses: tuple[Loss, ...]
+
+
+def read_fields(
+    fields: Iterable[Any], read: Callable[[Any], tuple[RowField, tuple[Loss, ...]]]
+) -> ForeignSchema:
+    """Read every field; an error of one does not affect the others."""
+    builder = Schema.new_builder()
+    refused: list[Diagnostic] = []
+    lost: list[Loss] = []
+    for field in fields:
+        try:
+            found, losses = read(field)
+        except SchemaCoreError as error:
+            refused += error.diagnostics
+            continue
+        builder.column(found.name, found.data_type)
+        if found.description is not None:
+            builder.with_comment(found.description)
+        lost += losses
+    return ForeignSchema(builder.build(), tuple(refused), tuple(lost))
+
+
+def raise_refused(refused: Iterable[Diagnostic]) -> None:
+    """Raise the errors of refused columns as one error; do nothing if there are none."""
+    raise_all(
+        UnsupportedError(one.message, code=one.code, hint=one.hint, path=one.path)
+        for one in refused
+    )

@@ -31,9 +31,8 @@ from schema_core.query.scope import (
     unmerged_window,
     value,
 )
-from schema_core.sql.query_syntax import GroupingSets, GroupItem
 from schema_core.sql.rewrite import parts, walk
-from schema_core.sql.syntax import Call, Expression, Window
+from schema_core.sql.syntax import Call, Expression, GroupingSets, GroupItem, Window
 from schema_core.text import Span
 
 #: Functions that require OVER.

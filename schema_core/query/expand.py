@@ -26,7 +26,7 @@ from schema_core.query.scope import (
     unmerged_window,
 )
 from schema_core.query.sources import resolve_source
-from schema_core.sql import query_syntax as written
+from schema_core.sql import syntax
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
 from schema_core.sql.syntax import Call, Expression, Name, Named, Star, Subquery, TypeName
 from schema_core.text import Span
@@ -34,14 +34,14 @@ from schema_core.types.unresolved import LookUp
 
 
 def expand_query(
-    query: written.Query,
+    query: syntax.Query,
     tables: Tables,
     *,
     streaming: bool = True,
     functions: Functions | None = None,
     types: LookUp | None = None,
     models: Models | None = None,
-) -> written.Query:
+) -> syntax.Query:
     """Expand a query; the arguments are those of `resolve_query`.
 
     Raises:
@@ -51,32 +51,32 @@ def expand_query(
     return _expand(query, ScopeChain(context))
 
 
-def _expand(query: written.Query, chain: ScopeChain) -> written.Query:
+def _expand(query: syntax.Query, chain: ScopeChain) -> syntax.Query:
     match query:
-        case written.Select():
+        case syntax.Select():
             return _select(query, chain)
-        case written.Values(rows=rows):
+        case syntax.Values(rows=rows):
             scope = SelectScope(chain)
             return replace(query, rows=tuple(_expressions(row, scope) for row in rows))
-        case written.ExplicitTable(name=name, span=span):
-            star = written.SelectItem(Star(span=span), span=span)
-            source = written.TableName(name, span=span)
-            return _select(written.Select((star,), source, span=span), chain)
-        case written.TableArgument(query=inner):
+        case syntax.ExplicitTable(name=name, span=span):
+            star = syntax.SelectItem(Star(span=span), span=span)
+            source = syntax.TableName(name, span=span)
+            return _select(syntax.Select((star,), source, span=span), chain)
+        case syntax.TableArgument(query=inner):
             return replace(query, query=_expand(inner, chain))
-        case written.SetOperation():
+        case syntax.SetOperation():
             return _set_operation(query, chain)
-        case written.With():
+        case syntax.With():
             return _with(query, chain)
-        case written.Ordered():
+        case syntax.Ordered():
             return _ordered(query, chain)
         case _:
             assert_never(query)
 
 
-def _set_operation(query: written.SetOperation, chain: ScopeChain) -> written.Query:
+def _set_operation(query: syntax.SetOperation, chain: ScopeChain) -> syntax.Query:
     operations = [query]
-    while isinstance(operations[-1].left, written.SetOperation):
+    while isinstance(operations[-1].left, syntax.SetOperation):
         operations.append(operations[-1].left)
     found = _expand(operations[-1].left, chain)
     for one in reversed(operations):
@@ -84,7 +84,7 @@ def _set_operation(query: written.SetOperation, chain: ScopeChain) -> written.Qu
     return found
 
 
-def _with(query: written.With, chain: ScopeChain) -> written.Query:
+def _with(query: syntax.With, chain: ScopeChain) -> syntax.Query:
     tables = []
     for table in query.tables:
         _, extended = common_table(table, chain, recursive=query.recursive)
@@ -94,19 +94,19 @@ def _with(query: written.With, chain: ScopeChain) -> written.Query:
     return replace(query, tables=tuple(tables), query=_expand(query.query, chain))
 
 
-def _ordered(query: written.Ordered, chain: ScopeChain) -> written.Query:
+def _ordered(query: syntax.Ordered, chain: ScopeChain) -> syntax.Query:
     """Expand a query with ORDER BY or limits, which become part of the body of a WITH clause."""
     inner = query.query
-    if isinstance(inner, written.With):
+    if isinstance(inner, syntax.With):
         return _expand(replace(inner, query=replace(query, query=inner.query)), chain)
-    if isinstance(inner, written.Select):
+    if isinstance(inner, syntax.Select):
         resolved = select(inner, chain)
         keys = tuple(
             replace(key, expression=_sort_key(key.expression, resolved)) for key in query.order_by
         )
         return replace(query, query=_select(inner, chain), order_by=keys)
-    star = written.SelectItem(Star(span=query.span), span=query.span)
-    block = written.Select((star,), written.Derived(inner, span=query.span), span=query.span)
+    star = syntax.SelectItem(Star(span=query.span), span=query.span)
+    block = syntax.Select((star,), syntax.Derived(inner, span=query.span), span=query.span)
     return replace(query, query=_select(block, chain))
 
 
@@ -127,7 +127,7 @@ def _sort_key(key: Expression, resolved: ResolvedSelect) -> Expression:
 # --------------------------------------------------------------------------------------- blocks
 
 
-def _select(query: written.Select, chain: ScopeChain) -> written.Query:
+def _select(query: syntax.Select, chain: ScopeChain) -> syntax.Query:
     resolved = select(query, chain)
     scope = resolved.scope
     source = None if query.source is None else _source(query.source, chain, ())[0]
@@ -140,7 +140,7 @@ def _select(query: written.Select, chain: ScopeChain) -> written.Query:
     return replace(
         query,
         items=tuple(
-            written.SelectItem(_expression(output.expression, scope), output.alias)
+            syntax.SelectItem(_expression(output.expression, scope), output.alias)
             for output in resolved.outputs
         ),
         source=source,
@@ -156,19 +156,19 @@ def _select(query: written.Select, chain: ScopeChain) -> written.Query:
 
 
 def _groups(
-    items: Iterable[written.GroupItem], resolved: ResolvedSelect
-) -> Iterator[written.GroupItem]:
+    items: Iterable[syntax.GroupItem], resolved: ResolvedSelect
+) -> Iterator[syntax.GroupItem]:
     for item in items:
-        if isinstance(item, written.GroupingSets):
+        if isinstance(item, syntax.GroupingSets):
             yield _grouping_sets(item, resolved)
         else:
             yield _expression(unmerged(item, resolved.merged), resolved.scope)
 
 
-def _grouping_sets(item: written.GroupingSets, resolved: ResolvedSelect) -> written.GroupingSets:
+def _grouping_sets(item: syntax.GroupingSets, resolved: ResolvedSelect) -> syntax.GroupingSets:
     sets = tuple(
         _grouping_sets(one, resolved)
-        if isinstance(one, written.GroupingSets)
+        if isinstance(one, syntax.GroupingSets)
         else tuple(_expression(unmerged(key, resolved.merged), resolved.scope) for key in one)
         for one in item.sets
     )
@@ -240,26 +240,26 @@ Sources: TypeAlias = tuple[SourceBinding, ...]
 
 
 def _source(
-    source: written.Source, chain: ScopeChain, preceding: Sources
-) -> tuple[written.Source, Sources]:
+    source: syntax.Source, chain: ScopeChain, preceding: Sources
+) -> tuple[syntax.Source, Sources]:
     """Expand a source, and return the bindings over it; `preceding` are the sources on its left."""
-    found: written.Source
+    found: syntax.Source
     match source:
-        case written.Join():
+        case syntax.Join():
             return _join(source, chain, preceding)
-        case written.Aliased(source=inner):
+        case syntax.Aliased(source=inner):
             found = replace(source, source=_bare(inner, chain, preceding))
-        case written.Sample(source=inner):
+        case syntax.Sample(source=inner):
             inner_found, bindings = _source(inner, chain, preceding)
             return replace(source, source=inner_found), bindings
-        case written.TableName(name=name, hints=hints):
+        case syntax.TableName(name=name, hints=hints):
             found = _bare(source, chain, preceding)
             if not hints:
-                found = written.Aliased(found, name.parts[-1], span=source.span)
-        case written.Derived() | written.TableFunction() | written.MatchRecognize():
+                found = syntax.Aliased(found, name.parts[-1], span=source.span)
+        case syntax.Derived() | syntax.TableFunction() | syntax.MatchRecognize():
             bare = _bare(source, chain, preceding)
-            found = written.Aliased(bare, generated_name(preceding), span=source.span)
-        case written.Unnest():
+            found = syntax.Aliased(bare, generated_name(preceding), span=source.span)
+        case syntax.Unnest():
             return _bare(source, chain, preceding), resolve_source(
                 source, chain, preceding
             ).bindings
@@ -269,8 +269,8 @@ def _source(
 
 
 def _join(
-    source: written.Join, chain: ScopeChain, preceding: Sources
-) -> tuple[written.Source, Sources]:
+    source: syntax.Join, chain: ScopeChain, preceding: Sources
+) -> tuple[syntax.Source, Sources]:
     left, on_left = _source(source.left, chain, preceding)
     right, on_right = _source(source.right, chain, (*preceding, *on_left))
     bindings = (*on_left, *on_right)
@@ -280,23 +280,23 @@ def _join(
     return replace(source, left=left, right=right, condition=condition), bindings
 
 
-def _bare(source: written.Source, chain: ScopeChain, preceding: Sources) -> written.Source:
+def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> syntax.Source:
     """Expand a source without its alias."""
     scope = SelectScope(chain, preceding)
     match source:
-        case written.TableName(name=name, period=period):
+        case syntax.TableName(name=name, period=period):
             found = replace(source, name=_full(name, chain))
             if period is not None:
                 found = replace(found, period=_expression(period, scope))
             return found
-        case written.Derived(query=query, lateral=lateral):
+        case syntax.Derived(query=query, lateral=lateral):
             inner = replace(chain, outer=scope) if lateral else chain
             return replace(source, query=_expand(query, inner))
-        case written.Unnest(collections=collections):
+        case syntax.Unnest(collections=collections):
             return replace(source, collections=_expressions(collections, scope))
-        case written.TableFunction(call=call):
+        case syntax.TableFunction(call=call):
             return replace(source, call=_table_call(call, scope))
-        case written.MatchRecognize(source=inner):
+        case syntax.MatchRecognize(source=inner):
             return replace(source, source=_bare(inner, chain, preceding))
         case _:
             return _source(source, chain, preceding)[0]

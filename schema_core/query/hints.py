@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 
 from schema_core.errors import SchemaError, similar
-from schema_core.sql.query_syntax import Hint
-from schema_core.sql.syntax import Name
+from schema_core.sql.syntax import Hint, Name
 
 OPTIONS = "OPTIONS"
 

@@ -32,8 +32,7 @@ from schema_core.errors import SchemaError
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.sql.query_syntax import Hint, JoinKind, MatchRecognize
-from schema_core.sql.syntax import Call
+from schema_core.sql.syntax import Call, Hint, JoinKind, MatchRecognize
 from schema_core.text import Span
 from schema_core.types import DataType
 

@@ -59,7 +59,7 @@ from schema_core.query.scope import (
     value,
 )
 from schema_core.query.sources import from_clause, renamed
-from schema_core.sql import query_syntax as written
+from schema_core.sql import syntax
 from schema_core.sql.rewrite import rewrite, size
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, SortKey, Star
 from schema_core.text import Span
@@ -69,7 +69,7 @@ from schema_core.types.unresolved import LookUp
 
 
 def resolve_query(
-    query: written.Query,
+    query: syntax.Query,
     tables: Tables,
     *,
     streaming: bool = True,
@@ -94,29 +94,29 @@ def resolve_query(
     return ScopeChain(context).resolve(query)
 
 
-def resolve(query: written.Query, chain: ScopeChain) -> Relation:
+def resolve(query: syntax.Query, chain: ScopeChain) -> Relation:
     """Resolve a query in a scope."""
     match query:
-        case written.Select():
+        case syntax.Select():
             return select(query, chain).relation
-        case written.Values():
+        case syntax.Values():
             return values(query, chain)
-        case written.SetOperation():
+        case syntax.SetOperation():
             return set_operation(query, chain)
-        case written.With():
+        case syntax.With():
             return _with(query, chain)
-        case written.Ordered():
+        case syntax.Ordered():
             return ordered(query, chain)
-        case written.ExplicitTable(name=name, span=span):
-            star = written.SelectItem(Star(span=span), span=span)
-            return resolve(written.Select((star,), written.TableName(name, span=span)), chain)
-        case written.TableArgument(query=inner):
+        case syntax.ExplicitTable(name=name, span=span):
+            star = syntax.SelectItem(Star(span=span), span=span)
+            return resolve(syntax.Select((star,), syntax.TableName(name, span=span)), chain)
+        case syntax.TableArgument(query=inner):
             return resolve(inner, chain)
         case _:
             assert_never(query)
 
 
-def _with(query: written.With, chain: ScopeChain) -> rel.With:
+def _with(query: syntax.With, chain: ScopeChain) -> rel.With:
     """Resolve WITH: each common table sees the preceding ones, and the query sees all."""
     tables = []
     for table in query.tables:
@@ -126,7 +126,7 @@ def _with(query: written.With, chain: ScopeChain) -> rel.With:
 
 
 def common_table(
-    table: written.CommonTable, chain: ScopeChain, *, recursive: bool
+    table: syntax.CommonTable, chain: ScopeChain, *, recursive: bool
 ) -> tuple[rel.Common, ScopeChain]:
     """Resolve a common table, and return the scope that includes it."""
     inner = chain
@@ -138,10 +138,10 @@ def common_table(
     return common, chain.with_common(CommonScan(table.name, columns))
 
 
-def _seed(table: written.CommonTable, chain: ScopeChain) -> Columns:
+def _seed(table: syntax.CommonTable, chain: ScopeChain) -> Columns:
     """Return the columns of a recursive table: those of the first operand of its UNION."""
     first = table.query
-    while isinstance(first, written.SetOperation) and first.operator == "UNION":
+    while isinstance(first, syntax.SetOperation) and first.operator == "UNION":
         first = first.left
     if first is table.query:
         return ()
@@ -252,7 +252,7 @@ class ResolvedSelect:
         return _value(scope, expression, self.groups)
 
 
-def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
+def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
     """Resolve a SELECT.
 
     Raises:
@@ -260,7 +260,7 @@ def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
     """
     rows = from_clause(query.source, chain) if query.source else None
     check_hints(query.hints)
-    if rows and isinstance(query.source, written.Join):
+    if rows and isinstance(query.source, syntax.Join):
         check_named_sources(query.hints, [binding.alias for binding in rows.bindings])
     merged = rows.merged if rows else {}
     windows = declared_windows(query.windows, merged)
@@ -287,7 +287,7 @@ def select(query: written.Select, chain: ScopeChain) -> ResolvedSelect:
 
 
 def _groups(
-    query: written.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
+    query: syntax.Select, scope: SelectScope, outputs: tuple[Output, ...], merged: Merged
 ) -> Groups | None:
     """Return the groups of a SELECT with GROUP BY, HAVING or an aggregate, else None."""
     aggregating = (
@@ -353,7 +353,7 @@ def _check_groups(typed: Typed, groups: Groups | None) -> None:
 
 
 def _outputs(
-    query: written.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
+    query: syntax.Select, scope: SelectScope, rows: ResolvedSource | None, merged: Merged
 ) -> Iterator[Output]:
     """Yield the columns by name, with ``*`` expanded.
 
@@ -437,7 +437,7 @@ def _row_fields(star: Star, scope: SelectScope) -> Iterator[StarItem]:
 NUMBERS = frozenset({LiteralKind.EXACT, LiteralKind.APPROXIMATE})
 
 
-def ordered(query: written.Ordered, chain: ScopeChain) -> Relation:
+def ordered(query: syntax.Ordered, chain: ScopeChain) -> Relation:
     """Resolve a query with its order and limits.
 
     ORDER BY after a WITH clause belongs to the body of the clause, whose sources its keys see.
@@ -445,12 +445,12 @@ def ordered(query: written.Ordered, chain: ScopeChain) -> Relation:
     Raises:
         SchemaError: with code `invalid-order-position`, or an error in a key or in the query.
     """
-    if isinstance(query.query, written.With):
+    if isinstance(query.query, syntax.With):
         body = replace(query, query=query.query.query)
         return resolve(replace(query.query, query=body), chain)
     resolved: ResolvedSelect | None = None
     relation: Relation
-    if isinstance(query.query, written.Select):
+    if isinstance(query.query, syntax.Select):
         resolved = select(query.query, chain)
         relation = resolved.relation
     else:
@@ -571,7 +571,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
 # --- set operations and VALUES --------------------------------------------------------------------
 
 
-def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
+def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> Relation:
     """Resolve UNION, INTERSECT or EXCEPT; names are those of the left side.
 
     A chain of them is resolved from its left end, without recursion.
@@ -580,7 +580,7 @@ def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
         SchemaError: with code `column-count-mismatch` or `no-common-type`.
     """
     operations = [query]
-    while isinstance(operations[-1].left, written.SetOperation):
+    while isinstance(operations[-1].left, syntax.SetOperation):
         operations.append(operations[-1].left)
     left = resolve(operations[-1].left, chain)
     for operation in reversed(operations):
@@ -590,7 +590,7 @@ def set_operation(query: written.SetOperation, chain: ScopeChain) -> Relation:
     return left
 
 
-def _together(operation: written.SetOperation, left: Columns, right: Columns) -> Columns:
+def _together(operation: syntax.SetOperation, left: Columns, right: Columns) -> Columns:
     if len(left) != len(right):
         raise SchemaError(
             f"{operation.operator} requires equal column counts: {len(left)} and {len(right)}",
@@ -613,7 +613,7 @@ def _common(types: Sequence[DataType], name: str, span: Span) -> DataType:
     return found
 
 
-def values(query: written.Values, chain: ScopeChain) -> rel.Values:
+def values(query: syntax.Values, chain: ScopeChain) -> rel.Values:
     """Resolve VALUES.
 
     Raises:

@@ -21,11 +21,9 @@ from schema_core.query import relation as rel
 from schema_core.query.functions import IN_QUERY
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
-from schema_core.sql import query_syntax as written
 from schema_core.sql import syntax
-from schema_core.sql.query_syntax import Query
 from schema_core.sql.rewrite import Change, rewrite, rewrite_window
-from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, Window
+from schema_core.sql.syntax import Expression, Literal, LiteralKind, Name, Query, Window
 from schema_core.text import Span
 from schema_core.types import DataType, RowType, TypeRoot
 from schema_core.types.temporal import LocalZonedTimestampType, TimestampKind, TimestampType
@@ -396,7 +394,7 @@ def generated_name(preceding: Iterable[SourceBinding]) -> str:
 
 
 def table_source(
-    source: written.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.TableName, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve a table, view or common table by name."""
     parts = source.name.parts

@@ -30,10 +30,9 @@ from schema_core.query.scope import (
     value,
 )
 from schema_core.query.table_functions import table_function
-from schema_core.sql import query_syntax as written
-from schema_core.sql.query_syntax import JoinKind
+from schema_core.sql import syntax
 from schema_core.sql.rewrite import rewrite, walk
-from schema_core.sql.syntax import Call, Expression, Name
+from schema_core.sql.syntax import Call, Expression, JoinKind, Name
 from schema_core.text import Span
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 
@@ -41,7 +40,7 @@ from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetTyp
 MAX_JOINS = 256
 
 
-def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
+def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     """Resolve a FROM clause.
 
     Raises:
@@ -63,10 +62,10 @@ def from_clause(source: written.Source, chain: ScopeChain) -> ResolvedSource:
     return rows
 
 
-def _require_few(source: written.Source) -> None:
+def _require_few(source: syntax.Source) -> None:
     """Require a chain of joins that does not exhaust the stack."""
     count, last = 0, source
-    while isinstance(last, written.Join):
+    while isinstance(last, syntax.Join):
         count, last = count + 1, last.left
     if count > MAX_JOINS:
         raise SchemaError(
@@ -78,32 +77,32 @@ def _require_few(source: written.Source) -> None:
 
 
 def resolve_source(
-    source: written.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.Source, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve one source; `preceding` are those on its left, which lateral sources see."""
     match source:
-        case written.TableName():
+        case syntax.TableName():
             return table_source(source, chain, preceding)
-        case written.Derived():
+        case syntax.Derived():
             return _derived(source, chain, preceding)
-        case written.Aliased():
+        case syntax.Aliased():
             return _aliased(source, chain, preceding)
-        case written.Join():
+        case syntax.Join():
             return join(source, chain, preceding)
-        case written.Unnest():
+        case syntax.Unnest():
             return unnest(source, SelectScope(chain, preceding), preceding)
-        case written.TableFunction():
+        case syntax.TableFunction():
             return table_function(source, SelectScope(chain, preceding), preceding)
-        case written.Sample():
+        case syntax.Sample():
             return _sample(source, chain, preceding)
-        case written.MatchRecognize():
+        case syntax.MatchRecognize():
             return match_recognize(source, chain, preceding)
         case _:
             assert_never(source)
 
 
 def _derived(
-    source: written.Derived, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.Derived, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     inner = replace(chain, outer=SelectScope(chain, preceding)) if source.lateral else chain
     relation = inner.resolve(source.query)
@@ -111,7 +110,7 @@ def _derived(
 
 
 def _aliased(
-    source: written.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
     if isinstance(rows.relation, rel.Named):
@@ -160,7 +159,7 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
 
 
 def _sample(
-    source: written.Sample, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.Sample, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     rows = resolve_source(source.source, chain, preceding)
     percentage = value(SelectScope(chain), source.percentage)
@@ -193,7 +192,7 @@ CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
 
 
 def join(
-    source: written.Join, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.Join, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve a join.
 
@@ -227,7 +226,7 @@ def join(
     return ResolvedSource(relation, bindings, _star(together, left, right), known, inferred)
 
 
-def _typed(scope: SelectScope, expression: Expression, source: written.Join) -> Typed:
+def _typed(scope: SelectScope, expression: Expression, source: syntax.Join) -> Typed:
     """Type the condition of a join; the one that USING and NATURAL generate has no aggregates."""
     if source.condition is None:
         return condition(scope, expression, "ON")
@@ -246,7 +245,7 @@ def _inferred(scope: SelectScope, calls: Iterable[Call]) -> Inferred:
     return found
 
 
-def _check_form(source: written.Join) -> None:
+def _check_form(source: syntax.Join) -> None:
     has_condition = source.natural or bool(source.using) or source.condition is not None
     problem = None
     if source.kind in CONDITIONAL and not has_condition:
@@ -276,7 +275,7 @@ def _nullable(columns: Columns) -> Columns:
 Pairs = dict[str, tuple[Expression, Expression]]
 
 
-def _merged(source: written.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
+def _merged(source: syntax.Join, left: ResolvedSource, right: ResolvedSource) -> Pairs:
     """Return the left and the right expression of each merged column."""
     if source.natural:
         theirs = {item.name for item in right.star}
@@ -316,7 +315,7 @@ def _only(
 
 
 def _condition(
-    source: written.Join, merged: Pairs, left: ResolvedSource, right: ResolvedSource
+    source: syntax.Join, merged: Pairs, left: ResolvedSource, right: ResolvedSource
 ) -> Expression | None:
     if source.condition is not None or not merged:
         return source.condition
@@ -339,7 +338,7 @@ def _star(
 
 
 def unnest(
-    source: written.Unnest, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+    source: syntax.Unnest, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve UNNEST; the scope is that of the preceding sources.
 
@@ -396,7 +395,7 @@ NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
 
 
 def match_recognize(
-    source: written.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
+    source: syntax.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve MATCH_RECOGNIZE: its columns are the partition keys, then the measures.
 
@@ -424,7 +423,7 @@ def match_recognize(
     return named(relation, generated_name(preceding), columns)
 
 
-def _variables(source: written.MatchRecognize) -> Iterator[str]:
+def _variables(source: syntax.MatchRecognize) -> Iterator[str]:
     if source.pattern is not None:
         yield from (one.parts[0] for one in walk(source.pattern) if isinstance(one, Name))
     yield from (name for name, _ in source.subsets)
@@ -461,7 +460,7 @@ def _plain(expression: Expression) -> Expression:
     return rewrite(expression, change)
 
 
-def _all_rows(source: written.MatchRecognize) -> bool:
+def _all_rows(source: syntax.MatchRecognize) -> bool:
     return source.rows_per_match is not None and source.rows_per_match.startswith("ALL")
 
 

@@ -28,7 +28,7 @@ from schema_core.query.scope import (
     value,
 )
 from schema_core.schema.rules import repeated
-from schema_core.sql import query_syntax as written
+from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, Named, Subquery
 from schema_core.types import (
     DataType,
@@ -62,7 +62,7 @@ WINDOWS = {
 
 
 def table_function(
-    source: written.TableFunction, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+    source: syntax.TableFunction, scope: SelectScope, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
     """Resolve a table function; the scope is that of the preceding sources."""
     name = source.call.name.upper()
@@ -240,10 +240,10 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
         SchemaError: with code `wrong-argument-type` unless it is a table, or an error in it.
     """
     match argument:
-        case Subquery(query=written.TableArgument(query=inner, partition_by=keys)):
+        case Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
             return table_of(Subquery(inner, argument.span), chain)[0], keys
-        case Subquery(query=written.ExplicitTable(name=name)):
-            rows = table_source(written.TableName(name, span=name.span), chain, ())
+        case Subquery(query=syntax.ExplicitTable(name=name)):
+            rows = table_source(syntax.TableName(name, span=name.span), chain, ())
             return _without_alias(rows.relation), ()
         case Subquery(query=query):
             return chain.resolve(query), ()
@@ -336,7 +336,7 @@ def process_table(name: str, call: Call, chain: ScopeChain) -> rel.ProcessTable:
 def _refuse_keys(table: Expression) -> None:
     """Refuse PARTITION BY and ORDER BY: these functions process single rows."""
     match table:
-        case Subquery(query=written.TableArgument(partition_by=keys, order_by=order)) if (
+        case Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"

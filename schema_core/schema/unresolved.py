@@ -8,13 +8,21 @@ without a key is not equal to one whose key is its name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import ClassVar, TypeAlias, assert_never, get_args
+from typing import (
+    ClassVar,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    assert_never,
+    get_args,
+)
 
 from schema_core.arguments import require_instance, require_names, require_sequence
-from schema_core.errors import SchemaError
+from schema_core.errors import NotFoundError, SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.columns import (
     SqlExpression,
@@ -30,7 +38,6 @@ from schema_core.schema.columns import (
     WrittenType,
     format_members,
 )
-from schema_core.schema.foreign import DdlConversion
 from schema_core.schema.rendering import written_html
 from schema_core.schema.resolved import (
     AnyColumn,
@@ -43,6 +50,61 @@ from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Call
 from schema_core.text import is_blank, show
 from schema_core.types import DataType, RowType, UnresolvedDataType
+
+# --- the DDL of other engines ---------------------------------------------------------------------
+
+#: Entry points of the translators: this layer imports none of them (decision 7).
+GROUP = "schema_core.ddl"
+
+OnLoss: TypeAlias = Literal["error", "note", "accept"]
+Answer = TypeVar("Answer")
+
+
+class Translator(Protocol):
+    """Interface of the module or object that an entry point loads.
+
+    Both methods raise `NotFoundError` with code `unknown-dialect` for unsupported engines.
+    """
+
+    def from_ddl(self, text: str, dialect: str, *, on_loss: OnLoss) -> Schema:
+        """Return the schema of a CREATE TABLE statement."""
+        ...
+
+    def to_ddl(
+        self,
+        schema: Schema,
+        dialect: str,
+        name: str | tuple[str, ...],
+        *,
+        on_loss: OnLoss,
+    ) -> str:
+        """Return the CREATE TABLE statement of a schema."""
+        ...
+
+
+def _first(ask: Callable[[Translator], Answer], dialect: str) -> Answer:
+    """Return the result of the first translator that supports the dialect."""
+    unknown = NotFoundError(
+        f"there is no dialect {show(dialect)}",
+        code="unknown-dialect",
+        hint="install a package that provides translators",
+    )
+    for translator in _translators():
+        try:
+            return ask(translator)
+        except NotFoundError as error:
+            if error.code != "unknown-dialect":
+                raise
+            unknown = error
+    raise unknown
+
+
+def _translators() -> Iterator[Translator]:
+    from importlib.metadata import entry_points  # slow to import
+
+    for entry in entry_points(group=GROUP):
+        yield entry.load()
+
 
 __all__ = [
     "Schema",
@@ -362,7 +424,7 @@ class SchemaBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema(DdlConversion):
+class Schema:
     """An unresolved schema: columns and watermarks, a primary key, indexes, immutable columns.
 
     `Schema.new_builder()` builds a schema, `SchemaResolver` resolves it (FLIP-164).
@@ -405,6 +467,49 @@ class Schema(DdlConversion):
         """
         require_instance(resolver, AbstractSchemaResolver, "the resolver", "a SchemaResolver")
         return resolver.resolve(self)
+
+    @staticmethod
+    def from_ddl(text: str, dialect: str = "postgres", *, on_loss: OnLoss = "error") -> Schema:
+        """Return the schema of a CREATE TABLE statement of another engine.
+
+        Raises:
+            ParseError: for any other statement, with the position.
+            NotFoundError: with code `unknown-dialect`.
+            UnsupportedError: with code `type-not-in-flink` for all types without an equivalent;
+                with code `lossy` if values would change and `on_loss` is `error`.
+
+        >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
+        (
+          `id` BIGINT NOT NULL,
+          `at` TIMESTAMP_LTZ(6)
+        )
+        """
+        return _first(lambda found: found.from_ddl(text, dialect, on_loss=on_loss), dialect)
+
+    def to_ddl(
+        self,
+        dialect: str = "postgres",
+        name: str | tuple[str, ...] = "t",
+        *,
+        on_loss: OnLoss = "error",
+    ) -> str:
+        """Return the statements of another engine that create a table with this schema.
+
+        Raises:
+            SchemaError: for a schema that cannot be resolved.
+            NotFoundError: with code `unknown-dialect`.
+            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for
+                unsupported types and names, `lossy` if values would change and `on_loss` is
+                `error`.
+
+        >>> print(Schema.new_builder().column("tags", "ARRAY<STRING>").build().to_ddl("trino"))
+        CREATE TABLE "t" (
+          "tags" array(varchar)
+        )
+        """
+        return _first(lambda found: found.to_ddl(self, dialect, name, on_loss=on_loss), dialect)
+
+    # --- PyFlink's methods ---------------------------------------------------------------------
 
     def get_columns(self) -> list[UnresolvedColumn]:
         return list(self.columns)

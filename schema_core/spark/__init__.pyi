@@ -1,6 +1,4 @@
-from schema_core.formats.foreign_schema import (
-    ForeignSchema as ForeignSchema,
-)
+from schema_core.formats.loss import ForeignSchema as ForeignSchema
 from schema_core.formats.spark.ddl import (
     parse_ddl as parse_ddl,
 )

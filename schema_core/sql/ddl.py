@@ -12,14 +12,26 @@ from typing import TypeVar
 
 from schema_core.errors import ParseError
 from schema_core.sql import literals
-from schema_core.sql.definition_syntax import (
+from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
+from schema_core.sql.query import query
+from schema_core.sql.statement_syntax import (
     AddElements,
     AddPartitions,
+    Alter,
+    AlterFunction,
     Change,
     Column,
     ComputedColumn,
     Constraint,
+    CreateCatalog,
+    CreateDatabase,
+    CreateFunction,
+    CreateMaterializedTable,
+    CreateModel,
+    CreateTable,
+    CreateView,
     Distribution,
+    Drop,
     DropColumns,
     DropConstraint,
     DropDistribution,
@@ -31,6 +43,7 @@ from schema_core.sql.definition_syntax import (
     LikeOption,
     MetadataColumn,
     ModifyElements,
+    ObjectKind,
     Option,
     Partition,
     PhysicalColumn,
@@ -46,24 +59,9 @@ from schema_core.sql.definition_syntax import (
     SetOptions,
     SetQuery,
     SetRefreshMode,
+    Statement,
     Suspend,
     Watermark,
-)
-from schema_core.sql.expression import QueryCursor, expression, path_name, simple_name
-from schema_core.sql.query import query
-from schema_core.sql.statement_syntax import (
-    Alter,
-    AlterFunction,
-    CreateCatalog,
-    CreateDatabase,
-    CreateFunction,
-    CreateMaterializedTable,
-    CreateModel,
-    CreateTable,
-    CreateView,
-    Drop,
-    ObjectKind,
-    Statement,
 )
 from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind, Name
 from schema_core.sql.tokens import can_name, identifier, integer, refuse, string

@@ -19,23 +19,21 @@ from typing import NamedTuple, TypeAlias
 from schema_core.sql import literals
 from schema_core.sql.keywords import CALLABLE, KNOWN, NILADIC
 from schema_core.sql.literals import NUMBERS, signed
-from schema_core.sql.query_syntax import (
-    ExplicitTable,
-    Query,
-    TableArgument,
-)
 from schema_core.sql.syntax import (
     Call,
+    ExplicitTable,
     Expression,
     Frame,
     Literal,
     LiteralKind,
     Name,
     Named,
+    Query,
     SortKey,
     Star,
     Subquery,
     Symbol,
+    TableArgument,
     TypeName,
     Window,
 )

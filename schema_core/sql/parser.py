@@ -35,9 +35,6 @@ from schema_core.sql.ddl import (
 from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
 from schema_core.sql.hints import MISSPELT, UNCERTAIN, Repairs
 from schema_core.sql.query import OPENING, hints, query
-from schema_core.sql.query_syntax import (
-    Query,
-)
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
@@ -64,7 +61,7 @@ from schema_core.sql.statement_syntax import (
     UseDatabase,
     UseModules,
 )
-from schema_core.sql.syntax import Expression, Name
+from schema_core.sql.syntax import Expression, Name, Query
 from schema_core.sql.tokens import (
     expect_end,
     identifier,

@@ -18,17 +18,22 @@ from schema_core.sql.expression import (
     sort_keys,
     window,
 )
-from schema_core.sql.query_syntax import (
+from schema_core.sql.syntax import (
     Aliased,
+    Call,
     CommonTable,
     Derived,
+    Expression,
     GroupingSets,
     GroupItem,
     Hint,
     Join,
     JoinKind,
+    Literal,
+    LiteralKind,
     MatchRecognize,
     Measure,
+    Name,
     Ordered,
     Query,
     Sample,
@@ -36,22 +41,15 @@ from schema_core.sql.query_syntax import (
     SelectItem,
     SetOperation,
     Source,
+    Star,
+    Subquery,
+    Symbol,
     TableFunction,
     TableName,
     Unnest,
     Values,
-    With,
-)
-from schema_core.sql.syntax import (
-    Call,
-    Expression,
-    Literal,
-    LiteralKind,
-    Name,
-    Star,
-    Subquery,
-    Symbol,
     Window,
+    With,
 )
 from schema_core.sql.tokens import can_name, identifier, refuse, string
 

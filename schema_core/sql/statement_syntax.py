@@ -1,4 +1,4 @@
-"""Syntax trees of statements: frozen nodes, each with its span.
+"""Syntax trees of statements and of the parts of definitions; summaries of statements in one line.
 
 There is one node for each family of statements. Paths are `syntax.Name` nodes of any number of
 parts, so that a path with too many parts is refused with its span when it is looked up. Spans are
@@ -7,25 +7,417 @@ offsets into the parsed text; equality ignores them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias, get_args
 
+from schema_core.masking import mask_query
 from schema_core.secrets import mask_credentials, masked_value
-from schema_core.sql.definition_syntax import (
-    Change,
-    Column,
-    Distribution,
-    Elements,
-    Like,
-    Option,
-    Partition,
-    Resource,
+from schema_core.sql import syntax
+from schema_core.sql.literal_printer import print_type
+from schema_core.sql.printer import print_expression, print_query
+from schema_core.sql.syntax import NOWHERE, Call, Expression, Hint, Interval, Name, Query, TypeName
+from schema_core.text import Span, quote_identifier
+
+# --- parts of definitions -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``'key' = 'value'`` in a WITH clause. The last value of a repeated key counts."""
+
+    key: str
+    value: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Option(key={self.key!r}, value={masked_value(self.key, self.value)!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalColumn:
+    """``name type [NOT NULL] [COMMENT 'text']``; its constraint is one of the table's.
+
+    ``NOT NULL`` is part of the type.
+    """
+
+    name: str
+    type: TypeName
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedColumn:
+    """``name AS expression [COMMENT 'text']``."""
+
+    name: str
+    expression: Expression
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataColumn:
+    """``name type METADATA [FROM 'key'] [VIRTUAL] [COMMENT 'text']``."""
+
+    name: str
+    type: TypeName
+    metadata_key: str | None = None
+    is_virtual: bool = False
+    comment: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Column: TypeAlias = PhysicalColumn | ComputedColumn | MetadataColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """``WATERMARK FOR column AS expression``; the column is a path if it names a field."""
+
+    column: Name
+    expression: Expression
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A PRIMARY KEY or UNIQUE constraint; `enforced` is None if unspecified."""
+
+    kind: str
+    columns: tuple[Name, ...]
+    name: str | None = None
+    enforced: bool | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """``BY HASH(keys) INTO n BUCKETS``; `kind` is HASH, RANGE, or UNKNOWN if unspecified."""
+
+    kind: str = "UNKNOWN"
+    keys: tuple[Name, ...] = ()
+    buckets: int | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LikeOption:
+    """``INCLUDING GENERATED``: a strategy and the feature that it applies to."""
+
+    strategy: str
+    feature: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """``LIKE source (options)``."""
+
+    source: Name
+    options: tuple[LikeOption, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements in the parentheses after the name of a table.
+
+    `names` are set instead of columns if only names are listed (CREATE TABLE ... AS SELECT).
+    """
+
+    columns: tuple[Column, ...] = ()
+    names: tuple[Name, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """``PARTITION (a = 'x', b) WITH (...)``; the value of a key is optional in some statements."""
+
+    values: tuple[tuple[str, str | None], ...]
+    options: tuple[Option, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """``JAR 'path'`` after USING."""
+
+    kind: str
+    path: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Resource(kind={self.kind!r}, path={mask_credentials(self.path)!r})"
+
+
+# -------------------------------------------------------------------------- changes of ALTER
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTo:
+    """``RENAME TO path``."""
+
+    path: Name
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """``RENAME column TO name``."""
+
+    column: Name
+    new_name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class SetOptions:
+    """``SET ('key' = 'value', ...)``."""
+
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOptions:
+    """``RESET ('key', ...)``."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedColumn:
+    """A column of ADD or MODIFY and its position: ``FIRST``, ``AFTER column``, or unspecified."""
+
+    column: Column
+    name: Name
+    first: bool = False
+    after: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AddElements:
+    """``ADD`` columns, a watermark, constraints or a distribution; several in parentheses."""
+
+    columns: tuple[PlacedColumn, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModifyElements:
+    """``MODIFY`` columns, the watermark, the primary key or the distribution."""
+
+    columns: tuple[PlacedColumn, ...] = ()
+    watermark: Watermark | None = None
+    constraints: tuple[Constraint, ...] = ()
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumns:
+    """``DROP column`` or ``DROP (columns)``."""
+
+    columns: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropPrimaryKey:
+    """``DROP PRIMARY KEY``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    """``DROP CONSTRAINT name``."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class DropWatermark:
+    """``DROP WATERMARK``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropDistribution:
+    """``DROP DISTRIBUTION``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """``ADD [IF NOT EXISTS] PARTITION (...) [WITH (...)] ...``."""
+
+    partitions: tuple[Partition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DropPartitions:
+    """``DROP [IF EXISTS] PARTITION (...), PARTITION (...)``."""
+
+    partitions: tuple[Partition, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetComment:
+    """``COMMENT 'text'``."""
+
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuery:
+    """``AS query``: the new definition of a view or a materialized table."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class SetFreshness:
+    """``SET FRESHNESS = INTERVAL ...``."""
+
+    freshness: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class SetRefreshMode:
+    """``SET REFRESH_MODE = FULL | CONTINUOUS``."""
+
+    refresh_mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """``SUSPEND`` the refresh of a materialized table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """``RESUME [WITH (...)]`` the refresh of a materialized table."""
+
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """``REFRESH [PARTITION (...)]`` a materialized table."""
+
+    partition: Partition | None = None
+
+
+Change: TypeAlias = (
+    RenameTo
+    | RenameColumn
+    | SetOptions
+    | ResetOptions
+    | AddElements
+    | ModifyElements
+    | DropColumns
+    | DropPrimaryKey
+    | DropConstraint
+    | DropWatermark
+    | DropDistribution
+    | AddPartitions
+    | DropPartitions
+    | SetComment
+    | SetQuery
+    | SetFreshness
+    | SetRefreshMode
+    | Suspend
+    | Resume
+    | Refresh
 )
-from schema_core.sql.query_syntax import Hint, Query
-from schema_core.sql.summary import Operation
-from schema_core.sql.syntax import NOWHERE, Call, Expression, Interval, Name
-from schema_core.text import Span
+
+
+# --- summaries ------------------------------------------------------------------------------------
+
+
+class Operation:
+    """A parsed statement, executed by one function of `environment.operations`."""
+
+    __slots__ = ()
+
+    def as_summary_string(self) -> str:
+        """Return the statement with its parameters in one line; secrets are masked.
+
+        >>> from schema_core.sql.parser import parse_statement
+        >>> parse_statement("DROP VIEW IF EXISTS d.v").as_summary_string()
+        'DROP VIEW: (path: [`d`.`v`], ifExists: [true])'
+        >>> parse_statement("ALTER CATALOG c SET ('password' = 'x')").as_summary_string()
+        'ALTER CATALOG: (path: [`c`], change: [SET OPTIONS: (options: [password=******])])'
+        """
+        return summary(self)
+
+
+QUERIES = get_args(syntax.Query)
+
+
+EXPRESSIONS = (syntax.Literal, syntax.Interval, syntax.Call, syntax.Subquery)
+
+
+#: Fields that are part of the heading before the parentheses.
+HEADING_FIELDS = ("kind", "subject", "span")
+
+
+def summary(statement: Any) -> str:
+    """Return the heading of a statement and the fields that differ from their defaults."""
+    parts = ", ".join(
+        f"{name}: [{format_value(value)}]" for name, value in _changed_fields(statement)
+    )
+    return f"{_heading(statement)}: ({parts})" if parts else _heading(statement)
+
+
+def _heading(statement: Any) -> str:
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(statement).__name__).upper()
+    kind = getattr(statement, "kind", None) or getattr(statement, "subject", None)
+    return " ".join(filter(None, [name, kind.value if isinstance(kind, Enum) else kind]))
+
+
+def _changed_fields(node: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a node that differ from their defaults."""
+    for one in fields(node):
+        value = getattr(node, one.name)
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        if one.name in HEADING_FIELDS or (default is not MISSING and value == default):
+            continue
+        if one.name == "value" and hasattr(node, "key"):
+            value = masked_value(node.key or "", value)
+        yield re.sub(r"_(\w)", lambda found: found[1].upper(), one.name), value
+
+
+def format_value(value: Any) -> str:
+    """Return the value of a field as summaries print it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return ", ".join(map(format_value, value))
+        case syntax.Name(parts):
+            return ".".join(map(quote_identifier, parts))
+        case Option(key, text):
+            return f"{key}={masked_value(key, text)}"
+        case syntax.Hint(name, options, arguments):
+            pairs = [f"{key}={masked_value(key, text)}" for key, text in options]
+            return f"{name}({', '.join([*pairs, *map(format_value, arguments)])})"
+        case syntax.TypeName():
+            return print_type(value) + (" NOT NULL" if value.nullable is False else "")
+        case _ if isinstance(value, QUERIES):
+            return " ".join(mask_query(print_query(value)).split())
+        case _ if isinstance(value, EXPRESSIONS):
+            return print_expression(value)
+        case _ if is_dataclass(value):
+            return summary(value)
+        case _:
+            return mask_credentials(str(value))
+
 
 # --------------------------------------------------------------------------------------- CREATE
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING or find_spec("hypothesis"):
     from schema_core.testing.expressions import COLUMNS, expressions
     from schema_core.testing.schemas import schemas
-    from schema_core.testing.strategies import atomic_types, names, paths, types
-    from schema_core.testing.values import has_values, values
+    from schema_core.testing.strategies import atomic_types, has_values, names, paths, types, values
 
 __all__ = [
     "COLUMNS",

@@ -29,9 +29,9 @@ from functools import partial
 from operator import add, mod, mul
 
 from schema_core.catalog.flat_yaml import read as read_yaml
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import Rows
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.expressions import Expression, col, concat, row

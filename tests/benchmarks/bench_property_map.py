@@ -28,7 +28,7 @@ from schema_core.formats.properties.stored import upgrade
 from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.query_syntax import Query
+from schema_core.sql.syntax import Query
 from schema_core.text import Span
 
 HERE = Path(__file__).parent

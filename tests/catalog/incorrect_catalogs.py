@@ -18,7 +18,7 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.optimistic_locking import require_expected
 from schema_core.errors import ConflictError, NotFoundError, SchemaError
 from schema_core.paths import ObjectPath
-from schema_core.testing.catalog_samples import understood
+from schema_core.testing.catalog_cases import understood
 from tests.catalog.toy_catalog import ToyCatalog
 
 

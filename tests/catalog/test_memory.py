@@ -19,7 +19,7 @@ from schema_core.catalog.objects import (
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import ObjectPath
 from schema_core.schema.unresolved import Schema
-from schema_core.testing.catalog_samples import understood, understood_model
+from schema_core.testing.catalog_cases import understood, understood_model
 
 TABLE = understood(CatalogTable(Schema.new_builder().column("a", "INT").build(), ("a",)))
 VIEW = understood(CatalogView(Schema(), "SELECT 1", "SELECT 1"))

@@ -26,8 +26,7 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.paths import ObjectPath
-from schema_core.testing.catalog_cases import PARTITION
-from schema_core.testing.catalog_samples import PLAIN
+from schema_core.testing.catalog_cases import PARTITION, PLAIN
 from tests.catalog.postgresql import postgres_catalog
 
 T = ObjectPath("default", "t")

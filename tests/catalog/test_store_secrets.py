@@ -19,7 +19,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import ObjectPath
-from schema_core.testing.catalog_samples import PLAIN
+from schema_core.testing.catalog_cases import PLAIN
 
 CANARY = "canary-4711"
 T = ObjectPath("default", "t")

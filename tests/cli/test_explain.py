@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.commands import application
-from schema_core.codes.pages import codes, page, summary
+from schema_core.codes import codes, page, summary
 
 TABLE = "CREATE TABLE t (id INT, b AS id + 1, PRIMARY KEY (id) NOT ENFORCED)"
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 from schema_core.cli import GOOD, UNREADABLE, WRONG
 from schema_core.cli.commands import application
 from schema_core.cli.resolve import check
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.errors import MAX_ERRORS
 
 FIVE = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 

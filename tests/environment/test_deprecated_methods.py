@@ -7,10 +7,10 @@ import warnings
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.result import TableResult
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.schema.unresolved import Schema
 

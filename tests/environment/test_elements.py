@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.types import DataTypes

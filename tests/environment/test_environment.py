@@ -6,9 +6,8 @@ import pytest
 
 from schema_core.catalog.functions import FunctionClass
 from schema_core.catalog.memory import InMemoryCatalog
-from schema_core.environment.config import Configuration
+from schema_core.environment.config import Configuration, EnvironmentSettings
 from schema_core.environment.descriptor import ModelDescriptor, TableDescriptor
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.schema.unresolved import Schema

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from schema_core.catalog.memory import InMemoryCatalog
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
 from schema_core.environment.planner import BoundTable, Job, JobStatus, JobStatusHook, Registration
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.query.relation import Relation, Scan, result_columns

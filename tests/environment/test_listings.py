@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from schema_core.catalog.functions import FunctionClass
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.dispatch import ALTERATIONS, OPERATIONS
 from schema_core.environment.operations.show import SUBJECTS
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import SHOW_SUBJECTS

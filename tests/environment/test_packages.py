@@ -13,9 +13,9 @@ from schema_core.catalog.objects import CatalogTable, TableKind
 from schema_core.catalog.optimistic_locking import masking_conflicts
 from schema_core.cli import GOOD
 from schema_core.cli.commands import application
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import secret_keys, using
 from schema_core.environment.discovery import GROUPS, discover
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.paths import UnresolvedPath

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from schema_core.catalog.catalog_store import CatalogDescriptor
 from schema_core.cli.commands import application
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import using
 from schema_core.environment.descriptor import FormatDescriptor, ModelDescriptor, TableDescriptor
 from schema_core.environment.dry_run import DryRunPlanner
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.masking import mask_text

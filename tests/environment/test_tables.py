@@ -29,7 +29,7 @@ from schema_core.expressions import (
     without_columns,
 )
 from schema_core.expressions.user_functions import udtf
-from schema_core.sql.query_syntax import Ordered
+from schema_core.sql.syntax import Ordered
 
 TABLES = """
 CREATE TABLE t (a INT NOT NULL, b STRING, c ROW<x INT, y ROW<z STRING>>, d ARRAY<INT>, e DATE);

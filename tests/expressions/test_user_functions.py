@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple, overload
 
 import pytest
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions import col, lit

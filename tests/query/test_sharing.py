@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError
 from schema_core.expressions import overloads

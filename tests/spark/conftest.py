@@ -12,10 +12,10 @@ import pytest
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment import connector as module
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, Connector
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.paths import ObjectIdentifier
 from schema_core.schema.resolve import SchemaResolver

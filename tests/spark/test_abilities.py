@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, require_abilities
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import UnsupportedError
 from schema_core.spark.connectors.filesystem import FilesystemConnector

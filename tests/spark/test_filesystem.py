@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import opened
 from schema_core.environment.descriptor import TableDescriptor
 from schema_core.environment.planner import BoundTable
-from schema_core.environment.settings import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark.pyspark_types import from_struct_field

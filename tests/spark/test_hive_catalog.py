@@ -24,12 +24,12 @@ from schema_core.catalog.objects import (
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalogs.hive.catalog import HiveCatalog, connection
 from schema_core.catalogs.hive.metastore import HiveTable
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.paths import ObjectPath
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.testing.catalog_samples import PLAIN, TABLES, columns, understood
+from schema_core.testing.catalog_cases import PLAIN, TABLES, columns, understood
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,9 +12,8 @@ import pytest
 
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalogs.hive.catalog import HiveCatalog, connection
-from schema_core.testing.catalog_cases import DATABASE
+from schema_core.testing.catalog_cases import DATABASE, FUNCTIONS, PARTITIONED
 from schema_core.testing.catalog_contract import CatalogContract
-from schema_core.testing.catalog_samples import FUNCTIONS, PARTITIONED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

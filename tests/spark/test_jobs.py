@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
 

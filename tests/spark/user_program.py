@@ -15,7 +15,7 @@ from typing import Any
 from pyspark import RDD
 from pyspark.sql import SparkSession
 
-from schema_core.environment.settings import EnvironmentSettings
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.expressions.user_functions import udf
 

@@ -5,8 +5,7 @@ import pytest
 from schema_core.errors import ParseError
 from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
-from schema_core.sql.query_syntax import Join, JoinKind, Ordered, Select, SetOperation
-from schema_core.sql.syntax import Name
+from schema_core.sql.syntax import Join, JoinKind, Name, Ordered, Select, SetOperation
 from tests.support import cases
 
 

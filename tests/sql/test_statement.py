@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import ParseError
-from schema_core.sql import definition_syntax as parts
+from schema_core.sql import statement_syntax as parts
 from schema_core.sql.parser import parse_statement, parse_statements
 from schema_core.sql.statement_syntax import (
     Alter,

@@ -2,25 +2,266 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.object_store import ObjectKey, ObjectKind
+from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, TableKind
+from schema_core.catalog.optimistic_locking import means_the_same
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stored_catalog import StoredCatalog
 from schema_core.catalogs.hive.client import URI, URL, SparkMetastore
-from schema_core.catalogs.hive.codec import HiveCodec
-from schema_core.catalogs.hive.object_store import Connection, HiveObject, HiveStore
-from schema_core.errors import ExternalError, NotFoundError, UnsupportedError
+from schema_core.catalogs.hive.codec import HiveCodec, partition_values
+from schema_core.catalogs.hive.metastore import (
+    VIEW,
+    HiveDatabase,
+    HiveFunction,
+    HivePartition,
+    HiveTable,
+    Metastore,
+)
+from schema_core.errors import ExternalError, NotFoundError, UnsupportedError, at
 from schema_core.formats.properties.limits import store_named
 from schema_core.spark.session import JobSession
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: What a metastore returns for an object.
+Record = HiveDatabase | HiveTable | HivePartition | HiveFunction
+
+
+class Connection(NamedTuple):
+    """A metastore, and the codec for its database."""
+
+    metastore: Metastore
+    codec: HiveCodec
+
+
+@dataclass(frozen=True)
+class HiveObject:
+    """An object in a metastore; `table` is that of a partition."""
+
+    key: ObjectKey
+    record: Any
+    store: HiveStore
+    table: HiveTable | None = None
+
+    @cached_property
+    def value(self) -> Any:
+        codec, record = self.store.codec, self.record
+        match self.key.kind:
+            case ObjectKind.DATABASE:
+                return codec.decode_database(record, self.store.default_location(record.name))
+            case ObjectKind.FUNCTION:
+                return codec.decode_function(record)
+            case ObjectKind.PARTITION if self.table is not None:
+                return codec.decode_partition(self.table, record)
+            case _:
+                with at(f"table {record.name!r}"):
+                    return codec.decode(record, lambda: self.store.database_location(record))
+
+    @property
+    def table_kind(self) -> TableKind:
+        return TableKind.VIEW if self.record.kind == VIEW else TableKind.TABLE
+
+    def is_stored_form_of(self, expected: Any) -> bool:
+        return self.key.kind is ObjectKind.TABLE and means_the_same(expected, self.value)
+
+
+class HiveStore:
+    """The objects of a catalog in a metastore; `connect` is called at first use.
+
+    A metastore has no transactions over several calls. Each change is one call, and the server
+    compares and sets the definition of a table in one transaction of its own. Names are not
+    case-sensitive; Hive stores them in lower case.
+    """
+
+    compared = frozenset({ObjectKind.TABLE})
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._connection: Connection | None = None
+
+    def open(self) -> None:
+        self._opened()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.metastore.close()
+            self._connection = None
+
+    def _opened(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    @property
+    def metastore(self) -> Metastore:
+        return self._opened().metastore
+
+    @property
+    def codec(self) -> HiveCodec:
+        return self._opened().codec
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[HiveStore]:
+        yield self
+
+    def check_name(self, kind: ObjectKind, name: str) -> None:
+        self.codec.check_name(kind.value, name)
+
+    def default_location(self, database: str) -> str:
+        """Return where Hive creates a database without a location."""
+        return self.metastore.default_location("" if database == "default" else f"{database}.db")
+
+    def database_location(self, table: HiveTable) -> str | None:
+        """Return the location of the database of a table."""
+        if table.database == "default":
+            return self.default_location("default")
+        database = self.metastore.database(table.database)
+        return database.location if database is not None else None
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def exists(self, key: ObjectKey, parent: HiveObject | None = None) -> bool:
+        return self._record(key, parent) is not None
+
+    def get(
+        self, key: ObjectKey, parent: HiveObject | None = None, *, lock: bool = False
+    ) -> HiveObject | None:
+        """Return the object at this key, or None; a table is read until two reads are equal.
+
+        The server reads a table row by row while others write, so one read may return half of the
+        old definition with the modification time of the new one.
+        """
+        record = self._record(key, parent)
+        while isinstance(record, HiveTable) and record != (again := self._record(key, parent)):
+            record = again
+        if record is None:
+            return None
+        return HiveObject(key, record, self, None if parent is None else parent.record)
+
+    def _record(self, key: ObjectKey, parent: HiveObject | None) -> Record | None:
+        database, name = key.database.lower(), key.name.lower()
+        match key.kind:
+            case ObjectKind.DATABASE:
+                return self.metastore.database(database)
+            case ObjectKind.TABLE:
+                return self.metastore.table(database, name)
+            case ObjectKind.FUNCTION:
+                return self.metastore.function(database, name)
+            case ObjectKind.PARTITION if parent is not None and parent.record.partition_columns:
+                values = _values(key, parent)
+                return self.metastore.partition(parent.record, values) if values else None
+            case _:
+                return None
+
+    def names(self, kind: ObjectKind, parent: HiveObject | None) -> list[str]:
+        if parent is None:
+            return self.metastore.databases()
+        database = parent.record.name
+        if kind is ObjectKind.TABLE:
+            return self.metastore.tables(database)
+        return self.metastore.functions(database)
+
+    def table_names(self, database: HiveObject, table_kind: TableKind) -> list[str]:
+        name, views = database.record.name, self.metastore.views(database.record.name)
+        if table_kind is TableKind.VIEW:
+            return views
+        return [one for one in self.metastore.tables(name) if one not in {*views}]
+
+    def partitions(self, table: HiveObject) -> list[CatalogPartitionSpec]:
+        names = self.metastore.partition_names(table.record)
+        return [CatalogPartitionSpec(partition_values(name)) for name in names]
+
+    def is_empty(self, database: HiveObject) -> bool:
+        name = database.record.name
+        return not (self.metastore.tables(name) or self.metastore.functions(name))
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def create(self, key: ObjectKey, value: Any, parent: HiveObject | None) -> bool:
+        database, name = key.database.lower(), key.name.lower()
+        match key.kind:
+            case ObjectKind.DATABASE:
+                stored = self.codec.encode_database(database, value)
+                return self.metastore.create_database(stored)
+            case ObjectKind.TABLE:
+                return self.metastore.create_table(self.codec.encode(database, name, value))
+            case ObjectKind.PARTITION if parent is not None:
+                values = _values(key, parent)
+                partition = self.codec.encode_partition(parent.record, values, value)
+                return self.metastore.create_partition(partition)
+            case _:
+                function = self.codec.encode_function(database, name, value)
+                return self.metastore.create_function(function)
+
+    def replace(self, stored: HiveObject, value: Any) -> bool:
+        """Store another definition.
+
+        The metastore compares the modification time of a table and writes in one transaction, so
+        no update of another `HiveCatalog` is lost. Flink, Spark and Hive overwrite; what they wrote
+        within the second of our own reading may be missed.
+        """
+        record = stored.record
+        match stored.key.kind:
+            case ObjectKind.TABLE:
+                return self.metastore.alter_table(record, self.codec.alter(record, value))
+            case ObjectKind.DATABASE:
+                self.metastore.alter_database(self.codec.alter_database(record, value))
+            case ObjectKind.PARTITION if stored.table is not None:
+                altered = self.codec.alter_partition(stored.table, record, value)
+                self.metastore.alter_partition(altered)
+            case _:
+                function = self.codec.encode_function(record.database, record.name, value)
+                self.metastore.alter_function(function)
+        return True
+
+    def restore(self, stored: HiveObject, earlier: HiveObject) -> bool:
+        new = replace(earlier.record, name=stored.record.name)
+        return self.metastore.alter_table(stored.record, new)
+
+    def rename(self, stored: HiveObject, new_name: str) -> bool:
+        new = replace(stored.record, name=new_name.lower())
+        return self.metastore.alter_table(stored.record, new)
+
+    def delete(
+        self, key: ObjectKey, parent: HiveObject | None = None, *, cascade: bool = True
+    ) -> bool:
+        """Delete an object; of a managed table also its files."""
+        database, name = key.database.lower(), key.name.lower()
+        match key.kind:
+            case ObjectKind.DATABASE:
+                return self.metastore.drop_database(database, cascade)
+            case ObjectKind.TABLE:
+                return self.metastore.drop_table(database, name)
+            case ObjectKind.FUNCTION:
+                return self.metastore.drop_function(database, name)
+            case _:
+                partition = self._record(key, parent)
+                return isinstance(partition, HivePartition) and self.metastore.drop_partition(
+                    partition
+                )
+
+
+def _values(key: ObjectKey, table: HiveObject) -> tuple[str, ...]:
+    """Return the values of a partition in the order of the table's partition keys.
+
+    The result is empty if the specification has other keys.
+    """
+    found = table.value
+    keys = found.get_partition_keys() if isinstance(found, CatalogTable) else []
+    given = key.partition.get_partition_spec() if key.partition is not None else {}
+    return tuple(given[one] for one in keys) if set(given) == set(keys) else ()
 
 
 @validate_methods(Catalog)

@@ -2,15 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from schema_core.arguments import validate_methods
 from schema_core.catalog.api import Capability, Catalog
-from schema_core.catalog.objects import CatalogDatabase
+from schema_core.catalog.object_store import ObjectKey, ObjectKind, require_name
+from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
 from schema_core.catalog.registry import CatalogFactory
+from schema_core.catalog.resolve import ORIGINS
 from schema_core.catalog.stored_catalog import StoredCatalog
-from schema_core.catalogs.sql.object_store import SqlObject, SqlStore, entry_store
-from schema_core.errors import SchemaError
+from schema_core.catalogs.sql import serialization
+from schema_core.errors import SchemaError, at
+from schema_core.extras import require_modules
+
+if TYPE_CHECKING:
+    from schema_core.catalogs.sql.entries import Entries, Entry, EntryStore
+
+
+def entry_store(url: str, username: str | None, password: str | None) -> EntryStore:
+    """Return the entries of the database at this URL; imports SQLAlchemy.
+
+    Raises:
+        NotFoundError: with code `missing-extra` if SQLAlchemy is not installed, `missing-driver`
+            if the driver of the database is not.
+    """
+    require_modules("sqlalchemy")
+    from schema_core.catalogs.sql.entries import EntryStore  # imports SQLAlchemy
+
+    return EntryStore(url, username, password)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlObject:
+    """An object in an entry."""
+
+    key: ObjectKey
+    entry: Entry
+
+    @property
+    def value(self) -> Any:
+        kind = self.key.kind
+        name = str(self.key) if kind is ObjectKind.PARTITION else repr(self.entry.name)
+        with at(f"{kind.value} {name}"):
+            if kind is ObjectKind.TABLE:
+                properties = serialization.read_map(self.entry.content)
+                return serialization.table_of(self.table_kind, properties)
+            return serialization.deserialize(kind, self.entry.content)
+
+    @property
+    def table_kind(self) -> TableKind:
+        return TableKind(self.entry.form)
+
+    def is_stored_form_of(self, expected: Any) -> bool:
+        if type(expected) not in ORIGINS:
+            return False
+        return serialization.serialize(self.key.kind, expected) == self.entry.content
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTransaction:
+    """The objects of a catalog in one transaction of the database."""
+
+    entries: Entries
+
+    def exists(self, key: ObjectKey, parent: SqlObject | None = None) -> bool:
+        return self._entry(key, parent) is not None
+
+    def get(
+        self, key: ObjectKey, parent: SqlObject | None = None, *, lock: bool = False
+    ) -> SqlObject | None:
+        entry = self._entry(key, parent, lock)
+        return None if entry is None else SqlObject(key, entry)
+
+    def _entry(self, key: ObjectKey, parent: SqlObject | None, lock: bool = False) -> Entry | None:
+        if parent is not None:
+            number = parent.entry.id
+        elif key.parent is None:
+            number = self.entries.root
+        elif (above := self._entry(key.parent, None)) is not None:
+            number = above.id
+        else:
+            return None
+        return self.entries.find(number, key.kind.value, entry_key(key), lock)
+
+    def names(self, kind: ObjectKind, parent: SqlObject | None) -> list[str]:
+        number = self.entries.root if parent is None else parent.entry.id
+        return [entry.name for entry in self.entries.list(number, kind.value)]
+
+    def table_names(self, database: SqlObject, table_kind: TableKind) -> list[str]:
+        tables = self.entries.list(database.entry.id, ObjectKind.TABLE.value, table_kind.value)
+        return [entry.name for entry in tables]
+
+    def partitions(self, table: SqlObject) -> list[CatalogPartitionSpec]:
+        names = self.names(ObjectKind.PARTITION, table)
+        return [serialization.read_spec(name) for name in names]
+
+    def is_empty(self, database: SqlObject) -> bool:
+        return not self.entries.holds_any(database.entry.id)
+
+    def create(self, key: ObjectKey, value: Any, parent: SqlObject | None) -> bool:
+        number = self.entries.root if parent is None else parent.entry.id
+        name = entry_key(key)
+        if key.partition is not None:
+            name = serialization.write_spec(key.partition)
+        form = value.get_table_kind().value if key.kind is ObjectKind.TABLE else ""
+        content = serialization.serialize(key.kind, value)
+        return self.entries.create(number, key.kind.value, entry_key(key), name, form, content)
+
+    def replace(self, stored: SqlObject, value: Any) -> bool:
+        content = serialization.serialize(stored.key.kind, value)
+        return self.entries.alter(stored.entry, content)
+
+    def restore(self, stored: SqlObject, earlier: SqlObject) -> bool:
+        return self.entries.alter(stored.entry, earlier.entry.content)
+
+    def rename(self, stored: SqlObject, new_name: str) -> bool:
+        name = entry_key(stored.key.renamed(new_name))
+        return self.entries.rename(stored.entry, name, name)
+
+    def delete(
+        self, key: ObjectKey, parent: SqlObject | None = None, *, cascade: bool = True
+    ) -> bool:
+        entry = self._entry(key, parent, lock=True)
+        if entry is not None:
+            self.entries.drop(entry)
+        return entry is not None
+
+
+def entry_key(key: ObjectKey) -> str:
+    """Return what identifies an object within its parent; names of functions ignore case."""
+    if key.partition is not None:
+        return serialization.key_of_spec(key.partition)
+    return key.name.lower() if key.kind is ObjectKind.FUNCTION else key.own_name
+
+
+class SqlStore:
+    """The objects of a catalog in a SQL database; `entries` are those of the database.
+
+    Every transaction is one of the database: writers lock what they read.
+    """
+
+    compared = frozenset(ObjectKind)
+
+    def __init__(self, entries: EntryStore) -> None:
+        self.entries = entries
+
+    def open(self) -> None:
+        self.entries.open()
+
+    def close(self) -> None:
+        self.entries.close()
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[SqlTransaction]:
+        with self.entries.transaction(writing) as entries:
+            yield SqlTransaction(entries)
+
+    def check_name(self, kind: ObjectKind, name: str) -> None:
+        require_name(kind, name)
 
 
 @validate_methods(Catalog)

@@ -175,7 +175,7 @@ def _malformed() -> ExternalError:
 def table_properties(table: ResolvedTable) -> Properties:
     """Return the property map of a table, view or materialized table.
 
-    >>> from schema_core.testing.catalog_samples import VIEW, understood
+    >>> from schema_core.testing.catalog_cases import VIEW, understood
     >>> properties = table_properties(understood(VIEW))
     >>> properties["schema.0.data-type"], properties["expanded-query"][:6]
     ('BIGINT NOT NULL', 'SELECT')

@@ -39,9 +39,11 @@ from schema_core.schema.columns import (
     Written,
 )
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.definition_syntax import (
+from schema_core.sql.parser import parse_expression
+from schema_core.sql.statement_syntax import (
     AddElements,
     AddPartitions,
+    Alter,
     DropColumns,
     DropConstraint,
     DropDistribution,
@@ -56,8 +58,6 @@ from schema_core.sql.definition_syntax import (
     ResetOptions,
     SetOptions,
 )
-from schema_core.sql.parser import parse_expression
-from schema_core.sql.statement_syntax import Alter
 from schema_core.sql.syntax import Name
 
 

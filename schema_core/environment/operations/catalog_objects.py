@@ -23,18 +23,11 @@ from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.paths import UnresolvedPath
 from schema_core.query.relation import result_columns
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.definition_syntax import (
-    Change,
-    Column,
-    PhysicalColumn,
-    RenameTo,
-    ResetOptions,
-    SetComment,
-    SetOptions,
-)
 from schema_core.sql.statement_syntax import (
     Alter,
     AlterFunction,
+    Change,
+    Column,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
@@ -43,8 +36,13 @@ from schema_core.sql.statement_syntax import (
     Jar,
     LoadModule,
     ObjectKind,
+    PhysicalColumn,
+    RenameTo,
     ResetOption,
+    ResetOptions,
+    SetComment,
     SetOption,
+    SetOptions,
     UnloadModule,
     UseCatalog,
     UseDatabase,

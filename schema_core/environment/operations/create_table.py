@@ -45,10 +45,8 @@ from schema_core.schema.columns import (
     UnresolvedWatermarkSpec,
 )
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.definition_syntax import Elements, Like
-from schema_core.sql.query_syntax import Query
-from schema_core.sql.statement_syntax import CreateTable
-from schema_core.sql.syntax import Name
+from schema_core.sql.statement_syntax import CreateTable, Elements, Like
+from schema_core.sql.syntax import Name, Query
 from schema_core.types import DataType, TypeRoot
 from schema_core.types.casts import supports_implicit_cast
 

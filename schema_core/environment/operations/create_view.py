@@ -30,11 +30,16 @@ from schema_core.paths import ObjectIdentifier
 from schema_core.query.relation import Columns, result_columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
-from schema_core.sql.definition_syntax import RenameTo, SetOptions, SetQuery
 from schema_core.sql.printer import print_query
-from schema_core.sql.query_syntax import Query
-from schema_core.sql.statement_syntax import Alter, CreateMaterializedTable, CreateView
-from schema_core.sql.syntax import Interval, Name
+from schema_core.sql.statement_syntax import (
+    Alter,
+    CreateMaterializedTable,
+    CreateView,
+    RenameTo,
+    SetOptions,
+    SetQuery,
+)
+from schema_core.sql.syntax import Interval, Name, Query
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:

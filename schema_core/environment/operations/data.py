@@ -16,7 +16,6 @@ from schema_core.paths import ObjectIdentifier
 from schema_core.query.hints import check_table_hints
 from schema_core.query.relation import Columns, Item, Named, Relation, Select, result_columns
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.sql.definition_syntax import Partition
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
@@ -24,6 +23,7 @@ from schema_core.sql.statement_syntax import (
     Execute,
     Explain,
     Insert,
+    Partition,
     SelectStatement,
     Statement,
     StatementSet,

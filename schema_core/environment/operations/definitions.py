@@ -23,7 +23,8 @@ from schema_core.schema.columns import (
 from schema_core.schema.rules import WRONG
 from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
-from schema_core.sql.definition_syntax import (
+from schema_core.sql.printer import print_expression
+from schema_core.sql.statement_syntax import (
     Column,
     ComputedColumn,
     Constraint,
@@ -34,7 +35,6 @@ from schema_core.sql.definition_syntax import (
     PhysicalColumn,
     Watermark,
 )
-from schema_core.sql.printer import print_expression
 from schema_core.sql.type_name import data_type
 
 

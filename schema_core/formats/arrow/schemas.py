@@ -40,8 +40,16 @@ from schema_core.formats.exact_types import (
     TYPE_KEY,
     exact_type,
 )
-from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
-from schema_core.formats.loss import Loss, LossKind, Policy, enforce, matches_physical
+from schema_core.formats.loss import (
+    ForeignSchema,
+    Loss,
+    LossKind,
+    Policy,
+    enforce,
+    matches_physical,
+    raise_refused,
+    read_fields,
+)
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.types import DataType, NullType, RowField, VariantType

@@ -19,10 +19,9 @@ from schema_core.extras import needs
 from schema_core.formats.dialects.engines import ENGINES, Engine, engine
 from schema_core.formats.dialects.expressions import read_expression
 from schema_core.formats.dialects.grammar import foreign_type
-from schema_core.formats.dialects.reading import build_schema
+from schema_core.formats.dialects.schemas import DdlStatements, build_schema, write_schema
 from schema_core.formats.dialects.statements import ScriptDefinitions, parse_script, without_data
 from schema_core.formats.dialects.types import ForeignType, loss_of
-from schema_core.formats.dialects.writing import DdlStatements, write_schema
 from schema_core.formats.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 from schema_core.arguments import require_instance
 from schema_core.errors import SchemaError
 from schema_core.extras import needs
-from schema_core.formats.foreign_schema import ForeignSchema, raise_refused, read_fields
-from schema_core.formats.loss import Loss, Policy, check_nesting, losses, refuse
+from schema_core.formats.loss import (
+    ForeignSchema,
+    Loss,
+    Policy,
+    check_nesting,
+    losses,
+    raise_refused,
+    read_fields,
+    refuse,
+)
 from schema_core.formats.spark.ddl import Tree
 from schema_core.formats.spark.types import (
     TARGET,

@@ -8,8 +8,7 @@ from typing import Any
 
 from schema_core.cursor import check_size
 from schema_core.errors import ParseError, SchemaError, at
-from schema_core.formats.foreign_schema import ForeignSchema, read_fields
-from schema_core.formats.loss import Policy, too_deep
+from schema_core.formats.loss import ForeignSchema, Policy, read_fields, too_deep
 from schema_core.formats.spark.ddl import Tree, parse_ddl, print_ddl
 from schema_core.formats.spark.types import read_field_tree, to_field_tree
 from schema_core.schema.resolved import ResolvedSchema

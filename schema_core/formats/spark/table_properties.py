@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableDistribution
 from schema_core.errors import Diagnostic, SchemaError, at, raise_all, similar
-from schema_core.formats.foreign_schema import raise_refused
-from schema_core.formats.loss import Policy
+from schema_core.formats.loss import Policy, raise_refused
 from schema_core.formats.properties.keys import Properties, malformed_key
 from schema_core.formats.spark import schemas
 from schema_core.formats.spark.types import CHAR_VARCHAR

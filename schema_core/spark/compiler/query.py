@@ -60,7 +60,7 @@ from schema_core.spark.compiler.printer import (
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.tree import Cast, Field, Node, call, function, let, unsupported
 from schema_core.spark.compiler.value_types import sql_type
-from schema_core.sql.query_syntax import JoinKind
+from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
     DataType,
