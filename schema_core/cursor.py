@@ -56,6 +56,10 @@ def check_digits(digits: str, span: Span) -> None:
 _HIDDEN_VALUE = "a hidden value"
 
 
+#: The position in a hint, whose numbers are no part of a secret.
+_POSITION = re.compile(r"line \d+, column \d+")
+
+
 class Cursor:
     """A position in a list of tokens, the last of which has the kind `end`."""
 
@@ -136,7 +140,8 @@ class Cursor:
             if token.value and self.is_hidden(token):
                 problem = problem.replace(repr(token.value), _HIDDEN_VALUE)
                 repeated = rf"(?<!\w){re.escape(token.value)}(?!\w)"
-                hint = None if hint is None or re.search(repeated, hint) else hint
+                is_repeated = hint is not None and re.search(repeated, _POSITION.sub("", hint))
+                hint = None if is_repeated else hint
         place = span or self.token.span
         return ParseError(problem, code=code, hint=hint, span=place, text=self.text)
 

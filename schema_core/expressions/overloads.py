@@ -144,11 +144,14 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
     reasons = (
         rule(args, i) for i, _, one in mismatches if i == index and (rule := one[i].mismatch)
     )
+    hint = "write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None
+    if call.name == "||" and actual.root is TypeRoot.BOOLEAN:
+        hint = "write OR: || joins strings"
     error = SchemaError(
         next(filter(None, reasons), None) or f"expected {' or '.join(expected)}, got {got}",
         code="wrong-argument-type",
         span=tree.span if tree.span.stop else call.span,
-        hint="write CAST(NULL AS ...)" if actual.root is TypeRoot.NULL else None,
+        hint=hint,
     )
     error.path = (f"argument {index + 1} of {function.format(overload)}",)
     return error

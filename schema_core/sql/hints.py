@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from schema_core.caching import cached
 from schema_core.errors import close_matches
@@ -100,6 +100,9 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 MIN_LENGTH = 3
 MIN_SIMILARITY = 0.75
 
+#: Maximum number of keywords that a word is compared with by a trial parse.
+MAX_CANDIDATES = 3
+
 
 def hint(cursor: Cursor, expected: str) -> str | None:
     """Return the hint of the first rule that applies to the token at the cursor, or None."""
@@ -123,10 +126,46 @@ def _before(cursor: Cursor) -> Token | None:
     return cursor.tokens[cursor.index - 1] if cursor.index else None
 
 
+def _unpaired_quote(cursor: Cursor, expected: str) -> str | None:
+    """Return the hint for a missing quote: a later string is not terminated.
+
+    Every string after the missing quote begins where another one ends, so that one next to the
+    error touches a word.
+    """
+    last = cursor.tokens[-2] if len(cursor.tokens) > 1 else cursor.token
+    if last.kind != "bad" or last.value[0] != "'":
+        return None
+    stop = min(cursor.index + QUOTE_REACH, len(cursor.tokens) - 1)
+    for index in range(max(1, cursor.index - 2), stop):
+        left, right = cursor.tokens[index - 1 : index + 1]
+        if left.stop != right.start:
+            continue
+        if left.kind == "string" and right.kind in _WORDLIKE:
+            quote = left.stop - 1
+        elif left.kind in _WORDLIKE and (right.kind == "string" or right is last):
+            quote = right.start
+        else:
+            continue
+        line, column = position(cursor.text, quote)
+        return f"a quote is missing before the one at line {line}, column {column}"
+    return None
+
+
+#: How many tokens after an error a quote without its pair is searched.
+QUOTE_REACH = 8
+
+#: Kinds of tokens that do not touch a string unless a quote is missing.
+_WORDLIKE = frozenset({"word", "reserved", "integer", "decimal"})
+
+
 def _double_quotes(cursor: Cursor, expected: str) -> str | None:
-    if cursor.token.kind != "bad" or cursor.token.value[0] != '"':
+    if cursor.token.kind != "bad" or cursor.token.value[0] not in _FOREIGN_QUOTES:
         return None
     return "use backticks for names, single quotes for strings"
+
+
+#: Quotes of other systems, and those of word processors.
+_FOREIGN_QUOTES = '"\u201c\u201d\u201e\u2018\u2019'
 
 
 def _trailing_comma(cursor: Cursor, expected: str) -> str | None:
@@ -151,8 +190,17 @@ def _foreign(cursor: Cursor, expected: str) -> str | None:
     if token.key == "," and before is not None and _follows(cursor, "LIMIT"):
         return f"write LIMIT {cursor.peek().value} OFFSET {before.value}"
     if before is not None and (token.key in ("(", "<") or before.key == "UNSIGNED"):
-        return COLUMN_CLAUSES.get(before.key) or foreign(before.key)
-    return COLUMN_CLAUSES.get(token.key)
+        return _column_clause(cursor, before.key) or foreign(before.key)
+    return _column_clause(cursor, token.key)
+
+
+def _column_clause(cursor: Cursor, key: str) -> str | None:
+    """Return the hint for a clause of another system, in a statement that defines columns."""
+    found = COLUMN_CLAUSES.get(key)
+    if found is None:
+        return None
+    first = cursor.tokens[_statement_start(cursor)].key
+    return found if first in ("CREATE", "REPLACE", "ALTER") else None
 
 
 def _follows(cursor: Cursor, word: str) -> bool:
@@ -169,9 +217,13 @@ def _undefined(cursor: Cursor, expected: str) -> str | None:
 
 
 def _operator(cursor: Cursor, expected: str) -> str | None:
-    before = _before(cursor)
-    if cursor.key == "=" and before and before.key == "=":
+    before, token = _before(cursor), cursor.token
+    if before and before.key == "=" and (cursor.key == "=" or _follows(cursor, "=")):
         return "write a single ="
+    if expected == "'='" and cursor.key in (":", "=>"):
+        return "write = between the key and its value"
+    if cursor.key == "|" or (token.kind == "bad" and token.value.startswith("&")):
+        return "write OR" if cursor.key == "|" else "write AND"
     return "write >=" if cursor.key == "=>" else None
 
 
@@ -189,18 +241,100 @@ def _foreign_function(cursor: Cursor, expected: str) -> str | None:
 
 
 def _by(cursor: Cursor, expected: str) -> str | None:
-    is_clause = cursor.key in ("ORDER", "GROUP", "PARTITION")
-    is_alone = is_clause and cursor.peek().key not in ("BY", "(")
+    is_clause = cursor.key in ("ORDER", "GROUP", "PARTITION", "PARTITIONED", "DISTRIBUTED")
+    follower = cursor.peek().key
+    is_called = follower == "(" and cursor.key in _CALLED
+    is_alone = is_clause and follower != "BY" and not is_called
     is_name = "name" in expected or "expression" in expected
     return f"write {cursor.key} BY" if is_alone and not is_name else None
 
 
-#: A hint about a misspelt keyword; `instead` matches if the token before is the misspelt one.
-MISSPELT = re.compile(r"^did you mean (?P<word>[A-Z_]+)(?P<instead> instead of .*)?\?$")
+#: Hints that a trial parse can refute; all others are certain.
+UNCERTAIN = re.compile(
+    "did you mean |the parenthesis at |join strings with |quote a reserved word |remove the comma |"
+    "write >="
+)
 
 
-#: Hints that a missing comma can refute; all others are certain.
-UNCERTAIN = re.compile("did you mean |the parenthesis at |join strings with ")
+#: Keywords that parentheses may follow without BY.
+_CALLED = ("GROUP", "PARTITION")
+
+#: The clauses of a query, and of CREATE TABLE, in the order in which they must be written.
+QUERY_ORDER = (
+    "FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "OFFSET", "FETCH",
+)  # fmt: skip
+TABLE_ORDER = ("COMMENT", "DISTRIBUTED", "PARTITIONED", "WITH", "LIKE", "AS")
+
+
+def _order(cursor: Cursor, expected: str) -> str | None:
+    """Return the hint for a clause that must precede one written before it."""
+    order = next((one for one in (QUERY_ORDER, TABLE_ORDER) if cursor.key in one), None)
+    if order is None or (not expected.startswith("the end") and ")" not in expected):
+        return None
+    own, depth = order.index(cursor.key), 0
+    first: str | None = None
+    for index in range(cursor.index - 1, -1, -1):
+        key = cursor.tokens[index].key
+        depth += {")": 1, "(": -1}.get(key, 0)
+        if depth < 0:
+            return None
+        if key == ";":
+            break
+        if depth:
+            continue
+        if key in _BEGINS_QUERY:
+            break
+        if key in order and order.index(key) > own:
+            first = key
+    if first is None or (order is TABLE_ORDER and not _defines_table(cursor)):
+        return None
+    return f"write {_clause(cursor.key)} before {_clause(first)}"
+
+
+#: Keywords before which the clauses of another query end.
+_BEGINS_QUERY = frozenset({"SELECT", "UNION", "INTERSECT", "EXCEPT", "MINUS"})
+
+
+def _clause(key: str) -> str:
+    return f"{key} BY" if key in ("GROUP", "ORDER", "DISTRIBUTED", "PARTITIONED") else key
+
+
+def _statement_start(cursor: Cursor) -> int:
+    """Return the index of the first token after the last semicolon before the cursor."""
+    index = cursor.index
+    while index and cursor.tokens[index - 1].key != ";":
+        index -= 1
+    return index
+
+
+def _defines_table(cursor: Cursor) -> bool:
+    return cursor.tokens[_statement_start(cursor)].key in ("CREATE", "REPLACE")
+
+
+#: Keywords that continue a statement and begin none.
+_CONTINUE = frozenset(
+    """
+    AND AS COMMENT CROSS DISTRIBUTED EXCEPT FETCH FROM FULL GROUP HAVING INNER INTERSECT INTO JOIN
+    LEFT LIKE LIMIT OFFSET ON OR ORDER PARTITIONED RIGHT UNION WHERE WINDOW
+    """.split()
+)
+
+
+def _semicolon(cursor: Cursor, expected: str) -> str | None:
+    """Return the hint for a semicolon in the middle of a statement."""
+    if expected == "a statement":
+        if cursor.key == "BEGIN":
+            return "write EXECUTE STATEMENT SET BEGIN INSERT ...; END"
+        before = _before(cursor)
+        if before is not None and before.key == ";" and cursor.key in _CONTINUE:
+            return f"remove the semicolon before {cursor.key}"
+    if cursor.key == ";" and cursor.peek().key in _CONTINUE:
+        return f"remove the semicolon before {cursor.peek().key}"
+    if cursor.key == "(" and expected == "a name" and cursor.index > 1:
+        word, semicolon = cursor.tokens[cursor.index - 1], cursor.tokens[cursor.index - 2]
+        if word.key == "WITH" and semicolon.key == ";":
+            return "remove the semicolon before WITH"
+    return None
 
 
 def _misspelt(cursor: Cursor, expected: str) -> str | None:
@@ -219,14 +353,32 @@ def _misspelt(cursor: Cursor, expected: str) -> str | None:
     return None
 
 
-@cached(lambda word, expected: len(word) + len(expected))
 def _meant(misspelt: str, expected: str) -> str | None:
     """Return the keyword most similar to a word: an expected one if possible."""
-    words = [word for word in expected.replace(",", " ").split() if word.isupper()]
+    return next(iter(keywords_like(misspelt, expected)), None)
+
+
+@cached(lambda word, expected: len(word) + len(expected))
+def keywords_like(misspelt: str, expected: str) -> tuple[str, ...]:
+    """Return the keywords most similar to a word, best first: expected ones before others."""
+    words = [word for word in re.split(r"[ ,']+", expected) if word.isupper()]
+    found: dict[str, None] = {}
     for known in (words, _SORTED_WORDS):
-        if found := close_matches(misspelt, known, MIN_SIMILARITY):
-            return min(found, key=lambda word: sorted(word) != sorted(misspelt))
-    return None
+        close = [word for word in known if _is_swapped(word, misspelt)]
+        close += close_matches(misspelt, known, MIN_SIMILARITY)
+        found |= dict.fromkeys(close)
+    return tuple(found)[:MAX_CANDIDATES]
+
+
+def _is_swapped(word: str, misspelt: str) -> bool:
+    """Return whether two words differ by two swapped letters, as KEY and KYE do."""
+    if len(word) != len(misspelt) or word == misspelt:
+        return False
+    first = next(
+        i for i, (one, other) in enumerate(zip(word, misspelt, strict=True)) if one != other
+    )
+    swapped = misspelt[:first] + misspelt[first : first + 2][::-1] + misspelt[first + 2 :]
+    return swapped == word
 
 
 def _unclosed(cursor: Cursor, expected: str) -> str | None:
@@ -259,64 +411,6 @@ def _reserved(cursor: Cursor, expected: str) -> str | None:
 
 #: Rules in order of priority.
 RULES: tuple[Callable[[Cursor, str], str | None], ...] = (
-    _undefined, _double_quotes, _trailing_comma, _operator, _unquoted_string, _foreign,
-    _foreign_function, _by, _misspelt,
-    _unclosed, _reserved,
+    _undefined, _unpaired_quote, _double_quotes, _trailing_comma, _operator, _unquoted_string,
+    _semicolon, _foreign, _foreign_function, _by, _order, _misspelt, _unclosed, _reserved,
 )  # fmt: skip
-
-
-# --- repairs -------------------------------------------------------------------------------------
-
-#: How many tokens before an error a missing comma is searched.
-REACH = 6
-
-#: Maximum number of trial parses for one error, and of tokens that they parse in total.
-MAX_TRIALS = 24
-MAX_TRIED_TOKENS = 100_000
-
-#: Parses tokens; returns the index of the token that cannot be parsed, or None.
-Failure: TypeAlias = Callable[[Sequence[Token]], int | None]
-
-
-class Repairs:
-    """Trial parses of tokens with a comma inserted or a word replaced."""
-
-    def __init__(self, failure: Failure, tokens: int) -> None:
-        self._failure = failure
-        self._left = min(MAX_TRIALS, MAX_TRIED_TOKENS // max(tokens, 1))
-
-    def failure(self, tokens: Sequence[Token]) -> int | None:
-        """Return the index of the token that cannot be parsed; the last one without a budget."""
-        self._left -= 1
-        return self._failure(tokens) if self._left >= 0 else len(tokens) - 1
-
-    def missing_comma(self, tokens: Sequence[Token], index: int) -> int | None:
-        """Return the index of the token before which a comma is missing, or None.
-
-        A comma is missing only if everything can be parsed with it, if need be with further commas.
-        """
-        places = range(index, max(index - REACH, 0), -1)
-        for place in sorted(places, key=lambda place: tokens[place].key in _CONTINUES):
-            if tokens[place].key in _NEVER_FIRST or tokens[place - 1].key in _NEVER_LAST:
-                continue
-            start = tokens[place].start
-            trial = [*tokens[:place], Token("symbol", ",", ",", start, start), *tokens[place:]]
-            failed = self.failure(trial)
-            if failed is None or (
-                failed > index + 1 and self._left > 0 and self.missing_comma(trial, failed)
-            ):
-                return place
-        return None
-
-    def replaced(self, tokens: Sequence[Token], index: int, word: str) -> int | None:
-        """Return the index of the token that cannot be parsed after this word replaces a token."""
-        old = tokens[index]
-        new = Token("reserved" if word in RESERVED else "word", word, word, old.start, old.stop)
-        return self.failure([*tokens[:index], new, *tokens[index + 1 :]])
-
-
-#: Tokens that cannot begin an item of a list, and tokens that cannot end one.
-_NEVER_FIRST = frozenset({",", ")", "]", ".", ";", "end"})
-_NEVER_LAST = frozenset({",", "(", "[", ".", ";"})
-#: Tokens that can begin an item but more often continue one: tried last.
-_CONTINUES = frozenset({"+", "-", "(", "*"})

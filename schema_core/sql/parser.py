@@ -7,6 +7,7 @@ whole text, also in a script.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from schema_core.caching import cached
@@ -18,6 +19,7 @@ from schema_core.errors import (
     SchemaError,
     within,
 )
+from schema_core.sql.corrections import corrected_hint
 from schema_core.sql.ddl import (
     alter,
     create,
@@ -33,7 +35,6 @@ from schema_core.sql.ddl import (
     with_options,
 )
 from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
-from schema_core.sql.hints import MISSPELT, UNCERTAIN, Repairs
 from schema_core.sql.query import OPENING, hints, query
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
@@ -68,7 +69,6 @@ from schema_core.sql.tokens import (
     refuse,
     string,
 )
-from schema_core.text import position
 from schema_core.tokenizer import Token
 
 
@@ -189,6 +189,7 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
     while cursor.token.kind != "end" and errors < MAX_ERRORS:
         if cursor.accept(";"):
             continue
+        start = cursor.index
         try:
             with within(text):
                 cursor.depth = 0
@@ -196,7 +197,7 @@ def read_statements(text: str) -> Iterator[Statement | SchemaCoreError]:
         except SchemaCoreError as error:
             yield error
             errors += 1
-        _recover(cursor)
+            cursor.index = _end_of_statement(cursor, start)
     if errors == MAX_ERRORS and cursor.token.kind != "end":
         yield SchemaError(
             f"{MAX_ERRORS:,} statements cannot be parsed, and the rest of the text is not checked",
@@ -220,74 +221,63 @@ T = TypeVar("T")
 def _parse(cursor: QueryCursor, grammar: Callable[[QueryCursor], T]) -> T:
     """Parse with a grammar, and improve the hint of a syntax error by trial repairs.
 
-    The hint names a missing comma if the statement can be parsed with it, and a misspelt keyword
-    before the error only if its correction helps.
+    The hint names an edit, such as a missing comma, if the statement can be parsed with it.
     """
     start = cursor.index
     try:
         return grammar(cursor)
     except ParseError as error:
         if error.code == ParseError.default_code and error.span is not None:
-            error.hint = _repaired_hint(cursor, start, error, grammar)
+            tokens = _statement_tokens(cursor, start)
+            failure = partial(_failure, cursor, grammar)
+            error.hint = corrected_hint(cursor, tokens, error, failure)
         raise
 
 
-def _repaired_hint(
-    cursor: QueryCursor, start: int, error: ParseError, grammar: Callable[[QueryCursor], object]
-) -> str | None:
-    """Return the hint for an error in the statement that begins at a token."""
-    tokens = _statement_tokens(cursor, start)
-    at = error.span.start if error.span is not None else 0
-    index = next((i for i, token in enumerate(tokens) if token.start >= at), len(tokens) - 1)
-
-    def failure(trial: Sequence[Token]) -> int | None:
-        inner = QueryCursor(cursor.text, query, trial)
-        try:
-            grammar(inner)
-        except ParseError as found:
-            if found.code != ParseError.default_code:  # a rule beyond the grammar
-                return None
-            place = inner.index if found.span is None else found.span.start
-            return next((i for i, token in enumerate(trial) if token.start >= place), inner.index)
-        return None
-
-    if error.hint is not None and not UNCERTAIN.match(error.hint):
-        return error.hint
-    repairs = Repairs(failure, len(tokens))
-    misspelt = MISSPELT.search(error.hint or "")
-    hint = error.hint
-    if misspelt:
-        wrong = index - 1 if misspelt["instead"] else index
-        failed = repairs.replaced(tokens, wrong, misspelt["word"])
-        if failed is None:
-            return hint
-        hint = None if wrong < index and failed <= index else hint
-    place = repairs.missing_comma(tokens, index)
-    if place is None:
-        return hint
-    token = tokens[place]
-    shown = "a hidden value" if cursor.is_hidden(token) else token.display
-    where = (
-        ""
-        if place == index
-        else " at line {}, column {}".format(*position(cursor.text, token.start))
-    )
-    return f"missing ',' before {shown}{where}"
+def _failure(
+    cursor: QueryCursor, grammar: Callable[[QueryCursor], object], trial: Sequence[Token]
+) -> int | None:
+    """Return the index of the token at which a grammar fails, or None."""
+    inner = QueryCursor(cursor.text, query, trial)
+    try:
+        grammar(inner)
+    except ParseError as found:
+        if found.code != ParseError.default_code:  # a rule beyond the grammar
+            return None
+        place = inner.index if found.span is None else found.span.start
+        return next((i for i, token in enumerate(trial) if token.start >= place), inner.index)
+    return None
 
 
 def _statement_tokens(cursor: QueryCursor, start: int) -> list[Token]:
     """Return the tokens of the statement at the cursor, without its semicolon."""
-    stop = cursor.index
-    while cursor.tokens[stop].key != ";" and cursor.tokens[stop].kind != "end":
-        stop += 1
+    stop = _end_of_statement(cursor, start)
     end = cursor.tokens[stop]
     return [*cursor.tokens[start:stop], Token("end", "end", "", end.start, end.start)]
 
 
-def _recover(cursor: QueryCursor) -> None:
-    """Advance to the semicolon after an error; after a whole statement that is the next token."""
-    while cursor.key != ";" and cursor.token.kind != "end":
-        cursor.advance()
+def _end_of_statement(cursor: QueryCursor, start: int) -> int:
+    """Return the index of the semicolon or the end after the statement at the cursor.
+
+    The semicolons of a statement set end its INSERT statements.
+    """
+    tokens, stop = cursor.tokens, cursor.index
+    opening = [token.key for token in tokens[start : start + 4]]
+    is_set = opening[:1] in (["EXECUTE"], ["EXPLAIN"]) and opening[1:] == [
+        "STATEMENT",
+        "SET",
+        "BEGIN",
+    ]
+    while True:
+        while tokens[stop].key != ";" and tokens[stop].kind != "end":
+            stop += 1
+        if not is_set or tokens[stop].kind == "end":
+            return stop
+        if tokens[stop + 1].key == "END":
+            return stop + 2
+        if tokens[stop + 1].key != "INSERT":  # END is missing
+            return stop + 1
+        stop += 1
 
 
 def _expect_end(cursor: QueryCursor) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from schema_core.caching import cached
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError, SchemaError, close_matches
+from schema_core.repairs import Repairs
 from schema_core.text import SPACE, Span
 from schema_core.tokenizer import Token
 from schema_core.types import atomic, temporal
@@ -107,6 +108,11 @@ def hint_at(tokens: Sequence[Token], start: int, keywords: frozenset[str]) -> st
     found, before = tokens[index], tokens[max(index - 1, 0)]
     if found.kind == "end":
         return _unclosed(tokens)
+    if before.key == "," and found.key in CLOSING.values():
+        return "remove the comma before it"
+    if found.key == ",":
+        is_last = tokens[index + 1].key in CLOSING.values()
+        return "remove the comma" if is_last or before.key == "," else _unclosed(tokens)
     if found.key in CLOSING and index:
         return foreign(before.value) or _brackets(found.key, before.key)
     if found.kind == "number" and before.key in keywords:
@@ -241,14 +247,38 @@ def parse(text: str) -> DataType:
     check_size(require_text(text, "the type string"))
     cursor = Cursor(text, list(tokens(text)))
     try:
-        type_ = _type(cursor)
-        if cursor.token.kind != "end":
-            raise cursor.fail(f"unexpected {cursor.token.display} after the type")
+        return _whole_type(cursor)
     except ParseError as error:
         if error.hint is None and error.span is not None:
-            error.hint = hint_at(cursor.tokens, error.span.start, KEYWORDS)
+            comma = _missing_comma(cursor) if error.code == ParseError.default_code else None
+            error.hint = comma or hint_at(cursor.tokens, error.span.start, KEYWORDS)
         raise
+
+
+def _whole_type(cursor: Cursor) -> DataType:
+    type_ = _type(cursor)
+    if cursor.token.kind != "end":
+        raise cursor.fail(f"unexpected {cursor.token.display} after the type")
     return type_
+
+
+def _missing_comma(cursor: Cursor) -> str | None:
+    """Return the hint for a missing comma: with it everything can be parsed."""
+
+    def failure(trial: Sequence[Token]) -> int | None:
+        inner = Cursor(cursor.text, trial)
+        try:
+            _whole_type(inner)
+        except ParseError as error:
+            return inner.index if error.code == ParseError.default_code else None
+        return None
+
+    place = Repairs(failure, cursor.tokens, cursor.index).missing_comma()
+    if place is None:
+        return None
+    token = cursor.tokens[place]
+    where = "" if place == cursor.index else f" at character {token.start + 1}"
+    return f"missing ',' before {token.display}{where}"
 
 
 def _type(cursor: Cursor) -> DataType:

@@ -12,7 +12,11 @@ from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.parser import parse_expression, parse_statement, parse_statements
 from schema_core.sql.tokens import sql_tokens
 from schema_core.text import position
+from schema_core.types.syntax import parse_type
+from schema_core.types.syntax import tokens as type_tokens
 from tests.support import cases
+
+SET = "EXECUTE STATEMENT SET BEGIN INSERT INTO t"
 
 
 @pytest.mark.parametrize(("sql", "expected"), cases("hints"))
@@ -30,9 +34,10 @@ def test_hint_of_a_syntax_error(sql: str, expected: str) -> None:
         ("nvl(1, 2)", "Flink has COALESCE"),
         ("foo(1)", None),
         ("x(1)", None),
+        ("TRUE || FALSE", "write OR: || joins strings"),
     ],
 )
-def test_hint_for_an_unknown_function(call: str, expected: str | None) -> None:
+def test_hint_for_a_call(call: str, expected: str | None) -> None:
     with pytest.raises(SchemaError) as caught:
         infer(ColumnScope({}), parse_expression(call))
 
@@ -74,6 +79,59 @@ def test_hint_names_the_missing_comma_in_95_percent_of_the_refused_statements(
 
     assert refused >= least
     assert len(wrong) <= 0.05 * refused, wrong
+
+
+#: Type strings with a comma in every position that the grammar has.
+TYPES = (
+    "DECIMAL(10, 2)",
+    "ROW<a INT, b STRING>",
+    "ROW<a INT NOT NULL, b DECIMAL(10, 2) 'comment', c MAP<INT, STRING>>",
+    "ROW(a TIMESTAMP(3) WITH LOCAL TIME ZONE, b DOUBLE PRECISION, c my.type)",
+    "ROW<`a b` CHAR(3), `c` INTERVAL DAY TO SECOND, d BYTES MULTISET>",
+    "MAP<INT, ARRAY<STRING>>",
+    "MAP<STRING NOT NULL, ROW<a INT, b MAP<INT, ARRAY<INT>>>>",
+    "MULTISET<ROW<a DEC(5, 1), b NUMERIC(7, 3)>>",
+    "STRUCTURED<'com.acme.Point', x INT, y ROW<z INT, w INT>>",
+)
+
+
+def test_hint_names_the_missing_comma_of_a_type_string() -> None:
+    wrong, refused = [], 0
+    for text in TYPES:
+        for comma, follower in pairwise(type_tokens(text)):
+            if comma.key != ",":
+                continue
+            broken = f"{text[: comma.start]} {text[comma.stop :]}"
+            with pytest.raises(SchemaError) as caught:
+                parse_type(broken)
+            refused += 1
+            error = caught.value
+            where = f" at character {follower.start + 1}"
+            is_here = error.span is not None and error.span.start == follower.start
+            named = f"missing ',' before {follower.display}{'' if is_here else where}"
+            if error.hint != named:
+                wrong.append(broken)
+
+    assert refused >= 20
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "errors"),
+    [
+        (f"{SET} SELECT a b c FROM s; INSERT INTO u SELECT 1; END; USE x", 1),
+        (f"{SET} SELECT a b c FROM s; INSERT INTO u SELECT 1; END; USE 1", 2),
+        (f"{SET} SELECT a b c FROM s; INSERT INTO u SELECT 1 2 3; END", 1),
+        (f"{SET} SELECT a b c FROM s; USE 1; USE 2", 3),
+        ("SELECT a b c FROM s; USE 1", 2),
+    ],
+)
+def test_an_error_ends_the_whole_statement_set(sql: str, errors: int) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_statements(sql)
+
+    assert len(caught.value.diagnostics) == errors
+    assert caught.value.hint == "missing ',' before 'c'"
 
 
 def test_search_for_a_missing_comma_is_bounded() -> None:

@@ -1,0 +1,238 @@
+"""Hints for syntax errors that a trial parse confirms: the edit that makes a statement valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from schema_core.errors import ParseError
+from schema_core.repairs import Repairs
+from schema_core.sql.hints import MIN_LENGTH, UNCERTAIN, WORDS, keywords_like
+from schema_core.sql.keywords import RESERVED
+from schema_core.text import position
+
+if TYPE_CHECKING:
+    from schema_core.cursor import Cursor
+    from schema_core.repairs import Failure
+    from schema_core.tokenizer import Token
+
+
+class Correction:
+    """A syntax error, the tokens of its statement, and the trial parses of its edits."""
+
+    def __init__(
+        self, cursor: Cursor, tokens: list[Token], error: ParseError, failure: Failure
+    ) -> None:
+        start = error.span.start if error.span is not None else 0
+        last = len(tokens) - 1
+        self.cursor = cursor
+        self.tokens = tokens
+        self.index = next((i for i, token in enumerate(tokens) if token.start >= start), last)
+        self.repairs = Repairs(self._within_one_statement(failure), tokens, self.index)
+        self.expected = _EXPECTED.sub(r"\1", error.problem)
+        self.unclosed = sum(token.key == "(" for token in tokens) - sum(
+            token.key == ")" for token in tokens
+        )
+        self.progress: str | None = None
+
+    def _within_one_statement(self, failure: Failure) -> Failure:
+        """Return a function that ignores the failures of later statements of a statement set."""
+        later = self.tokens[self.index :]
+        stop = next((token.start for token in later if token.key == ";"), later[-1].stop)
+
+        def failure_here(trial: Sequence[Token]) -> int | None:
+            failed = failure(trial)
+            return None if failed is None or trial[failed].start > stop else failed
+
+        return failure_here
+
+    def at(self, place: int) -> Token | None:
+        """Return the token at an index, unless it is outside the statement."""
+        return self.tokens[place] if 0 <= place < len(self.tokens) - 1 else None
+
+    def opening(self) -> int | None:
+        """Return the index of the innermost parenthesis that is open at the error."""
+        depth = 0
+        for index in range(self.index - 1, -1, -1):
+            depth += {")": 1, "(": -1}.get(self.tokens[index].key, 0)
+            if depth < 0:
+                return index
+        return None
+
+    def missing(self, what: str, place: int) -> str:
+        """Return the hint that a token is missing before another one."""
+        token = self.tokens[place]
+        shown = "a hidden value" if self.cursor.is_hidden(token) else token.display
+        if place == self.index:
+            return f"missing {what} before {shown}"
+        line, column = position(self.cursor.text, token.start)
+        return f"missing {what} before {shown} at line {line}, column {column}"
+
+
+#: The expected tokens in a problem.
+_EXPECTED = re.compile(r"expected (.*), found .*", re.DOTALL)
+
+
+def corrected_hint(
+    cursor: Cursor, tokens: list[Token], error: ParseError, failure: Failure
+) -> str | None:
+    """Return the hint of an error, improved by trial parses unless it is certain."""
+    if error.hint is not None and not UNCERTAIN.match(error.hint):
+        return error.hint
+    correction = Correction(cursor, tokens, error, failure)
+    for rule in RULES:
+        if found := rule(correction):
+            return found
+    if correction.progress or error.hint is None or error.hint.startswith("did you mean"):
+        return correction.progress
+    if error.hint.startswith("the parenthesis at") and correction.unclosed <= 0:
+        return None
+    return error.hint
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _suspects(correction: Correction) -> Iterator[int]:
+    """Yield the indices near the error of words that may be misspelt keywords."""
+    index, opening = correction.index, correction.opening()
+    places = [index, index - 1, index + 1, index - 2, index + 2]
+    if opening is not None:
+        item = index - 1
+        while item > opening + 1 and correction.tokens[item - 1].key != ",":
+            item -= 1
+        places += [opening - 1, item, opening - 2]
+    for place in dict.fromkeys(places):
+        token = correction.at(place)
+        is_word = token is not None and token.kind == "word" and len(token.key) >= MIN_LENGTH
+        if is_word and correction.tokens[place].key not in WORDS:
+            yield place
+
+
+def _misspelt(correction: Correction, *, like_keywords: bool) -> str | None:
+    """Return the hint for a misspelt keyword: with the right one everything can be parsed.
+
+    Without one, `progress` is the hint for the keyword after which the failure is later.
+    `like_keywords` selects the words in upper case if the statement begins in upper case.
+    """
+    upper = correction.tokens[0].value.isupper()
+    reached = correction.index
+    for place in _suspects(correction):
+        token = correction.tokens[place]
+        if like_keywords != (token.value.isupper() or not upper):
+            continue
+        for word in keywords_like(token.key, correction.expected):
+            kind = "reserved" if word in RESERVED else "word"
+            failed = correction.repairs.replaced(place, word, kind)
+            found = f"did you mean {word}?"
+            if place != correction.index:
+                shown = "a hidden value" if correction.cursor.is_hidden(token) else token.display
+                found = f"did you mean {word} instead of {shown}?"
+            if failed is None:
+                return found
+            if failed > max(reached, place):
+                reached, correction.progress = failed, found
+    return None
+
+
+def _keyword(correction: Correction) -> str | None:
+    return _misspelt(correction, like_keywords=True)
+
+
+def _name_like_a_keyword(correction: Correction) -> str | None:
+    return _misspelt(correction, like_keywords=False)
+
+
+def _closing_parenthesis(correction: Correction) -> str | None:
+    """Return the hint for a missing ``)``."""
+    if correction.unclosed <= 0:
+        return None
+    index = correction.index
+    for place in (index, index - 1, index - 2, index + 1):
+        if 0 < place < len(correction.tokens) and correction.repairs.inserted(place, ")") is None:
+            depth = 0
+            for index in range(place - 1, -1, -1):
+                depth += {")": 1, "(": -1}.get(correction.tokens[index].key, 0)
+                if depth < 0:
+                    start = correction.tokens[index].start
+                    line, column = position(correction.cursor.text, start)
+                    return f"the parenthesis at line {line}, column {column} is not closed"
+    return None
+
+
+def _opening_parenthesis(correction: Correction) -> str | None:
+    """Return the hint for a missing ``(``, or for a superfluous ``)``."""
+    if correction.unclosed >= 0:
+        return None
+    index = correction.index
+    if correction.tokens[index].key == ")":
+        return (
+            "remove it, or add the missing '('" if not correction.repairs.removed(index) else None
+        )
+    for place in (index, index + 1, index - 1, index - 2):
+        if place > 0 and correction.at(place) and correction.repairs.inserted(place, "(") is None:
+            return correction.missing("'('", place)
+    return None
+
+
+def _comma_to_remove(correction: Correction) -> str | None:
+    """Return the hint for a superfluous comma."""
+    index = correction.index
+    for place, found in ((index, "remove the comma"), (index - 1, "remove the comma before it")):
+        token = correction.at(place)
+        if token and token.key == "," and correction.repairs.removed(place) is None:
+            return found
+    return None
+
+
+def _equals_sign(correction: Correction) -> str | None:
+    """Return the hint for a missing ``=`` between the key and the value of an option."""
+    index, opening = correction.index, correction.opening()
+    token, before = correction.at(index), correction.at(index - 1)
+    if token and before and token.key == ":" and before.kind == "string":
+        failed = correction.repairs.replaced(index, "=", "symbol")
+        return "write = between the key and its value" if failed is None else None
+    is_pair = token and before and token.kind == before.kind == "string"
+    if not is_pair or opening is None or not opening:
+        return None
+    word = correction.tokens[opening - 1].key
+    first = correction.tokens[opening + 1 : opening + 3]
+    follows = index - 2 == opening or correction.tokens[index - 2].key == ","
+    if not follows or (word not in _BEFORE_OPTIONS and first[-1].key != "="):
+        return None
+    failed = correction.repairs.inserted(index, "=")
+    return correction.missing("'='", index) if failed is None or failed > index + 2 else None
+
+
+#: Words before a list of options.
+_BEFORE_OPTIONS = frozenset({"WITH", "SET", "OPTIONS", "LOOKUP", "STATE_TTL"})
+
+
+def _comma(correction: Correction) -> str | None:
+    """Return the hint for a missing comma."""
+    place = correction.repairs.missing_comma() if correction.unclosed == 0 else None
+    return None if place is None else correction.missing("','", place)
+
+
+def _as(correction: Correction) -> str | None:
+    """Return the hint for a missing AS before a query."""
+    if correction.expected == "AS":
+        return None
+    for place in (correction.index, correction.index - 1):
+        token = correction.at(place)
+        if token is None or not place or token.key not in _OPENING:
+            continue
+        if correction.repairs.inserted(place, "AS", "reserved") is None:
+            return correction.missing("AS", place)
+    return None
+
+
+_OPENING = frozenset({"SELECT", "VALUES", "WITH", "("})
+
+
+#: Rules in order of priority.
+RULES: tuple[Callable[[Correction], str | None], ...] = (
+    _keyword, _closing_parenthesis, _opening_parenthesis, _comma_to_remove, _equals_sign, _comma,
+    _as, _name_like_a_keyword,
+)  # fmt: skip
