@@ -48,7 +48,8 @@ from schema_core.spark.files import (
     located,
     visible_files,
 )
-from schema_core.spark.jobs import COMMITTED, UNCERTAIN, Mode, TableTransaction, run_job
+from schema_core.spark.jobs import COMMITTED, UNCERTAIN, run_job
+from schema_core.spark.transactions import Mode, TableTransaction
 
 T = TypeVar("T")
 

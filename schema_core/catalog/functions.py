@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from schema_core.arguments import require_instance
 from schema_core.catalog.objects import CatalogFunction
 from schema_core.catalog.registry import CatalogRegistry
-from schema_core.catalog.temporary import TemporaryStore
+from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.signatures import Function, Kind, Spark
@@ -294,14 +294,15 @@ class FunctionCatalog:
         registry: CatalogRegistry,
         modules: Modules | None = None,
         classes: Mapping[str, FunctionClass] | None = None,
+        admit: Admission = admit_all,
     ) -> None:
         self.modules = modules or Modules()
         self.classes: dict[str, FunctionClass] = dict(classes or {})
         self.system: TemporaryStore[str, Definition] = TemporaryStore(
-            "temporary system function", str.lower
+            "temporary system function", str.lower, admit
         )
         self.temporary: TemporaryStore[ObjectIdentifier, Definition] = TemporaryStore(
-            "temporary function", lowered
+            "temporary function", lowered, admit
         )
         self._registry = registry
         self._search: dict[FunctionLocation, Callable[[UnresolvedPath], FoundFunction | None]] = {

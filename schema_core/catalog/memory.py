@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import RLock
 from types import TracebackType
 from typing import Any, Self
@@ -29,16 +29,33 @@ RESOLVED = frozenset({ObjectKind.TABLE, ObjectKind.MODEL})
 DROPPED = (ObjectKind.TABLE, ObjectKind.FUNCTION, ObjectKind.TYPE)
 
 
+@dataclass(slots=True)
+class Content:
+    """What is stored of an object: its resolved form, and the unresolved one once it was read."""
+
+    resolved: Any
+    unresolved: Any = field(default=None, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
-    """An object in memory; `content` is resolved."""
+    """An object in memory."""
 
     key: ObjectKey
-    content: Any
+    stored: Content
+
+    @property
+    def content(self) -> Any:
+        """The resolved form."""
+        return self.stored.resolved
 
     @property
     def value(self) -> Any:
-        return origin(self.content) if self.key.kind in RESOLVED else self.content
+        if self.key.kind not in RESOLVED:
+            return self.content
+        if self.stored.unresolved is None:
+            self.stored.unresolved = origin(self.content)
+        return self.stored.unresolved
 
     @property
     def table_kind(self) -> TableKind:
@@ -60,7 +77,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._lock = RLock()
-        self._objects: dict[tuple[ObjectKind, str, str], dict[Hashable, Any]] = {}
+        self._objects: dict[tuple[ObjectKind, str, str], dict[Hashable, Content]] = {}
 
     def open(self) -> None:
         return
@@ -88,7 +105,7 @@ class MemoryStore:
 
     # --- operations ----------------------------------------------------------------------------
 
-    def _siblings(self, key: ObjectKey) -> dict[Hashable, Any]:
+    def _siblings(self, key: ObjectKey) -> dict[Hashable, Content]:
         return self._objects.get(_container(key), {})
 
     def exists(self, key: ObjectKey, parent: MemoryObject | None = None) -> bool:
@@ -106,7 +123,9 @@ class MemoryStore:
 
     def table_names(self, database: MemoryObject, table_kind: TableKind) -> list[str]:
         tables = self._objects.get((ObjectKind.TABLE, database.key.database, ""), {})
-        return [str(name) for name, one in tables.items() if one.get_table_kind() is table_kind]
+        return [
+            str(name) for name, one in tables.items() if one.resolved.get_table_kind() is table_kind
+        ]
 
     def partitions(self, table: MemoryObject) -> list[CatalogPartitionSpec]:
         container = (ObjectKind.PARTITION, table.key.database, table.key.name)
@@ -118,11 +137,11 @@ class MemoryStore:
         return not any(self.names(kind, database) for kind in DROPPED)
 
     def create(self, key: ObjectKey, value: Any, parent: MemoryObject | None) -> bool:
-        self._objects.setdefault(_container(key), {})[_name(key)] = value
+        self._objects.setdefault(_container(key), {})[_name(key)] = Content(value)
         return True
 
     def replace(self, stored: MemoryObject, value: Any) -> bool:
-        self._siblings(stored.key)[_name(stored.key)] = value
+        self._siblings(stored.key)[_name(stored.key)] = Content(value)
         return True
 
     def restore(self, stored: MemoryObject, earlier: MemoryObject) -> bool:

@@ -263,8 +263,8 @@ class ResolvedCatalogView(CatalogView):
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogDatabase:
-    """The properties and the comment of a database."""
+class ObjectWithProperties:
+    """Properties and a comment: the base of databases and partitions."""
 
     properties: Mapping[str, str] = field(default_factory=Options, hash=False)
     comment: str | None = None
@@ -273,19 +273,22 @@ class CatalogDatabase:
         require_instance(self.comment, (str, NoneType), "the comment")
         object.__setattr__(self, "properties", Options(self.properties))
 
-    @staticmethod
-    def create_instance(
-        properties: Mapping[str, str], comment: str | None = None
-    ) -> CatalogDatabase:
-        return CatalogDatabase(properties, comment)
+    @classmethod
+    def create_instance(cls, properties: Mapping[str, str], comment: str | None = None) -> Self:
+        return cls(properties, comment)
 
     def get_properties(self) -> dict[str, str]:
-        """A copy of the properties."""
+        """Return a copy of the properties."""
         return dict(self.properties)
 
     def get_comment(self) -> str:
         """Return the comment, or an empty string."""
         return self.comment or ""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogDatabase(ObjectWithProperties):
+    """The properties and the comment of a database."""
 
     def get_description(self) -> str | None:
         return self.get_comment()
@@ -615,27 +618,8 @@ class CatalogPartitionSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogPartition:
+class CatalogPartition(ObjectWithProperties):
     """The properties and the comment of a partition."""
-
-    properties: Mapping[str, str] = field(default_factory=Options, hash=False)
-    comment: str | None = None
-
-    def __post_init__(self) -> None:
-        require_instance(self.comment, (str, NoneType), "the comment")
-        object.__setattr__(self, "properties", Options(self.properties))
-
-    @staticmethod
-    def create_instance(
-        properties: Mapping[str, str], comment: str | None = None
-    ) -> CatalogPartition:
-        return CatalogPartition(properties, comment)
-
-    def get_properties(self) -> dict[str, str]:
-        return dict(self.properties)
-
-    def get_comment(self) -> str:
-        return self.comment or ""
 
     def copy(self) -> CatalogPartition:
         return self

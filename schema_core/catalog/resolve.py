@@ -255,24 +255,6 @@ def origin(kept: T) -> T:
     """
     if (kind := ORIGINS.get(type(kept))) is None:
         return kept
-    known = UNRESOLVED.get(id(kept))
-    if known is not None and known[0] is kept:
-        unresolved: T = known[1]
-        return unresolved
-    unresolved = _unresolved_twin(kept, kind)
-    if len(UNRESOLVED) >= MAX_UNRESOLVED:
-        UNRESOLVED.clear()
-    UNRESOLVED[id(kept)] = kept, unresolved
-    return unresolved
-
-
-#: Objects whose origins are remembered; one statement asks for the origin of a table several times.
-MAX_UNRESOLVED = 16
-#: Identity of an object -> the object, which keeps the identity its own, and its origin.
-UNRESOLVED: dict[int, tuple[Any, Any]] = {}
-
-
-def _unresolved_twin(kept: T, kind: type) -> T:
     found: dict[str, Any] = {one.name: getattr(kept, one.name) for one in fields(kind)}
     for name in SCHEMAS & found.keys():
         found[name] = _settled(found[name], getattr(kept, f"resolved_{name}"))

@@ -6,10 +6,9 @@ list the hidden objects, and can be configured to refuse shadowing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from schema_core.catalog.functions import FunctionCatalog
 from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import TemporaryObjects, TemporaryStore
@@ -39,57 +38,50 @@ class Hidden(NamedTuple):
 class Shadowing:
     """Lists what temporary objects hide, and refuses them while `denied` returns True."""
 
-    def __init__(
-        self,
-        registry: CatalogRegistry,
-        temporary: TemporaryObjects,
-        functions: FunctionCatalog,
-        denied: Callable[[], bool],
-    ) -> None:
+    def __init__(self, registry: CatalogRegistry, denied: Callable[[], bool]) -> None:
         self._registry = registry
-        self._temporary = temporary
         self._denied = denied
-        #: store of temporary objects -> the objects that they may hide
-        self._beneath: tuple[tuple[TemporaryStore[Any, Any], Beneath], ...] = (
-            (temporary.tables, self._table),
-            (temporary.models, self._model),
-            (temporary.types, self._type),
-            (functions.temporary, self._function),
-            (functions.system, built_in),
-        )
-        for store, beneath in self._beneath:
-            store.admit = self._admission(store.noun, beneath)
+        #: noun of a store of temporary objects -> the objects that they may hide
+        self._beneath: dict[str, Beneath] = {
+            "temporary table": self._table,
+            "temporary model": self._model,
+            "temporary type": self._type,
+            "temporary function": self._function,
+            "temporary system function": built_in,
+        }
 
-    def _admission(self, noun: str, beneath: Beneath) -> Callable[[Any], None]:
-        def admit(path: Any) -> None:
-            if self._denied() and (what := beneath(path)):
-                raise SchemaError(
-                    f"a {noun} {shown(path)} would hide a {what}",
-                    code="shadowing-denied",
-                    hint="choose another name, or allow shadowing: "
-                    "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
-                )
+    def admit(self, noun: str, path: Any) -> None:
+        """Refuse a temporary object that would hide another one, if denied.
 
-        return admit
+        Raises:
+            SchemaError: with code `shadowing-denied`.
+        """
+        if self._denied() and (what := self._beneath[noun](path)):
+            raise SchemaError(
+                f"a {noun} {shown(path)} would hide a {what}",
+                code="shadowing-denied",
+                hint="choose another name, or allow shadowing: "
+                "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
+            )
 
-    def require_seen(self, path: ObjectIdentifier) -> None:
+    def require_seen(self, path: ObjectIdentifier, temporary: TemporaryObjects) -> None:
         """Refuse a permanent table or view that a temporary one would hide, if denied.
 
         Raises:
             SchemaError: with code `shadowing-denied`.
         """
-        if self._denied() and path in self._temporary.tables:
+        if self._denied() and path in temporary.tables:
             raise SchemaError(
                 f"a temporary object would hide {shown(path)}",
                 code="shadowing-denied",
                 hint="drop the temporary object first, or choose another name",
             )
 
-    def hidden(self) -> Iterator[Hidden]:
-        """Yield all temporary objects that hide another object."""
-        for store, beneath in self._beneath:
+    def hidden(self, stores: Iterable[TemporaryStore[Any, Any]]) -> Iterator[Hidden]:
+        """Yield all objects of these stores that hide another object."""
+        for store in stores:
             for path, kept in store.items():
-                if what := beneath(path):
+                if what := self._beneath[store.noun](path):
                     yield Hidden(shown(path), called(kept, store.noun), what)
 
     # --- hidden objects ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from threading import RLock
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from schema_core.catalog.object_store import exists, missing
 from schema_core.catalog.objects import (
@@ -30,6 +30,14 @@ ResolvedTable: TypeAlias = (
 )
 
 
+#: Raises an error to refuse a new temporary object, by the noun of its store and its path.
+Admission: TypeAlias = Callable[[str, Any], None]
+
+
+def admit_all(noun: str, path: object) -> None:
+    """Refuse no temporary object."""
+
+
 class TemporaryStore(Generic[K, V]):
     """Temporary objects of one kind by path, in the order of their creation.
 
@@ -38,19 +46,24 @@ class TemporaryStore(Generic[K, V]):
     Args:
         noun: The kind of object, in messages and codes: ``temporary-table-exists``.
         key: Returns equal values for equal paths.
+        admit: Called before a new object is stored.
 
     >>> store: TemporaryStore[str, int] = TemporaryStore("temporary function", str.lower)
     >>> store.create("F", 1, ignore_if_exists=False), store.find("f")
     (True, 1)
     """
 
-    def __init__(self, noun: str, key: Callable[[K], K] = lambda path: path) -> None:
+    def __init__(
+        self,
+        noun: str,
+        key: Callable[[K], K] = lambda path: path,
+        admit: Admission = admit_all,
+    ) -> None:
         self.noun = noun
         self._key = key
+        self._admit = admit
         self._objects: dict[K, V] = {}
         self._lock = RLock()
-        #: Called before a new object is stored; raises to refuse it.
-        self.admit: Callable[[K], None] | None = None
 
     def __contains__(self, path: K) -> bool:
         return self._key(path) in self._objects
@@ -81,8 +94,7 @@ class TemporaryStore(Generic[K, V]):
                 if ignore_if_exists:
                     return False
                 raise exists(self.noun, path)
-            if self.admit is not None:
-                self.admit(path)
+            self._admit(self.noun, path)
             self._objects[self._key(path)] = value
             return True
 
@@ -104,14 +116,16 @@ class TemporaryStore(Generic[K, V]):
 class TemporaryObjects:
     """The temporary tables, views, models and types of a session, by full path."""
 
-    def __init__(self) -> None:
+    def __init__(self, admit: Admission = admit_all) -> None:
         self.tables: TemporaryStore[ObjectIdentifier, ResolvedTable] = TemporaryStore(
-            "temporary table"
+            "temporary table", admit=admit
         )
         self.models: TemporaryStore[ObjectIdentifier, ResolvedCatalogModel] = TemporaryStore(
-            "temporary model"
+            "temporary model", admit=admit
         )
-        self.types: TemporaryStore[ObjectIdentifier, CatalogType] = TemporaryStore("temporary type")
+        self.types: TemporaryStore[ObjectIdentifier, CatalogType] = TemporaryStore(
+            "temporary type", admit=admit
+        )
 
     def kind(self, identifier: ObjectIdentifier) -> TableKind | None:
         """Return the kind of the table or view at this path, or None."""

@@ -31,7 +31,7 @@ from schema_core.catalog.resolve import (
     resolve_table,
     resolve_view,
 )
-from schema_core.catalog.shadowing import Shadowing
+from schema_core.catalog.shadowing import Hidden, Shadowing
 from schema_core.catalog.storable import require_storable, require_storable_model
 from schema_core.catalog.temporary import ResolvedTable, TemporaryObjects, TemporaryStore
 from schema_core.environment.config import EnvironmentSettings, TableConfig
@@ -92,8 +92,14 @@ class Session:
         built_in = InMemoryCatalog(name, database)
         store = settings.catalog_store or catalog_store(settings.configuration)
         self.registry = CatalogRegistry(name, built_in, store)
-        self.temporary = TemporaryObjects()
-        self.functions = FunctionCatalog(self.registry, Modules(offered_module))
+        self.shadowing = Shadowing(
+            self.registry,
+            denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
+        )
+        self.temporary = TemporaryObjects(self.shadowing.admit)
+        self.functions = FunctionCatalog(
+            self.registry, Modules(offered_module), admit=self.shadowing.admit
+        )
         self.types = TypeManager(self.registry, self.temporary)
         self.resolver = SchemaResolver(
             streaming=self.streaming,
@@ -107,19 +113,13 @@ class Session:
             self.resolve_model,
             lambda model: require_storable_model(model, self.resolver),
         )
-        self.shadowing = Shadowing(
-            self.registry,
-            self.temporary,
-            self.functions,
-            denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
-        )
         self.tables = CatalogManager(
             self.registry,
             self.temporary,
             self.resolve,
             self.read,
             self.check_definition,
-            admit=self.shadowing.require_seen,
+            admit=lambda path: self.shadowing.require_seen(path, self.temporary),
             secret_keys=secret_keys,
         )
         self.hooks = tuple(hooks)
@@ -133,19 +133,24 @@ class Session:
         """Return a number that names one table or view of this session without a path."""
         return next(self._numbers)
 
+    @property
+    def temporary_stores(self) -> tuple[TemporaryStore[Any, Any], ...]:
+        """The stores of all temporary objects."""
+        temporary, functions = self.temporary, self.functions
+        stores = (temporary.tables, temporary.models, temporary.types)
+        return (*stores, functions.temporary, functions.system)
+
+    def hidden(self) -> Iterator[Hidden]:
+        """Yield all temporary objects that hide another object."""
+        return self.shadowing.hidden(self.temporary_stores)
+
     @contextmanager
     def temporary_scope(self) -> Iterator[None]:
         """Restore the temporary objects at the end of the block, those of other threads included.
 
         They are those of the session: what another thread made meanwhile is gone as well.
         """
-        stores: tuple[TemporaryStore[Any, Any], ...] = (
-            self.temporary.tables,
-            self.temporary.models,
-            self.temporary.types,
-            self.functions.temporary,
-            self.functions.system,
-        )
+        stores = self.temporary_stores
         before = [store.items() for store in stores]
         try:
             yield

@@ -367,7 +367,7 @@ class TableEnvironment:
 
     def list_hidden(self) -> list[str]:
         """Return a sorted list of sentences, one for each object that a temporary one hides."""
-        return sorted(map(str, self._session.shadowing.hidden()))
+        return sorted(map(str, self._session.hidden()))
 
     @validate_arguments(path=str)
     def get_create_statement(self, path: str) -> str:

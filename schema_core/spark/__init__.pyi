@@ -68,12 +68,12 @@ from schema_core.spark.connectors import (
 from schema_core.spark.connectors.file_formats import (
     Format as Format,
 )
-from schema_core.spark.jobs import (
-    Stage as Stage,
-)
 from schema_core.spark.planner import (
     SparkPlanner as SparkPlanner,
 )
 from schema_core.spark.session import (
     JobSession as JobSession,
+)
+from schema_core.spark.transactions import (
+    Stage as Stage,
 )

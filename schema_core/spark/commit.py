@@ -8,7 +8,8 @@ old files are deleted, and finally the staging directory and the journal.
 Killed before the commit point, a job leaves a staging directory, which the next write recognises
 by its name and removes. Killed after it, a job leaves a journal, which the next write or read
 carries out: each of its steps may be repeated, also by several processes at once. See
-``docs/decisions/0013-commit-journal.md``.
+``docs/decisions/0013-commit-journal.md``. When a job commits, and what it does to the catalog, is
+decided by the `TableTransaction` in `schema_core.spark.transactions`.
 """
 
 from __future__ import annotations

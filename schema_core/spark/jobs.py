@@ -1,4 +1,4 @@
-"""Jobs, their transactions and their job status hooks (FLIP-218), which run on the driver.
+"""Jobs, their errors and their job status hooks (FLIP-218), which run on the driver.
 
 Spark's own listeners are called later and on other threads, so they cannot run what must happen
 exactly once before or after a job.
@@ -10,47 +10,15 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from schema_core.environment.planner import Job, JobStatus, JobStatusHook, Registration
+from schema_core.environment.planner import Job, JobStatus, JobStatusHook
 from schema_core.errors import ExternalError, SchemaCoreError, with_notes
+from schema_core.spark.transactions import NoTransaction, Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class Transaction(Protocol):
-    """The transaction of a job on a table, with the method names of Flink's ``StagedTable``."""
-
-    @property
-    def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the file system failed first."""
-
-    def begin(self) -> None:
-        """Called before the job starts."""
-
-    def commit(self) -> None:
-        """Called when all rows are written: make them visible."""
-
-    def abort(self) -> None:
-        """Called after any error, also one of `commit`: undo, unless the commit took effect."""
-
-
-class NoTransaction:
-    """The transaction of a job that writes no table."""
-
-    committed = False
-
-    def begin(self) -> None:
-        return None
-
-    def commit(self) -> None:
-        return None
-
-    def abort(self) -> None:
-        return None
 
 
 #: The note of an error that is raised after the commit.
@@ -239,148 +207,3 @@ def was_canceled(error: BaseException) -> bool:
         if (condition_of(cause) or "").startswith("SPARK_JOB_CANCELLED"):
             return True
     return "SPARK_JOB_CANCELLED" in str(error)
-
-
-# --- transactions that write a table -------------------------------------------------------------
-
-# The steps are those of Flink's ``StagedTable`` (FLIP-305): begin, commit, abort. Without atomicity
-# CREATE TABLE AS creates the table before the job starts and keeps it if the job fails (FLIP-218).
-# With atomicity nothing remains of a failed job: if the connector can stage, the table is created
-# when the rows are complete, just before they become visible; otherwise it is created first and
-# dropped after a failure. REPLACE TABLE AS on a connector that can stage always works this way,
-# since the old definition and the old rows belong together.
-
-
-class Mode(Enum):
-    """What remains of a job that failed."""
-
-    PLAIN = "the table stays"
-    DROPPED = "the table is dropped, data may stay"
-    STAGED = "nothing"
-
-
-class Event(Enum):
-    """The steps of a transaction, by the names of its methods."""
-
-    BEGIN = "begin"
-    COMMIT = "commit"
-    ABORT = "abort"
-
-
-class Stage(Protocol):
-    """The rows of a job that has not committed."""
-
-    @property
-    def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the file system failed first."""
-
-    def prepare(self) -> None:
-        """Do everything that can fail before the rows become visible."""
-
-    def commit(self) -> None:
-        """Make the rows visible."""
-
-    def abort(self) -> None:
-        """Remove the rows; if they are committed, complete the commit instead."""
-
-
-class Unstaged:
-    """The rows of a job that are visible as soon as the connector writes them."""
-
-    committed: bool | None = False
-
-    def prepare(self) -> None:
-        return None
-
-    def commit(self) -> None:
-        self.committed = True
-
-    def abort(self) -> None:
-        return None
-
-
-class TableTransaction:
-    """The transaction of one job: runs the steps that `ACTIONS` lists."""
-
-    def __init__(self, mode: Mode, stage: Stage, registration: Registration) -> None:
-        self._mode = mode
-        self._stage = stage
-        self._registration = registration
-        #: whether the catalog was changed; None if it failed without a clear answer
-        self._is_created: bool | None = False
-
-    @property
-    def committed(self) -> bool | None:
-        """Whether the rows are visible for good; None if the file system failed first."""
-        return self._stage.committed
-
-    def begin(self) -> None:
-        """Before the job starts."""
-        for step in ACTIONS[self._mode, Event.BEGIN]:
-            step(self)
-
-    def commit(self) -> None:
-        """All rows are written."""
-        for step in ACTIONS[self._mode, Event.COMMIT]:
-            step(self)
-
-    def abort(self) -> None:
-        """The job failed, was cancelled, or could not be committed: every step is tried."""
-        errors: list[BaseException] = []
-        for step in ACTIONS[self._mode, Event.ABORT]:
-            try:
-                step(self)
-            except BaseException as error:  # noqa: BLE001 - raised below
-                errors.append(error)
-        if errors:
-            raise with_notes(errors[0], errors[1:], "while the job was aborted")
-
-    # --- steps ---------------------------------------------------------------------------------
-
-    def create(self) -> None:
-        """Change the catalog as the statement requires."""
-        self._is_created = None
-        try:
-            self._registration.create()
-        except ExternalError:
-            raise
-        except SchemaCoreError:
-            self._is_created = False
-            raise
-        self._is_created = True
-
-    def undo(self) -> None:
-        """Undo the change of the catalog, unless the rows are, or may be, committed."""
-        if self._is_created is not False and self._stage.committed is False:
-            self._registration.undo()
-
-    def prepare(self) -> None:
-        self._stage.prepare()
-
-    def publish(self) -> None:
-        self._stage.commit()
-
-    def discard(self) -> None:
-        self._stage.abort()
-
-
-_T = TableTransaction
-#: Mode and event -> what is done, in order. Rows become visible last.
-ACTIONS: dict[tuple[Mode, Event], tuple[Callable[[TableTransaction], None], ...]] = {
-    (Mode.PLAIN,   Event.BEGIN):  (_T.create,),
-    (Mode.PLAIN,   Event.COMMIT): (_T.prepare, _T.publish),
-    (Mode.PLAIN,   Event.ABORT):  (_T.discard,),
-    (Mode.DROPPED, Event.BEGIN):  (_T.create,),
-    (Mode.DROPPED, Event.COMMIT): (_T.prepare, _T.publish),
-    (Mode.DROPPED, Event.ABORT):  (_T.discard, _T.undo),
-    (Mode.STAGED,  Event.BEGIN):  (),
-    (Mode.STAGED,  Event.COMMIT): (_T.prepare, _T.create, _T.publish),
-    (Mode.STAGED,  Event.ABORT):  (_T.discard, _T.undo),
-}  # fmt: skip
-
-
-def mode_of(registration: Registration, *, can_stage: bool) -> Mode:
-    """Return the mode for a statement and the abilities of its connector."""
-    if can_stage and (registration.atomic or registration.replaced is not None):
-        return Mode.STAGED
-    return Mode.DROPPED if registration.atomic else Mode.PLAIN

@@ -33,18 +33,11 @@ from schema_core.spark.connectors import (
     for_spark,
     metadata_keys,
 )
-from schema_core.spark.jobs import (
-    Mode,
-    Stage,
-    TableTransaction,
-    Unstaged,
-    mode_of,
-    run_job,
-    spark_errors,
-)
+from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import source_frame
+from schema_core.spark.transactions import Mode, Stage, TableTransaction, Unstaged, mode_of
 from schema_core.spark.user_functions import UserCalls
 from schema_core.types import (
     MAX_LENGTH,
@@ -130,7 +123,7 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         hooks: Sequence[JobStatusHook] = (),
     ) -> Job:
-        """Run CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.jobs`.
+        """Run CREATE or REPLACE TABLE AS, by the actions in `schema_core.spark.transactions`.
 
         REPLACE needs a connector that can overwrite and, where it is to be atomic, one that can
         stage: otherwise old and new rows would be mixed, or the old ones lost if the job fails.

@@ -13,11 +13,11 @@ the time zone is always set, and TIME is a type.
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -207,12 +207,12 @@ def _settings_of_environment() -> dict[str, str]:
 # Spark resolves names when it analyses a query, and the analysed plan does not contain them. They
 # are therefore dropped as soon as the frame exists.
 
-#: Numbers the names of all sessions: jobs of several threads share one session.
-_NUMBERS = itertools.count(1)
-
 
 class TemporaryNames:
-    """Temporary views and functions of one query; a context manager that drops them at the end."""
+    """Temporary views and functions of one query; a context manager that drops them at the end.
+
+    Their names are random, since jobs of several threads and environments share one session.
+    """
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
@@ -220,14 +220,14 @@ class TemporaryNames:
 
     def view(self, frame: DataFrame) -> str:
         """Register a frame of the session; return its name as SQL."""
-        name = f"{PREFIX}input_{next(_NUMBERS)}"
+        name = f"{PREFIX}input_{uuid.uuid4().hex}"
         self._drops.append(lambda: self.session.catalog.dropTempView(name))
         frame.createOrReplaceTempView(name)
         return quote(name)
 
     def function(self, function: Callable[..., Any], result: str) -> str:
         """Register a Python function with the Spark type of its results; return its plain name."""
-        name = f"{PREFIX}user_{next(_NUMBERS)}"
+        name = f"{PREFIX}user_{uuid.uuid4().hex}"
         drop = f"DROP TEMPORARY FUNCTION IF EXISTS {quote(name)}"
         self._drops.append(lambda: self.session.sql(drop))
         self.session.udf.register(name, function, spark_type(result))

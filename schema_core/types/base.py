@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from schema_core.arguments import require_instance
@@ -99,7 +100,8 @@ class DataType:
         if _require_bool(nullable) is self.is_nullable:
             return self
         twin = object.__new__(type(self))
-        for name in _field_names(self.__class__):
+        kind: Any = type(self)
+        for name in _field_names(kind):
             object.__setattr__(twin, name, getattr(self, name))
         object.__setattr__(twin, "is_nullable", nullable)
         return twin
@@ -277,13 +279,10 @@ def unaccepted(type_: DataType, value: object) -> Rejection:
 
 # --- fields --------------------------------------------------------------------------------------
 
-_NAMES: dict[type[DataType], tuple[str, ...]] = {}
 
-
+@cache
 def _field_names(kind: type[DataType]) -> tuple[str, ...]:
-    if kind not in _NAMES:
-        _NAMES[kind] = tuple(one.name for one in fields(kind))
-    return _NAMES[kind]
+    return tuple(one.name for one in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

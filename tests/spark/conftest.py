@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from schema_core.spark.connectors import ReadContext, WriteContext
-    from schema_core.spark.jobs import Stage
+    from schema_core.spark.transactions import Stage
 
 
 @pytest.fixture(scope="session")

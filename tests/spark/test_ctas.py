@@ -8,7 +8,7 @@ import pytest
 
 from schema_core.environment.planner import Registration
 from schema_core.errors import AlreadyExistsError, ExternalError
-from schema_core.spark.jobs import ACTIONS, Event, Mode, TableTransaction, mode_of
+from schema_core.spark.transactions import ACTIONS, Event, Mode, TableTransaction, mode_of
 
 CALLS = ("prepare", "create", "commit")
 

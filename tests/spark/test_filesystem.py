@@ -28,7 +28,7 @@ from schema_core.types import DataTypes as T
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.spark.jobs import Stage
+    from schema_core.spark.transactions import Stage
 
 CONNECTOR = FilesystemConnector()
 Make = Callable[..., BoundTable]

@@ -417,7 +417,7 @@ def describe_path(session: Session, path: UnresolvedPath) -> Description:
         NotFoundError: with code `table-not-found` where there is no object.
     """
     identifier = session.registry.qualify(path)
-    hidden = {(one.path, one.by): one.what for one in session.shadowing.hidden()}
+    hidden = {(one.path, one.by): one.what for one in session.hidden()}
     shown = identifier.as_summary_string()
     if found := session.tables.find(identifier):
         kind = found.kind.value.replace("_", " ").lower()

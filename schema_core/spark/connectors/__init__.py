@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
 from schema_core.errors import UnsupportedError
 from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.jobs import Stage
+from schema_core.spark.transactions import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.paths import ObjectIdentifier
     from schema_core.spark.connectors import ReadContext, WriteContext
-    from schema_core.spark.jobs import Stage
+    from schema_core.spark.transactions import Stage
 
 TEXT = VarCharType(MAX_LENGTH)
 

@@ -1,0 +1,163 @@
+"""No process-wide mutable state: functions do not change what modules hold, with few exceptions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "schema_core"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+#: Module-level name that functions change -> why it may be.
+ALLOWED = {
+    "catalog/storable.py: STORABLE": "a bounded cache of what depends only on the types",
+    "schema/resolve.py: RESOLVED": "a bounded cache of what depends only on the columns",
+    "spark/commit.py: _RUNNING": "jobs of the process, by which names of stages are identified",
+    "spark/connectors/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
+    "types/python.py: _READING": "a context variable, which is reset at the end of a call",
+}
+
+#: Unbounded cache of a function with parameters -> why it may be.
+ALLOWED_CACHES = {
+    "left_deep.py: _names_of": "by class of nodes",
+    "types/base.py: _field_names": "by class of types",
+    "spark/compiler/template.py: template": "by templates, which are literals of the compiler",
+    "testing/expressions.py: _leaves": "of tests, by the columns of a strategy",
+    "testing/expressions.py: _root": "of tests, by the columns of a strategy",
+    "testing/expressions.py: _values": "of tests, by the columns of a strategy",
+    "testing/expressions.py: fitting": "of tests, by the columns of a strategy",
+}
+
+#: Methods that change a list, a dictionary, a set, a deque, a context variable or an entry of one.
+MUTATORS = frozenset(
+    {
+        "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem",
+        "popleft", "remove", "reset", "set", "setdefault", "update",
+    }
+)  # fmt: skip
+
+
+def name_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).as_posix()
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+
+
+def module_names(tree: ast.Module) -> set[str]:
+    """The names that a module assigns, also within its conditions and loops."""
+    found: set[str] = set()
+    todo: list[ast.stmt] = list(tree.body)
+    while todo:
+        match todo.pop():
+            case ast.Assign(targets=targets):
+                found |= {one.id for one in targets if isinstance(one, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.If(body=body, orelse=other) | ast.For(body=body, orelse=other):
+                todo += [*body, *other]
+    return found
+
+
+def base(node: ast.AST) -> str | None:
+    """The name of ``NAME``, ``NAME[...]``, ``NAME.attribute`` and so on."""
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def changed(function: ast.AST) -> Iterator[str | None]:
+    """The names that a function changes."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Global(names=names):
+                yield from names
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in MUTATORS:
+                yield base(value)
+            case ast.Call(func=ast.Name(id="next"), args=[ast.Name(id=name), *_]):
+                yield name
+            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+                yield from (base(one) for one in targets if not isinstance(one, ast.Name))
+            case ast.AugAssign(target=target) if not isinstance(target, ast.Name):
+                yield base(target)
+
+
+def local_names(function: ast.AST) -> set[str]:
+    """The names that a function binds: its parameters and variables."""
+    found = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    shared = {
+        name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
+    }
+    stored = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return (found | stored) - shared
+
+
+def state(source: str) -> set[str]:
+    """The module-level names that functions of a module change."""
+    tree = ast.parse(source)
+    names = module_names(tree)
+    return {
+        name
+        for function in functions(tree)
+        for name in changed(function)
+        if name in names - local_names(function)
+    }
+
+
+def unbounded_caches(source: str) -> set[str]:
+    """The functions of a module with parameters and an unbounded cache."""
+    found = set()
+    for function in ast.parse(source).body:
+        if isinstance(function, ast.FunctionDef) and function.args.args:
+            for decorator in map(ast.unparse, function.decorator_list):
+                if decorator in ("cache", "lru_cache", "lru_cache(maxsize=None)"):
+                    found.add(function.name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("A = []\ndef f():\n    A.append(1)",                      {"A"}),
+        ("A = {}\nclass C:\n    def m(self):\n        A['x'] = 1",    {"A"}),
+        ("A: set[str] = set()\nf = lambda x: A.add(x)",            {"A"}),
+        ("A = itertools.count()\ndef f():\n    return next(A)",    {"A"}),
+        ("A = 1\ndef f():\n    global A\n    A = 2",               {"A"}),
+        ("A = {}\ndef f():\n    del A['x']\n    A['y'][0] += 1",   {"A"}),
+        ("A = []\ndef f(A):\n    A.append(1)",                     set()),
+        ("A = []\ndef f():\n    A = []\n    A.append(1)",          set()),
+        ("A = []\nfor one in 'ab':\n    A.append(one)",            set()),
+    ],
+)  # fmt: skip
+def test_changes_of_module_names_are_found(source: str, expected: set[str]) -> None:
+    assert expected == state(source)
+
+
+def test_no_module_holds_mutable_state() -> None:
+    found = {
+        f"{name_of(file)}: {name}"
+        for file in FILES
+        for name in state(file.read_text(encoding="utf-8"))
+    }
+
+    assert set(ALLOWED) == found
+
+
+def test_caches_are_bounded() -> None:
+    found = {
+        f"{name_of(file)}: {name}"
+        for file in FILES
+        for name in unbounded_caches(file.read_text(encoding="utf-8"))
+    }
+
+    assert set(ALLOWED_CACHES) == found
