@@ -186,7 +186,7 @@ def require_name(kind: ObjectKind, name: str) -> None:
         SchemaError: with code `blank-name`.
     """
     if is_blank(name):
-        raise SchemaError(f"a {kind.value} needs a name", code="blank-name")
+        raise SchemaError(f"a {kind.value} requires a name", code="blank-name")
 
 
 def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError:

@@ -648,9 +648,9 @@ class CatalogType:
         require_resolved(self.definition)
         if isinstance(self.definition, StructuredType) and self.definition.path:
             raise SchemaError(
-                f"{self.definition} has a path already",
+                f"{self.definition} already has a path",
                 code="type-path-already-set",
-                hint="define it by its attributes; the path is where it is kept",
+                hint="define it without a path: the catalog assigns the path",
             )
 
     def named(self, identifier: ObjectIdentifier) -> DataType:

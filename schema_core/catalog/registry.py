@@ -306,7 +306,7 @@ class CatalogRegistry:
             return descriptor
         self.get(name)
         raise NotFoundError(
-            f"the catalog {name} was not made from options", code="catalog-not-found"
+            f"the catalog {name} was not created from options", code="catalog-not-found"
         )
 
     # --- made and dropped ----------------------------------------------------------------------
@@ -373,7 +373,7 @@ class CatalogRegistry:
 
     def _require_new(self, name: str) -> None:
         if is_blank(name):
-            raise SchemaError("a catalog needs a name", code="blank-name")
+            raise SchemaError("a catalog requires a name", code="blank-name")
         if name in self.names():
             raise AlreadyExistsError(f"there is already a catalog {name}", code="catalog-exists")
 

@@ -41,7 +41,7 @@ def text_of(value: object) -> str:
     try:
         return str(value).lower() if isinstance(value, bool) else str(value)
     except Exception as error:  # of the value's own class, or an integer of thousands of digits
-        problem = f"the value of an option has no text: {show(value)}"
+        problem = f"the value of an option cannot be converted to a string: {show(value)}"
         raise SchemaError(problem, code="wrong-argument") from error
 
 
@@ -300,9 +300,9 @@ def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
     keys = require_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
-            "a distribution by keys needs one",
+            "a distribution by keys requires at least one key",
             code="missing-key-columns",
-            hint="see distributed_into",
+            hint="call distributed_into(count) to distribute without keys",
         )
     return keys
 
@@ -345,7 +345,8 @@ class ModelDescriptor:
         """
         if self.input_schema is None or self.output_schema is None:
             raise SchemaError(
-                "the descriptor needs an input schema and an output schema", code="missing-schema"
+                "the descriptor requires an input schema and an output schema",
+                code="missing-schema",
             )
         return CatalogModel(
             self.input_schema, self.output_schema, options=self.options, comment=self.comment

@@ -106,7 +106,7 @@ def require(group: str, identifier: str, entries: Iterable[EntryPoint] | None = 
     if len(matches) > 1:
         targets = ", ".join(found.target for found in matches)
         raise SchemaError(
-            f"several packages offer a {what} {identifier!r}: {targets}",
+            f"several packages provide the {what} {identifier!r}: {targets}",
             code="ambiguous-identifier",
             hint="uninstall all but one",
         )

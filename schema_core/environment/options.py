@@ -383,7 +383,7 @@ class ConfigOption(Generic[Value]):
         try:
             return self.read(text)
         except SchemaError as error:
-            raise SchemaError("the value cannot be read", code=error.code) from None
+            raise SchemaError("the value cannot be parsed", code=error.code) from None
 
 
 def masked(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEYS) -> dict[str, str]:

@@ -144,7 +144,7 @@ def require_different(names: Sequence[str]) -> None:
         SchemaError: with code `missing-columns` or `duplicate-column`.
     """
     if not names:
-        raise SchemaError("a table needs a column", code="missing-columns")
+        raise SchemaError("a table requires at least one column", code="missing-columns")
     if twice := repeated(names):
         raise SchemaError(
             f"duplicate column name {twice[0]!r}",
@@ -342,7 +342,7 @@ def renamed(known: list[str], given: Iterable[object]) -> list[Column]:
                 new[old] = name
             case _:
                 raise SchemaError(
-                    "a column with its new name is expected",
+                    "expected a column with its new name",
                     code="not-an-expression",
                     hint='write col("old").alias("new")',
                 )
@@ -386,7 +386,7 @@ def called(given: object) -> Source:
     """
     tree = expression_of(given)
     if not isinstance(tree, Call):
-        raise SchemaError("the call of a table function is expected", code="not-an-expression")
+        raise SchemaError("expected the call of a table function", code="not-an-expression")
     source = TableFunction(tree, lateral=True)
     names = given.names if isinstance(given, AliasedExpression) else ()
     return AliasedSource(source, "EXPR$0", names) if names else source
@@ -426,7 +426,7 @@ def limited(query: Query, *, offset: int | None = None, fetch: int | None = None
             raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-row-count")
     found = query if isinstance(query, Ordered) else Ordered(query)
     if found.fetch is not None or (offset and found.offset is not None):
-        raise SchemaError("the number of rows was limited before", code="invalid-row-count")
+        raise SchemaError("the number of rows is already limited", code="invalid-row-count")
     return replace(
         found,
         offset=found.offset if offset is None else Literal(LiteralKind.EXACT, str(offset)),

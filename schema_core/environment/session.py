@@ -197,7 +197,8 @@ class Session:
                 return resolve_materialized_table(table, self.resolver)
             case _:
                 raise UnsupportedError(
-                    f"a catalog gave a {type(table).__name__}", code="unknown-table-kind"
+                    f"a catalog returned {type(table).__name__!r} instead of a table",
+                    code="unknown-table-kind",
                 )
 
     def read(self, table: CatalogBaseTable) -> ResolvedTable:

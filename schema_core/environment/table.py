@@ -444,7 +444,7 @@ class Table:
             )
         if name := next(inline_functions(self._query), None):
             return UnsupportedError(
-                f"the function {name} has no name in SQL",
+                f"the function {name} is not registered, so SQL cannot call it",
                 code="inline-function",
                 hint="register it with create_temporary_function and call it by its name, or "
                 "create a temporary view",
@@ -571,7 +571,7 @@ class StatementSet:
         """
         statement = parse_statement(stmt)
         if not isinstance(statement, Insert):
-            raise SchemaError("a statement set takes INSERT alone", code="not-an-insert")
+            raise SchemaError("a statement set accepts only INSERT", code="not-an-insert")
         with within(stmt):
             target = self._session.bound(self._session.identifier(statement.path))
             relation = self._session.query(statement.query, stmt)

@@ -79,7 +79,7 @@ class TableEnvironment:
             SchemaError: with code `wrong-argument` for an argument of another type.
         """
         if planner is not None and spark is not None:
-            raise SchemaError("spark and planner exclude each other", code="wrong-argument")
+            raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
         require_instance(hooks, Iterable, "hooks")
         hooks = tuple(hooks)
         for hook in hooks:

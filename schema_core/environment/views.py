@@ -107,7 +107,9 @@ class OpenViews(local):
             raise SchemaError("the view reads itself", code="recursive-view")
         known = self._found.get(query)
         if len(self._open) + (known.height if known else 1) > MAX_VIEWS:
-            raise SchemaError(f"views lie more than {MAX_VIEWS} levels deep", code="too-deep")
+            raise SchemaError(
+                f"views are nested more than {MAX_VIEWS} levels deep", code="too-deep"
+            )
         found = known or self._resolved(query, read)
         self._heights[-1] = max(self._heights[-1], found.height)
         if isinstance(found.outcome, SchemaCoreError):
@@ -200,8 +202,8 @@ def _cast(value: Ref, declared: DataType, name: str) -> Typed:
     if plain(value.type).nullable() != target.nullable():
         if not supports_sql_cast(plain(value.type), target):
             raise SchemaError(
-                f"column {name!r} of the view is {target.as_summary_string()}, but its query gives "
-                f"{value.type.as_summary_string()}, which does not cast to it",
+                f"column {name!r} of the view is {target.as_summary_string()}, but its query "
+                f"returns {value.type.as_summary_string()}, which does not cast to it",
                 code="stale-view",
                 hint="redefine the query with ALTER VIEW ... AS",
             )

@@ -178,7 +178,7 @@ def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) ->
     is_range = over.frame is not None and over.frame.unit == "RANGE"
     problem = _nested(over) or _wrong_frame(over)
     if is_range and not over.order_by:
-        problem = "RANGE needs an ORDER BY"
+        problem = "RANGE requires an ORDER BY"
     if any(isinstance(part, Select) for key in _keys(over) for part in walk(key)):
         problem = "a window of the WINDOW clause cannot contain a subquery"
     if problem:
@@ -218,7 +218,7 @@ def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     elif written.order_by and base.order_by:
         problem = "the named window already has an ORDER BY"
     elif base.frame is not None:
-        problem = "the named window has a frame, so nothing can be based on it"
+        problem = "the named window has a frame, so it cannot be extended"
     if problem is not None:
         raise SchemaError(problem, code="invalid-window", span=written.span)
     return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)

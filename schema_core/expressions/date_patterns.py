@@ -124,7 +124,7 @@ def parse_simple_pattern(pattern: str) -> tuple[Part, ...]:
             parts.append(Part(piece["letter"], len(piece[0])))
             text = ""
         elif piece[0] == "'":
-            raise PatternError("a quote is not closed")
+            raise PatternError("unclosed quote")
         else:
             text += _literal(piece)
     return (*parts, Part("'", text=text)) if text else tuple(parts)

@@ -192,7 +192,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        raise ExternalError(f"Spark does not start: {error}", code="spark-start-failed") from error
+        raise ExternalError(f"Spark failed to start: {error}", code="spark-start-failed") from error
     return session
 
 

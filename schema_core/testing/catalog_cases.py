@@ -85,7 +85,10 @@ def understood(table: CatalogBaseTable) -> ResolvedTable:
         case CatalogMaterializedTable():
             resolved = resolve_materialized_table(table, resolver)
         case _:
-            raise SchemaError(f"a catalog gave a {type(table).__name__}", code="wrong-table-kind")
+            raise SchemaError(
+                f"a catalog returned {type(table).__name__!r} instead of a table",
+                code="wrong-table-kind",
+            )
     return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
 

@@ -67,7 +67,7 @@ class DataType:
         """Set and validate the fields of a new value; every constructor ends with this call."""
         if not hasattr(self, "keyword"):
             kind = type(self).__name__
-            raise SchemaError(f"{kind} is a kind of types, no type", code="not-a-type")
+            raise SchemaError(f"{kind} is a class of types, not a type", code="not-a-type")
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "is_nullable", _require_bool(nullable))
@@ -237,7 +237,7 @@ def _require_bool(nullable: object) -> bool:
     if isinstance(nullable, bool):
         return nullable
     raise SchemaError(
-        f"nullable is {show(nullable)}, which is neither True nor False",
+        f"nullable must be True or False, got {show(nullable)}",
         code="invalid-type-parameter",
     )
 

@@ -121,7 +121,7 @@ class CastError:
     >>> found.path, str(found.source), str(found.target)
     (("field 'a'", 'element'), 'INT', 'DATE')
     >>> print(found)
-    field 'a', element: INT does not cast into DATE
+    field 'a', element: INT cannot be cast to DATE
     """
 
     source: DataType
@@ -178,19 +178,19 @@ def why_not(
 
     >>> from schema_core.types import DataTypes as T
     >>> print(why_not(T.MAP(T.STRING(), T.INT()), T.MAP(T.STRING(), T.INT(nullable=False))))
-    value: INT may be NULL, unlike INT NOT NULL
+    value: INT is nullable, unlike INT NOT NULL
     >>> why_not(T.INT(), T.BIGINT()) is None
     True
     """
     require_type(source, "the source")
     require_type(target, "the target")
     if mode is CastMode.IMPLICIT and source.is_nullable and not target.is_nullable:
-        return CastError(source, target, "may be NULL, unlike")
+        return CastError(source, target, "is nullable, unlike")
     if source.root is TypeRoot.NULL or source.nullable() == target.nullable():
         return None
     match source, target:
         case DistinctType(), DistinctType():
-            return CastError(source, target, "is another distinct type than")
+            return CastError(source, target, "is a different distinct type than")
         case DistinctType(source_type=inner), _:
             return why_not(inner, target, mode)
         case _, DistinctType(source_type=inner):
@@ -199,7 +199,7 @@ def why_not(
         interval = source if source.root in INTERVALS else target
         if is_single_field(interval):
             return None
-        return CastError(source, target, "has not the one field that makes a number of")
+        return CastError(source, target, "cannot be cast, for lack of a single interval field, to")
     if source.root in COMPOSED and target.root in COMPOSED:
         return _composed(source, target, lambda one, other: why_not(one, other, mode))
     return None if source.root in _sources(target, mode) else _misfit(source, target)
@@ -216,7 +216,7 @@ def _sources(target: DataType, mode: CastMode) -> Roots:
 
 
 def _misfit(source: DataType, target: DataType) -> CastError:
-    return CastError(source, target, "does not cast into")
+    return CastError(source, target, "cannot be cast to")
 
 
 def _is_interval_beside_number(source: DataType, target: DataType) -> bool:
@@ -244,7 +244,7 @@ def _composed(
         return _misfit(source, target)
     if isinstance(source, StructuredType) and isinstance(target, StructuredType):
         if source.path or target.path:
-            return CastError(source, target, "is another registered type than")
+            return CastError(source, target, "is a different registered type than")
         # Flink ignores attributes that only the target has.
         count = min(len(target.fields), len(source.fields))
         return _children(source, target, source.children(), target.children()[:count], compare)
@@ -259,7 +259,7 @@ def _children(
     compare: Callable[[DataType, DataType], CastError | None],
 ) -> CastError | None:
     if len(sources) != len(targets):
-        return CastError(source, target, "has another number of fields than")
+        return CastError(source, target, "has a different number of fields than")
     for step, one, other in zip(_steps(source), sources, targets, strict=True):
         if found := compare(one, other):
             return found.under(step)
@@ -294,7 +294,7 @@ def supports_avoiding_cast(source: DataType, target: DataType) -> bool:
 def _difference(source: DataType, target: DataType) -> CastError | None:
     """Return the first difference that requires a cast, or None."""
     if source.is_nullable and not target.is_nullable:
-        return CastError(source, target, "may be NULL, unlike")
+        return CastError(source, target, "is nullable, unlike")
     if source.nullable() == target.nullable() or _fits(source, target):
         return None
     if isinstance(source, DistinctType) and isinstance(target, DistinctType):
@@ -302,7 +302,7 @@ def _difference(source: DataType, target: DataType) -> CastError | None:
     alike = source.root is target.root or {source.root, target.root} <= RECORDS
     if alike and source.root in COMPOSED:
         return _composed(source, target, _difference)
-    return CastError(source, target, "is not stored as")
+    return CastError(source, target, "has another physical type than")
 
 
 def _fits(source: DataType, target: DataType) -> bool:

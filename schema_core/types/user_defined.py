@@ -108,7 +108,7 @@ class StructuredType(ComposedType):
         )
         if class_name is None and not path:
             raise SchemaError(
-                "a structured type needs a class name or a path", code="invalid-class-name"
+                "a structured type requires a class name or a path", code="invalid-class-name"
             )
         if class_name is not None:
             require_class_name(class_name)

@@ -70,7 +70,8 @@ def test_duplicate_identifiers_are_refused() -> None:
         require(GROUP, "x", entries)
 
     assert (
-        "several packages offer a planner 'x': builtins:int, builtins:str" == caught.value.problem
+        "several packages provide the planner 'x': builtins:int, builtins:str"
+        == caught.value.problem
     )
 
 

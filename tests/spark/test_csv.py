@@ -71,7 +71,7 @@ def test_values_are_read_as_written(
         ("s STRING", {}, None, "NULL would be read back as an empty string"),
         ("s STRING", {"null_literal": "NA"}, "NA", "the value 'NA' would be read back as NULL"),
         ("i INT", {"null_literal": "0"}, 0, "the value '0' would be read back as NULL"),
-        ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value needs quotes"),
+        ("s STRING", {"disable_quote_character": "true"}, "a,b", "a value requires quotes"),
     ],
 )
 def test_values_that_do_not_round_trip_are_refused(

@@ -80,16 +80,16 @@ def test_a_symbol_cannot_be_cast() -> None:
 @pytest.mark.parametrize(
     ("source", "target", "mode", "path", "problem"),
     [
-        ("INT", "BIGINT NOT NULL", CastMode.IMPLICIT, (), "may be NULL, unlike"),
+        ("INT", "BIGINT NOT NULL", CastMode.IMPLICIT, (), "is nullable, unlike"),
         ("INT", "BIGINT NOT NULL", CastMode.EXPLICIT, None, ""),
         ("ROW<a INT, b DATE>", "ROW<x INT, y INT>", CastMode.EXPLICIT,
-            ("field 'b'",), "does not cast into"),
+            ("field 'b'",), "cannot be cast to"),
         ("MAP<INT, ARRAY<INT>>", "MAP<INT, ARRAY<DATE>>", CastMode.EXPLICIT,
-            ("value", "element"), "does not cast into"),
+            ("value", "element"), "cannot be cast to"),
         ("ROW<a INT>", "ROW<a INT, b INT>", CastMode.EXPLICIT,
-            (), "has another number of fields than"),
+            (), "has a different number of fields than"),
         ("INTERVAL DAY TO HOUR", "INT", CastMode.EXPLICIT,
-            (), "has not the one field that makes a number of"),
+            (), "cannot be cast, for lack of a single interval field, to"),
     ],
 )  # fmt: skip
 def test_why_not(

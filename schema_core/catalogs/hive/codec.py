@@ -279,7 +279,7 @@ class HiveCodec:
             UnsupportedError: with code `name-characters-not-supported` or `name-too-long`.
         """
         if is_blank(name):
-            raise SchemaError(f"a {what} needs a name", code="blank-name")
+            raise SchemaError(f"a {what} requires a name", code="blank-name")
         lengths = {"database": self.store.database, "function": FUNCTION_NAME}
         most = lengths.get(what, self.store.table)
         if len(name) > most:

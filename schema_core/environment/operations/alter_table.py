@@ -108,7 +108,7 @@ def changed(table: CatalogTable, change: Any, text: str) -> CatalogTable:
     """
     apply = CHANGES.get(type(change))
     if apply is None:
-        raise UnsupportedError("a table cannot be changed so", code="statement-not-supported")
+        raise UnsupportedError("unsupported change of a table", code="statement-not-supported")
     return apply(table, change, text)
 
 
@@ -154,7 +154,7 @@ def _with_key(schema: Schema, change: AddElements | ModifyElements) -> Schema:
 def _require_absent(there: object, what: str, instead: str) -> None:
     if there:
         raise SchemaError(
-            f"the table has {what} already", code="already-declared", hint=f"write {instead}"
+            f"the table already has {what}", code="already-declared", hint=f"write {instead}"
         )
 
 
@@ -187,7 +187,7 @@ def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> 
 def _without_key(schema: Schema) -> Schema:
     """Return the schema without its primary key; its columns stay NOT NULL."""
     if schema.immutable_columns is not None:
-        raise SchemaError("immutable columns need the primary key", code="still-referenced")
+        raise SchemaError("immutable columns require the primary key", code="still-referenced")
     return replace(schema, primary_key=None)
 
 
@@ -206,9 +206,9 @@ def _drop_distribution(table: CatalogTable, change: DropDistribution, text: str)
 
 def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> CatalogTable:
     if not change.keys:
-        raise SchemaError("no option is given", code="missing-options")
+        raise SchemaError("expected at least one option", code="missing-options")
     if "connector" in change.keys:
-        raise SchemaError("a table needs its connector", code="missing-connector")
+        raise SchemaError("the option 'connector' cannot be reset", code="missing-connector")
     return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
 
 
@@ -240,7 +240,7 @@ def _column_name(name: Name) -> str:
     """
     if len(name.parts) > 1:
         raise UnsupportedError(
-            "fields of a column cannot be changed alone",
+            "single fields of a column cannot be altered",
             code="nested-column",
             span=name.span,
             hint="modify the whole column",
@@ -346,7 +346,9 @@ def with_added(schema: Schema, new: Sequence[PlacedColumn], text: str) -> Schema
         name = _column_name(placed.name)
         with at(f"column {name!r}", placed.name.span):
             if name in columns.columns:
-                raise SchemaError("the table has a column of this name", code="duplicate-column")
+                raise SchemaError(
+                    "the table already has a column of this name", code="duplicate-column"
+                )
             columns.place(column_of(placed.column, text), placed)
     return replace(schema, columns=tuple(columns))
 
@@ -498,7 +500,7 @@ def _partition_spec(partition: Partition) -> CatalogPartitionSpec:
     values = {key: value for key, value in partition.values if value is not None}
     if any(value is None for _, value in partition.values):
         raise SchemaError(
-            "every key of the partition needs a value",
+            "every partition key requires a value",
             code="invalid-partition-spec",
             span=partition.span,
         )

@@ -83,15 +83,17 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
             return replace(old, configuration={**old.configuration, **options_of(options)})
         case ResetOptions(keys):
             if not keys:
-                raise SchemaError("no option is given", code="missing-options")
+                raise SchemaError("expected at least one option", code="missing-options")
             if TYPE in keys:
-                raise SchemaError("a catalog cannot be without a type", code="unknown-catalog-type")
+                raise SchemaError("the option 'type' cannot be reset", code="unknown-catalog-type")
             kept = {key: v for key, v in old.configuration.items() if key not in keys}
             return replace(old, configuration=kept)
         case SetComment(comment):
             return replace(old, comment=comment)
         case _:
-            raise UnsupportedError("a catalog cannot be changed so", code="statement-not-supported")
+            raise UnsupportedError(
+                "unsupported change of a catalog", code="statement-not-supported"
+            )
 
 
 def use_catalog(session: Session, statement: UseCatalog, text: str) -> TableResult:
@@ -121,7 +123,7 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
         old = catalog.get_database(database)
         if not isinstance(statement.change, SetOptions):
             raise UnsupportedError(
-                "a database cannot be changed so", code="statement-not-supported"
+                "unsupported change of a database", code="statement-not-supported"
             )
         properties = {**old.get_properties(), **options_of(statement.change.options)}
         expected = old if Capability.VERSIONS in catalog.capabilities else None
@@ -172,9 +174,9 @@ def set_option(session: Session, statement: SetOption, text: str) -> TableResult
     """
     if statement.key is None or statement.value is None:
         raise UnsupportedError(
-            "SET alone lists nothing here",
+            "SET requires a key and a value",
             code="statement-not-supported",
-            hint="ask environment.get_config()",
+            hint="call environment.get_config() to list the options",
         )
     session.config.set(statement.key, statement.value)
     return OK
@@ -187,7 +189,9 @@ def reset_option(session: Session, statement: ResetOption, text: str) -> TableRe
         UnsupportedError: with code `statement-not-supported` for RESET alone.
     """
     if statement.key is None:
-        raise UnsupportedError("RESET needs the key of an option", code="statement-not-supported")
+        raise UnsupportedError(
+            "RESET requires the key of an option", code="statement-not-supported"
+        )
     session.config.reset(statement.key)
     return OK
 
@@ -199,7 +203,9 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
         UnsupportedError: always, with code `statement-not-supported`.
     """
     raise UnsupportedError(
-        "there are no jars to add or remove", code="statement-not-supported", span=statement.span
+        "ADD JAR and REMOVE JAR are not supported",
+        code="statement-not-supported",
+        span=statement.span,
     )
 
 
@@ -215,11 +221,11 @@ def _function_of(statement: CreateFunction | AlterFunction) -> CatalogFunction:
             SQL.
     """
     if is_blank(statement.class_name):
-        raise SchemaError("a function needs the name of a class", code="invalid-function-class")
+        raise SchemaError("a function requires the name of a class", code="invalid-function-class")
     word = statement.language or "JAVA"
     if word not in FunctionLanguage.__members__:
         raise SchemaError(
-            f"no function is written in {word}",
+            f"unsupported function language {word}",
             code="unsupported-function-language",
             hint=f"write {' or '.join(FunctionLanguage.__members__)}",
         )
@@ -258,7 +264,7 @@ def alter_function(session: Session, statement: AlterFunction, text: str) -> Tab
             raise UnsupportedError(
                 "a temporary function cannot be altered",
                 code="statement-not-supported",
-                hint="drop it and create it anew",
+                hint="drop and create it",
             )
         identifier = session.identifier(statement.path)
         session.functions.alter(identifier, _function_of(statement), statement.if_exists)
@@ -277,9 +283,11 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
     identifier = session.identifier(statement.path)
     if statement.query is not None:
         result_columns(session.query(statement.query, text))
-        raise UnsupportedError("no model is made of a query", code="statement-not-supported")
+        raise UnsupportedError("CREATE MODEL AS is not supported", code="statement-not-supported")
     if not statement.options:
-        raise SchemaError("a model needs options", code="missing-options", span=statement.path.span)
+        raise SchemaError(
+            "a model requires options", code="missing-options", span=statement.path.span
+        )
     model = CatalogModel(
         _side(statement.input, text),
         _side(statement.output, text),
@@ -343,9 +351,9 @@ def _changed_options(model: CatalogModel, change: Change) -> dict[str, str]:
         case ResetOptions(keys) if keys:
             return {key: value for key, value in model.options.items() if key not in keys}
         case SetOptions() | ResetOptions():
-            raise SchemaError("no option is given", code="missing-options")
+            raise SchemaError("expected at least one option", code="missing-options")
         case _:
-            raise UnsupportedError("a model cannot be changed so", code="statement-not-supported")
+            raise UnsupportedError("unsupported change of a model", code="statement-not-supported")
 
 
 # --- DROP ----------------------------------------------------------------------------------

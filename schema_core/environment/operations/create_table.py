@@ -428,7 +428,7 @@ def _check_old(
                 hint="drop the temporary table first",
             )
     elif old is not None and not statement.if_not_exists:
-        raise AlreadyExistsError(f"there is already something called {shown}", code="table-exists")
+        raise AlreadyExistsError(f"there is already an object {shown}", code="table-exists")
 
 
 # --- the derived table ---------------------------------------------------------------------
@@ -530,7 +530,7 @@ def _replacement(column: UnresolvedColumn, given: DataType, position: int) -> Un
     if not _is_written(column):
         kind = "computed" if isinstance(column, UnresolvedComputedColumn) else "virtual"
         raise SchemaError(
-            f"a {kind} column cannot take what the query gives", code="unsupported-column-kind"
+            f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
         )
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(given, target):
@@ -548,7 +548,7 @@ def _extra(column: UnresolvedColumn) -> UnresolvedColumn:
         type_ = column.data_type
         if isinstance(type_, DataType) and not type_.is_nullable:
             raise SchemaError(
-                "the column is NOT NULL and the query gives nothing for it",
+                "the column is NOT NULL, but the query has no value for it",
                 code="missing-default",
                 hint="declare it nullable, or select a value for it",
             )

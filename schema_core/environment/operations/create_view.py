@@ -126,7 +126,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
             merged = {**old.options, **options_of(options)}
             session.tables.alter(identifier, session.read(old).copy(merged), expected=old)
         case _:
-            raise UnsupportedError("a view cannot be changed so", code="statement-not-supported")
+            raise UnsupportedError("unsupported change of a view", code="statement-not-supported")
     return OK
 
 
@@ -180,7 +180,7 @@ def freshness_of(interval: Interval) -> Freshness:
     """
     if interval.to is not None or interval.unit not in FreshnessUnit.__members__:
         raise SchemaError(
-            "a freshness is a number of seconds, minutes, hours, days or weeks",
+            "the freshness must be a number of seconds, minutes, hours, days or weeks",
             code="invalid-freshness",
             span=interval.span,
         )

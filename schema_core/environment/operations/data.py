@@ -224,7 +224,8 @@ def _cast(value: Constant, type_: DataType) -> Typed:
 def _constant(value: str | None) -> Constant:
     if value is None:
         raise UnsupportedError(
-            "a partition without a value has no place in INSERT", code="missing-partition-value"
+            "INSERT requires a value for every key in its PARTITION clause",
+            code="missing-partition-value",
         )
     literal = Literal(LiteralKind.STRING, value)
     return Constant(literal, CharType(max(1, len(value)), nullable=False))
@@ -276,7 +277,9 @@ def query_in(session: Session, statement: Statement, text: str) -> Relation:
         case Insert():
             return _checked(session, statement, text)[0]
         case _:
-            raise UnsupportedError("EXPLAIN is for queries and INSERT", code="not-explainable")
+            raise UnsupportedError(
+                "EXPLAIN supports only queries and INSERT", code="not-explainable"
+            )
 
 
 def delete(session: Session, statement: Delete, text: str) -> TableResult:

@@ -158,11 +158,11 @@ def check_names(column: UnresolvedComputedColumn, unseen: Collection[str]) -> No
     for name in names_in(column.expression.syntax):
         if name.parts[0] in unseen:
             raise SchemaError(
-                f"column {column.name!r} cannot see column {name.parts[0]!r}",
+                f"column {column.name!r} cannot refer to column {name.parts[0]!r}",
                 code="unknown-column",
                 span=name.span,
                 text=column.expression.source,
-                hint="a computed column sees physical columns, and metadata columns before it",
+                hint="refer to physical columns, or to metadata columns declared before it",
             )
 
 

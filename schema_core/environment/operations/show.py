@@ -73,7 +73,7 @@ def _databases(session: Session, statement: Show) -> list[str]:
     if statement.path is None:
         return sorted(session.registry.current().list_databases())
     if len(statement.path.parts) != 1:
-        raise SchemaError("a catalog has one name", code="invalid-path-length")
+        raise SchemaError("the name of a catalog must have one part", code="invalid-path-length")
     return sorted(session.registry.get(statement.path.parts[0]).list_databases())
 
 
@@ -117,7 +117,7 @@ def _path(statement: Show) -> Name:
         SchemaError: with code `syntax` for a tree that was made without one.
     """
     if statement.path is None:
-        raise SchemaError(f"SHOW {statement.subject} needs a table", code="syntax")
+        raise SchemaError(f"SHOW {statement.subject} requires a table", code="syntax")
     return statement.path
 
 
@@ -154,12 +154,13 @@ def _none(session: Session, statement: Show) -> list[str]:
 
 def _procedures(session: Session, statement: Show) -> list[str]:
     session.database(statement.path)
-    raise UnsupportedError("no catalog here keeps procedures", code="statement-not-supported")
+    raise UnsupportedError("SHOW PROCEDURES is not supported", code="statement-not-supported")
 
 
 def _jobs(session: Session, statement: Show) -> list[str]:
     raise UnsupportedError(
-        "jobs end before their statement returns", code="statement-not-supported"
+        "SHOW JOBS is not supported: jobs end before their statement returns",
+        code="statement-not-supported",
     )
 
 
@@ -313,7 +314,7 @@ def _described_database(session: Session, statement: Describe) -> TableResult:
     raise UnsupportedError(
         "DESCRIBE DATABASE is not supported",
         code="statement-not-supported",
-        hint="ask the catalog: environment.get_catalog(...).get_database(...)",
+        hint="call environment.get_catalog(...).get_database(...)",
     )
 
 

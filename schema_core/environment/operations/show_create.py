@@ -88,7 +88,7 @@ def _written(session: Session, statement: ShowCreate) -> str:
         case ObjectKind.MODEL:
             return model_statement(session, statement)
         case ObjectKind.DATABASE | ObjectKind.FUNCTION:
-            raise SchemaError(f"SHOW CREATE {statement.kind.value} does not exist", code="syntax")
+            raise SchemaError(f"SHOW CREATE {statement.kind.value} is not supported", code="syntax")
         case _:
             assert_never(statement.kind)
 

@@ -530,7 +530,7 @@ def csv_line(columns: Sequence[CsvColumn], dialect: Dialect, options: Options) -
             inside = call("replace", value, dialect.quote, dialect.quote * 2)
             needed: Node = call("concat", dialect.quote, inside, dialect.quote)
         else:
-            problem = f"column {column.name!r}: a value needs quotes, which are disabled"
+            problem = f"column {column.name!r}: a value requires quotes, which are disabled"
             needed = fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
         return inline(
             "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed

@@ -37,7 +37,7 @@ FAMILIES = (
 
 #: Functions of the session and of plans, which belong to no family.
 OTHERS = {
-    "CURRENT_DATABASE": refused("the session's catalog is not known to a job"),
+    "CURRENT_DATABASE": refused("jobs have no current catalog"),
     "PRINT": refused("it is internal to Flink"),
 }
 

@@ -85,7 +85,7 @@ def ranking(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         if called.window is None:
-            raise unsupported(f"{called.call.function.name} needs an OVER clause")
+            raise unsupported(f"{called.call.function.name} requires an OVER clause")
         ranked = aggregated(name, called, *called.arguments)
         return ranked if name in SHIFTS else called.cast(ranked)
 

@@ -62,9 +62,11 @@ def row(called: TranslatedCall) -> Node:
     """ROW(...)."""
     type_ = called.type
     if not isinstance(type_, RowType):
-        raise unsupported("a row of this kind is not made on Spark")
+        raise unsupported("a row of this kind is not supported on Spark")
     if any(isinstance(one, NullType) for one in called.types):
-        raise unsupported("Flink makes no row of a NULL without a type", hint="cast the NULL")
+        raise unsupported(
+            "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
+        )
     parts: list[Node | str] = []
     for one, node, was in zip(type_.fields, called.arguments, called.types, strict=True):
         parts += [one.name, convert(node, was, one.data_type, called.zone)]
@@ -74,7 +76,7 @@ def row(called: TranslatedCall) -> Node:
 def object_of(called: TranslatedCall) -> Node:
     """OBJECT_OF(class, name, value, ...): a structured value."""
     if not isinstance(called.type, StructuredType):
-        raise unsupported("an object of this kind is not made on Spark")
+        raise unsupported("an object of this kind is not supported on Spark")
     values = zip(called.arguments[2::2], called.types[2::2], called.type.fields, strict=True)
     parts: list[Node | str] = []
     for node, was, one in values:
@@ -193,7 +195,7 @@ def sorted_array(called: TranslatedCall) -> Node:
     """ARRAY_SORT(array, ascending, NULLs first): NULLs first when ascending, unless given."""
     ascending = called[1] if len(called.arguments) > 1 else Literal(True)
     if not isinstance(ascending, Literal) or not isinstance(ascending.value, bool):
-        raise unsupported("ARRAY_SORT takes a constant order on Spark")
+        raise unsupported("ARRAY_SORT requires a constant order on Spark")
     nulls = called[2] if len(called.arguments) > 2 else ascending
     return let(
         called[0],

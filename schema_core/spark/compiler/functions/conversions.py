@@ -20,7 +20,7 @@ def cast(*, try_: bool) -> TranslationRule:
         target = called.call.arguments[1].type if len(called.arguments) > 1 else called.type
         converted = convert(called[0], called.types[0], target, called.zone, try_=try_)
         if isinstance(target, DecimalType) and _is_number(called.call.arguments[0]) and not try_:
-            return call("coalesce", converted, fail(f"it does not fit {target}"))
+            return call("coalesce", converted, fail(f"the value does not fit {target}"))
         return converted
 
     return rewritten(translate)

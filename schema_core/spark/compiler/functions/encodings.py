@@ -34,7 +34,7 @@ def hashed(called: TranslatedCall) -> Node:
     """SHA2 with a constant bit length."""
     bits = integer_of(called[1])
     if bits not in {224, 256, 384, 512}:
-        raise unsupported("SHA2 takes 224, 256, 384 or 512 bits")
+        raise unsupported("the bit length of SHA2 must be 224, 256, 384 or 512")
     return call("sha2", called[0], bits)
 
 
@@ -62,7 +62,7 @@ def _require_charset(charset: Node) -> None:
     """Refuse a constant charset that Python does not support."""
     name = string_of(charset)
     if name is not None and name.lower() not in CHARSETS:
-        raise unsupported(f"the charset {name!r} is not supported here", "use UTF-8")
+        raise unsupported(f"unsupported character set {name!r}", "use UTF-8")
 
 
 def parsed_url(called: TranslatedCall) -> Node:
@@ -100,7 +100,7 @@ RULES: dict[str, TranslationRule] = {
     "URL_ENCODE": native("url_encode({0})"),
     "URL_DECODE": rewritten("make_valid_utf8(try_url_decode({0}))"),
     **{
-        name: refused("Flink types it, but has no such function at run time")
+        name: refused("Flink accepts it, but cannot execute it")
         for name in ("TRANSLATE", "TRANSLATE USING")
     },
 }

@@ -217,7 +217,7 @@ def object_(called: TranslatedCall) -> Node:
 def _key(node: Node) -> str:
     key = string_of(node)
     if key is None:
-        raise unsupported("the keys of JSON_OBJECT are constants")
+        raise unsupported("the keys of JSON_OBJECT must be constants on Spark")
     return key
 
 
@@ -256,7 +256,7 @@ def _path(called: TranslatedCall) -> Node:
         except NoSuchPathError:
             pass
         except UdfError as failure:
-            raise unsupported(str(failure), "take the value out by names and positions") from None
+            raise unsupported(str(failure), "use a path of names and positions") from None
     return called[1]
 
 
@@ -314,7 +314,9 @@ def parsed(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         if len(called.arguments) > 1:
-            raise unsupported("equal keys are not kept on Spark", "omit the second argument")
+            raise unsupported(
+                "duplicate keys are not supported on Spark", "omit the second argument"
+            )
         return call(name, called[0])
 
     return native(translate)

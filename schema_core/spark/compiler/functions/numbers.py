@@ -136,7 +136,7 @@ def _minus(node: Node, type_: DataType) -> Node:
 def absolute(called: TranslatedCall) -> Node:
     """ABS; Flink accepts an interval, but cannot evaluate it."""
     if isinstance(called.type, INTERVALS):
-        raise unsupported("Flink does not compute ABS of an interval")
+        raise unsupported("Flink does not support ABS of an interval")
     if isinstance(called.type, DecimalType) and called.type.precision > KEPT:
         minus = _minus(called[0], called.type)
         return inline("if({v} < 0, {minus}, {v})", v=called[0], minus=minus)
@@ -151,7 +151,7 @@ def divide(called: TranslatedCall) -> Node:
         first, second = _operands(called, called.type)
         return called.cast(sql(_FLOAT_QUOTIENT, a=first, b=second))
     if isinstance(called.types[0], INTERVALS):
-        raise unsupported("Flink does not divide intervals either")
+        raise unsupported("Flink does not support division of intervals")
     return _integral_quotient("DIV", *_operands(called, called.type), called.type)
 
 
@@ -297,7 +297,7 @@ def _constant_digits(name: str, called: TranslatedCall) -> int:
     """Return the number of digits of ROUND and TRUNCATE, 0 unless given."""
     digits = integer_of(called[1]) if len(called.arguments) > 1 else 0
     if digits is None:
-        raise unsupported(f"{name} takes a constant number of digits on Spark")
+        raise unsupported(f"{name} requires a constant number of digits on Spark")
     return digits
 
 

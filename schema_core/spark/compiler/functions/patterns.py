@@ -223,7 +223,7 @@ def similar(*, negated: bool) -> TranslationRule:
             raise unsupported("SIMILAR TO with ESCAPE is not run on Spark")
         content = string_of(called[1])
         if content is None:
-            raise unsupported("SIMILAR TO takes a constant pattern on Spark")
+            raise unsupported("SIMILAR TO requires a constant pattern on Spark")
         if re.search(r"[\\^$.]|\[\[:|\(\?", content):
             raise unsupported(f"the pattern {content!r} is not run on Spark")
         pattern = content.replace("_", ".").replace("%", "(?s:.*)")

@@ -145,7 +145,7 @@ def _stepped_time(size: int, node: Node, type_: DataType, *, up: bool) -> Node:
             step = sql(
                 "if({step} >= 86400000, {beyond}, {step})",
                 step=step,
-                beyond=fail("the time is beyond its day"),
+                beyond=fail("the time exceeds a day"),
             )
         return datetimes.time_of_millis(step, type_)
 

@@ -120,7 +120,7 @@ def like(*, negated: bool) -> TranslationRule:
     def translate(called: TranslatedCall) -> Node:
         escape = called[2] if len(called.arguments) > 2 else _NO_ESCAPE
         if string_of(escape) is None:
-            raise unsupported("LIKE takes a constant ESCAPE character on Spark")
+            raise unsupported("LIKE requires a constant ESCAPE character on Spark")
         return operator("NOT LIKE" if negated else "LIKE", called[0], called[1], escape)
 
     return rewritten(translate)

@@ -205,7 +205,7 @@ def overlaps(called: TranslatedCall) -> Node:
 def _period(row: Node, type_: DataType) -> tuple[Node, Node]:
     """Return the earlier and the later end of a period, which may be given in either order."""
     if not isinstance(type_, RowType):
-        raise unsupported("OVERLAPS takes pairs of datetimes")
+        raise unsupported("OVERLAPS requires pairs of datetimes")
     start, end = (Field(row, one.name) for one in type_.fields)
     datetime, length = (one.data_type for one in type_.fields)
     last: Node = shifted(start, datetime, end, length) if length.is_(TypeFamily.INTERVAL) else end
@@ -269,7 +269,7 @@ def _date_of_string(node: Node) -> Node:
         " {problem}, {date})",
         s=node,
         shape=r"^\s*(\d{1,38})(?:-|\s*$)",
-        problem=fail("the year of a date is too great"),
+        problem=fail("the year of a date is too large"),
         date=datetimes.date_of_string(node),
     )
 
@@ -281,7 +281,7 @@ def to_instant(called: TranslatedCall) -> Node:
         return _instant_of_string(called)
     digits = integer_of(called[1]) if len(called.arguments) > 1 else 3
     if digits is None or digits < 0 or is_fine(called.type):
-        raise unsupported("TO_TIMESTAMP_LTZ takes a constant precision of at most 6 on Spark")
+        raise unsupported("TO_TIMESTAMP_LTZ requires a constant precision of at most 6 on Spark")
     scale = 10 ** (6 - digits)
     if isinstance(type_, FLOATS):
         unit = 1000 if digits <= 3 else scale
@@ -323,7 +323,7 @@ def _instant_of_string(called: TranslatedCall) -> Node:
         return datetimes.instant(read, "UTC")
     zone = string_of(called[2])
     if zone is None:
-        raise unsupported("TO_TIMESTAMP_LTZ takes a constant zone on Spark")
+        raise unsupported("TO_TIMESTAMP_LTZ requires a constant time zone on Spark")
     return datetimes.instant(read, zone)
 
 
