@@ -176,8 +176,8 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
             ]
         case QueryView(expanded_query=""):
             raise UnsupportedError(
-                f"{found.identifier.as_summary_string()} was created from a Table that has no text "
-                "in SQL",
+                f"{found.identifier.as_summary_string()} was created from a Table that SQL "
+                "cannot express",
                 code="query-not-in-sql",
                 hint="read its columns with DESCRIBE",
             )
