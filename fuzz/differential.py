@@ -27,7 +27,7 @@ from properties.recorded import Answer, Question
 from properties.scoring import agreement, crashes
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.rewrite import walk
+from schema_core.sql.syntax import walk
 from schema_core.text import Span
 
 ASK = Path(__file__).parent / "oracle" / "ask.sh"

@@ -16,8 +16,7 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema, SqlExpression, UnresolvedComputedColumn
 from schema_core.sql.parser import parse_expression
-from schema_core.testing.schemas import schemas
-from schema_core.testing.strategies import comments, names, types
+from schema_core.testing.strategies import comments, names, schemas, types
 from schema_core.types import DataType
 
 dialects = st.sampled_from(DIALECTS)

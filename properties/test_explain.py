@@ -14,10 +14,9 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ComputedColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.rewrite import walk
-from schema_core.sql.syntax import Name
+from schema_core.sql.syntax import Name, walk
 from schema_core.testing.expressions import COLUMNS, expressions
-from schema_core.testing.schemas import schemas
+from schema_core.testing.strategies import schemas
 from schema_core.text import escaped, quote_identifier
 from schema_core.types import DataTypes
 

@@ -21,8 +21,7 @@ from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.formats.properties.limits import STORES
 from schema_core.schema.unresolved import Schema
 from schema_core.testing.catalog_cases import understood
-from schema_core.testing.schemas import tables
-from schema_core.testing.strategies import types
+from schema_core.testing.strategies import tables, types
 from schema_core.types import (
     ArrayType,
     CharType,

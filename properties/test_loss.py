@@ -21,8 +21,7 @@ from schema_core.formats.loss import (
 )
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.testing.schemas import schemas
-from schema_core.testing.strategies import types
+from schema_core.testing.strategies import schemas, types
 from schema_core.types import DataType, DistinctType
 
 targets = st.sampled_from(sorted(TARGETS))

@@ -14,7 +14,7 @@ from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema, unresolve
-from schema_core.testing.schemas import schemas
+from schema_core.testing.strategies import schemas
 from schema_core.types import AnyTimestampType, TimestampKind
 
 resolvers = st.sampled_from([SchemaResolver(), SchemaResolver(streaming=False)])

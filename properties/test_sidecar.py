@@ -28,7 +28,7 @@ from schema_core.formats.properties.property_map import (
     ignored_keys,
 )
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.testing.schemas import materialized_tables, models, tables
+from schema_core.testing.strategies import materialized_tables, models, tables
 
 RESOLVER = SchemaResolver()
 STORE_NAMES = st.sampled_from(sorted(STORES))

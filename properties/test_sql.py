@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schema_core.errors import ParseError
-from schema_core.sql.literal_printer import print_type
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.printer import print_expression
+from schema_core.sql.printer import print_expression, print_type
 from schema_core.sql.syntax import Expression, TypeName
 from schema_core.sql.tokens import cursor_over, sql_tokens
 from schema_core.sql.type_name import cast_target

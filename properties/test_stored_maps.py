@@ -33,7 +33,7 @@ from schema_core.formats.properties.stored import (
 )
 from schema_core.formats.properties.verify import verify
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.testing.schemas import materialized_tables, models, tables
+from schema_core.testing.strategies import materialized_tables, models, tables
 
 RESOLVER = SchemaResolver()
 RECORDED = sorted((Path(__file__).parent / "corpus" / "maps").glob("flink-*.jsonl.gz"))

@@ -36,7 +36,7 @@ from schema_core.formats.properties.property_map import decode_table, encode_tab
 from schema_core.formats.properties.sidecar import VERSION
 from schema_core.formats.properties.stored import MapKind, kind_of, upgrade
 from schema_core.schema.resolve import SchemaResolver
-from schema_core.testing.schemas import tables
+from schema_core.testing.strategies import tables
 from schema_core.types import RawType
 
 ASK = Path(__file__).parent / "ask.sh"

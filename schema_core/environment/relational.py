@@ -18,7 +18,6 @@ from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.signatures import Kind
 from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
-from schema_core.sql.rewrite import walk
 from schema_core.sql.syntax import Aliased as AliasedSource
 from schema_core.sql.syntax import (
     Call,
@@ -37,6 +36,7 @@ from schema_core.sql.syntax import (
     Source,
     Star,
     TableFunction,
+    walk,
 )
 from schema_core.sql.type_name import data_type
 from schema_core.text import MAX_DEPTH, MAX_DIGITS, show

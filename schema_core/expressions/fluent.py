@@ -18,8 +18,7 @@ from schema_core.errors import SchemaError, similar
 from schema_core.expressions.literals import PythonValue, literal
 from schema_core.sql import syntax
 from schema_core.sql.printer import print_expression
-from schema_core.sql.rewrite import size
-from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName
+from schema_core.sql.syntax import Call, Interval, Name, Symbol, TypeName, size
 from schema_core.sql.tokens import cursor_over
 from schema_core.sql.type_name import cast_target
 from schema_core.text import MAX_DEPTH, show

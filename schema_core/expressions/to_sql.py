@@ -26,9 +26,8 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.sql import syntax
-from schema_core.sql.literal_printer import close_up, plain_digits
-from schema_core.sql.printer import print_expression
-from schema_core.sql.rewrite import rewrite
+from schema_core.sql.printer import close_up, plain_digits, print_expression
+from schema_core.sql.syntax import rewrite
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed

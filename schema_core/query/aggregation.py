@@ -19,9 +19,9 @@ from schema_core.expressions.typed import (
     children,
 )
 from schema_core.query import relation as rel
-from schema_core.query.functions import OF_GROUPING
 from schema_core.query.relation import Column
 from schema_core.query.scope import (
+    OF_GROUPING,
     Merged,
     SelectScope,
     SourceBinding,
@@ -31,8 +31,7 @@ from schema_core.query.scope import (
     unmerged_window,
     value,
 )
-from schema_core.sql.rewrite import parts, walk
-from schema_core.sql.syntax import Call, Expression, GroupingSets, GroupItem, Window
+from schema_core.sql.syntax import Call, Expression, GroupingSets, GroupItem, Window, parts, walk
 from schema_core.text import Span
 
 #: Functions that require OVER.

@@ -27,8 +27,18 @@ from schema_core.query.scope import (
 )
 from schema_core.query.sources import resolve_source
 from schema_core.sql import syntax
-from schema_core.sql.rewrite import Change, rewrite, rewrite_window
-from schema_core.sql.syntax import Call, Expression, Name, Named, Star, Subquery, TypeName
+from schema_core.sql.syntax import (
+    Call,
+    Change,
+    Expression,
+    Name,
+    Named,
+    Star,
+    Subquery,
+    TypeName,
+    rewrite,
+    rewrite_window,
+)
 from schema_core.text import Span
 from schema_core.types.unresolved import LookUp
 

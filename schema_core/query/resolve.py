@@ -60,8 +60,17 @@ from schema_core.query.scope import (
 )
 from schema_core.query.sources import from_clause, renamed
 from schema_core.sql import syntax
-from schema_core.sql.rewrite import rewrite, size
-from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Name, SortKey, Star
+from schema_core.sql.syntax import (
+    Call,
+    Expression,
+    Literal,
+    LiteralKind,
+    Name,
+    SortKey,
+    Star,
+    rewrite,
+    size,
+)
 from schema_core.text import Span
 from schema_core.types import DataType, RowType
 from schema_core.types.common import least_restrictive

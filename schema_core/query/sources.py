@@ -14,9 +14,9 @@ from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as rel
 from schema_core.query.aggregation import row_condition
-from schema_core.query.functions import IN_PATTERN
 from schema_core.query.relation import Column, Columns, Relation
 from schema_core.query.scope import (
+    IN_PATTERN,
     ResolvedSource,
     ScopeChain,
     SelectScope,
@@ -31,8 +31,7 @@ from schema_core.query.scope import (
 )
 from schema_core.query.table_functions import table_function
 from schema_core.sql import syntax
-from schema_core.sql.rewrite import rewrite, walk
-from schema_core.sql.syntax import Call, Expression, JoinKind, Name
+from schema_core.sql.syntax import Call, Expression, JoinKind, Name, rewrite, walk
 from schema_core.text import Span
 from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
 

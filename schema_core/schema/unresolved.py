@@ -46,8 +46,7 @@ from schema_core.schema.resolved import (
     PhysicalColumn,
     ResolvedSchema,
 )
-from schema_core.sql.rewrite import walk
-from schema_core.sql.syntax import Call
+from schema_core.sql.syntax import Call, walk
 from schema_core.text import is_blank, show
 from schema_core.types import DataType, RowType, UnresolvedDataType
 

@@ -16,8 +16,7 @@ from typing import Any, TypeAlias, get_args
 from schema_core.masking import mask_query
 from schema_core.secrets import mask_credentials, masked_value
 from schema_core.sql import syntax
-from schema_core.sql.literal_printer import print_type
-from schema_core.sql.printer import print_expression, print_query
+from schema_core.sql.printer import print_expression, print_query, print_type
 from schema_core.sql.syntax import NOWHERE, Call, Expression, Hint, Interval, Name, Query, TypeName
 from schema_core.text import Span, quote_identifier
 

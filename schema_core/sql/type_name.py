@@ -401,7 +401,7 @@ def type_name_of(type_: DataType) -> TypeName:
         SchemaError: for intervals, VARIANT, BITMAP, RAW and structured types, which Flink cannot
             spell there; an expression that needs such a cast is refused.
 
-    >>> from schema_core.sql.literal_printer import print_type
+    >>> from schema_core.sql.printer import print_type
     >>> print(print_type(type_name_of(parse_type("ARRAY<ROW<a STRING NOT NULL>>"))))
     ROW(`a` VARCHAR(2147483647) CHARACTER SET `UTF-16LE` NOT NULL) ARRAY
     """

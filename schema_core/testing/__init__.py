@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING or find_spec("hypothesis"):
     from schema_core.testing.expressions import COLUMNS, expressions
-    from schema_core.testing.schemas import schemas
-    from schema_core.testing.strategies import atomic_types, has_values, names, paths, types, values
+    from schema_core.testing.strategies import (
+        atomic_types,
+        has_values,
+        names,
+        paths,
+        schemas,
+        types,
+        values,
+    )
 
 __all__ = [
     "COLUMNS",

@@ -17,7 +17,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.expressions import lit
 from schema_core.schema.unresolved import Schema
-from schema_core.sql.literal_printer import print_string
+from schema_core.sql.printer import print_string
 from schema_core.types import DataType, RowField
 from schema_core.types import DataTypes as T
 from schema_core.types.row_value import Row

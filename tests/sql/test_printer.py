@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from schema_core.sql.literal_printer import LITERALS, print_string
 from schema_core.sql.parser import parse_expression
-from schema_core.sql.printer import FORMS, LEADING, POWERS, PREFIX, TRANSPARENT, print_expression
+from schema_core.sql.printer import (
+    FORMS,
+    LEADING,
+    LITERALS,
+    POWERS,
+    PREFIX,
+    TRANSPARENT,
+    print_expression,
+    print_string,
+)
 from schema_core.sql.syntax import Call, LiteralKind, Name
 from tests.support import cases
 

@@ -8,7 +8,7 @@ import pytest
 
 from schema_core.cursor import Cursor
 from schema_core.errors import SchemaError
-from schema_core.sql.literal_printer import print_type
+from schema_core.sql.printer import print_type
 from schema_core.sql.syntax import TypeName
 from schema_core.sql.tokens import cursor_over, expect_end
 from schema_core.sql.type_name import cast_target, data_type, type_name, type_name_of
