@@ -337,7 +337,8 @@ def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None) -> Cons
 
 
 def _enforced(cursor: QueryCursor) -> bool | None:
-    if cursor.accept("NOT", "ENFORCED"):
+    if cursor.accept("NOT"):
+        cursor.expect("ENFORCED")
         return False
     return True if cursor.accept("ENFORCED") else None
 
