@@ -21,7 +21,6 @@ from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import aliased
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.tree import Cast, Node
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -34,6 +33,7 @@ from schema_core.spark.connectors import (
     metadata_keys,
 )
 from schema_core.spark.jobs import run_job, spark_errors
+from schema_core.spark.projection import select
 from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import source_frame
@@ -296,9 +296,9 @@ def _nothing() -> None:
 
 def _values(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a frame as Python values, fetched one partition at a time."""
-    selected = [aliased(_portable(ColumnNode(one.name), one.type), one.name) for one in columns]
+    selected = [(_portable(ColumnNode(one.name), one.type), one.name) for one in columns]
     with spark_errors():
-        for row in frame.selectExpr(*selected).toLocalIterator():
+        for row in select(frame, selected).toLocalIterator():
             yield tuple(_value(value, one.type) for value, one in zip(row, columns, strict=True))
 
 
@@ -335,9 +335,7 @@ def _as_string(node: Node, type_: DataType, zone: str) -> Node:
 
 def _texts(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """Yield the rows of a frame as the strings that Flink prints."""
-    selected = [
-        aliased(_as_string(ColumnNode(one.name), one.type, zone), one.name) for one in columns
-    ]
+    selected = [(_as_string(ColumnNode(one.name), one.type, zone), one.name) for one in columns]
     with spark_errors():
-        for row in frame.selectExpr(*selected).toLocalIterator():
+        for row in select(frame, selected).toLocalIterator():
             yield tuple(row)

@@ -16,11 +16,12 @@ from schema_core.query.relation import Column, Columns, Relation, result_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
-from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import NULL, Cast, Node, fail
 from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import Node, fail
 from schema_core.spark.connectors import SparkConnector, metadata_column
+from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.row_checks import required
 from schema_core.types import (
     MAX_LENGTH,
@@ -95,19 +96,23 @@ class Sink:
             ]
             frame = frame.where(" AND ".join(needed)) if needed else frame
         checked = [self._checked(one.name, one.data_type) for one in self._columns]
-        physical = [quote(one.name) for one in self._columns if isinstance(one, PhysicalColumn)]
+        physical = [
+            (ColumnNode(one.name), one.name)
+            for one in self._columns
+            if isinstance(one, PhysicalColumn)
+        ]
         metadata = [
             _metadata(one, connector.metadata[one.key], zone)
             for one in self._columns
             if isinstance(one, MetadataColumn)
         ]
-        frame = frame.selectExpr(*checked)
-        return frame.selectExpr(*physical, *metadata) if metadata else frame
+        frame = select(frame, checked)
+        return select(frame, [*physical, *metadata]) if metadata else frame
 
-    def _checked(self, name: str, type_: DataType) -> str:
+    def _checked(self, name: str, type_: DataType) -> NamedNode:
         """Return a column with the checks of its type, or NULL where the query does not fill it."""
         if name not in self._given:
-            return f"CAST(NULL AS {to_spark_sql(type_)}) AS {quote(name)}"
+            return Cast(NULL, to_spark_sql(type_)), name
         node: Node = ColumnNode(name)
         rule = LENGTH.of(self._options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
@@ -115,16 +120,16 @@ class Sink:
                 node = fit(node, STRING, type_)
             elif rule == "ERROR":
                 node = _fitting(node, name, type_)
-        return aliased(required(node, type_, name), name)
+        return required(node, type_, name), name
 
 
-def _metadata(column: MetadataColumn, given: DataType, zone: str) -> str:
+def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     """Return a metadata column as the connector's metadata, cast to the type of the connector."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(column.name), type_)
         node = to_physical(convert(value, type_.nullable(), given.nullable(), zone), given)
-    return aliased(required(node, given, column.name), metadata_column(column.key))
+    return required(node, given, column.name), metadata_column(column.key)
 
 
 def _fitting(node: Node, name: str, type_: LengthType) -> Node:

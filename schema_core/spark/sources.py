@@ -21,7 +21,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connectors import (
     ReadContext,
@@ -29,6 +29,7 @@ from schema_core.spark.connectors import (
     SupportsStatisticReport,
     metadata_column,
 )
+from schema_core.spark.projection import NamedNode, select
 from schema_core.spark.row_checks import required
 from schema_core.types import DataType
 
@@ -58,35 +59,35 @@ def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
         for one in columns
         if not isinstance(one, ComputedColumn)
     ]
-    frame = frame.selectExpr(*stored)
+    frame = select(frame, stored)
     if len(stored) == len(columns):
         return frame
-    return frame.selectExpr(*(_computed(one, context.zone) for one in columns))
+    return select(frame, (_computed(one, context.zone) for one in columns))
 
 
-def _physical(column: Column, without_null: set[str]) -> str:
+def _physical(column: Column, without_null: set[str]) -> NamedNode:
     """Return a physical column, checked for forbidden NULLs."""
     type_ = column.data_type.nullable() if column.name in without_null else column.data_type
-    return aliased(required(ColumnNode(column.name), type_, column.name), column.name)
+    return required(ColumnNode(column.name), type_, column.name), column.name
 
 
-def _metadata(column: MetadataColumn, given: DataType, zone: str) -> str:
+def _metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
     """Return a metadata column: the connector's metadata, cast to the declared type."""
     type_ = column.data_type
     with at(f"column {column.name!r}"):
         value = from_physical(ColumnNode(metadata_column(column.key)), given)
         node = to_physical(convert(value, given.nullable(), type_.nullable(), zone), type_)
-    return aliased(required(node, type_, column.name), column.name)
+    return required(node, type_, column.name), column.name
 
 
-def _computed(column: Column, zone: str) -> str:
+def _computed(column: Column, zone: str) -> NamedNode:
     """Return a column of the table; computed ones are computed from the other columns."""
     if not isinstance(column, ComputedColumn):
-        return quote(column.name)
+        return ColumnNode(column.name), column.name
     context = TranslationContext(zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type))
     with at(f"column {column.name!r}"):
         node = compile_expression(column.expression.typed, context)
-    return aliased(to_physical(node, column.data_type), column.name)
+    return to_physical(node, column.data_type), column.name
 
 
 # --- frames of connectors ------------------------------------------------------------------------

@@ -5,8 +5,8 @@ What Spark cannot be made to compute as Flink does is refused, never approximate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
@@ -23,6 +23,7 @@ from schema_core.expressions.typed import (
     TypeArgument,
 )
 from schema_core.expressions.typed import Keyword as TypedKeyword
+from schema_core.query.correlation import is_aggregate
 from schema_core.spark.compiler.functions import RULES
 from schema_core.spark.compiler.functions.casts import require_micros
 from schema_core.spark.compiler.functions.literals import constant, interval
@@ -106,7 +107,8 @@ class TranslationContext:
 
     `zone` is the session's time zone as Flink sees it, `column` compiles a column of the source,
     `subquery` a query used as a value, `user` a call of a user's function. With
-    `truncated_precision` fractional digits that Spark does not store do not matter.
+    `truncated_precision` fractional digits that Spark does not store do not matter. `computed` are
+    expressions that a query below has computed already, outside of arguments of aggregates.
     """
 
     zone: str = "UTC"
@@ -114,6 +116,7 @@ class TranslationContext:
     subquery: Callable[[Select], Node] = no_subquery
     user: Callable[[FunctionCall, Sequence[Node]], Node] = user_call
     truncated_precision: bool = False
+    computed: Mapping[Typed, Node] = field(default_factory=dict)
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> Node:
@@ -126,6 +129,8 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
 
 
 def _compile(typed: Typed, context: TranslationContext) -> Node:
+    if context.computed and typed in context.computed:
+        return context.computed[typed]
     match typed:
         case Ref():
             if not context.truncated_precision:
@@ -151,8 +156,10 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
     """Compile a call from its innermost first argument: left-deep trees are long on that side."""
     chain = [(call, _context_of(call, context))]
     while (outer := chain[-1][0]).arguments and isinstance(outer.arguments[0], FunctionCall):
-        inner = outer.arguments[0]
-        chain.append((inner, _context_of(inner, context)))
+        inner, place = outer.arguments[0], chain[-1][1]
+        if place.computed and inner in place.computed:
+            break
+        chain.append((inner, _context_of(inner, place)))
     compiled: tuple[Node, ...] = ()
     for one, place in reversed(chain):
         with at(one.function.name):
@@ -161,6 +168,9 @@ def _compile_chain(call: FunctionCall, context: TranslationContext) -> Node:
 
 
 def _context_of(call: FunctionCall, context: TranslationContext) -> TranslationContext:
+    """Return the context of the arguments of a call."""
+    if context.computed and call.over is None and is_aggregate(call):
+        context = replace(context, computed={})
     truncated = truncates_precision(call)
     if truncated == context.truncated_precision:
         return context

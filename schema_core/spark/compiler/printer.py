@@ -14,10 +14,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from schema_core.errors import UnsupportedError
+from schema_core.spark.compiler.lifting import (
+    IF_TOTAL,
+    NEVER,
+    REPEATED,
+    Lifting,
+    Projection,
+)
 from schema_core.spark.compiler.tree import (
     Aggregate,
     Call,
@@ -49,12 +56,12 @@ MAX_SQL_LENGTH = 200_000
 #: Values of a `Let` up to this many characters are repeated.
 MAX_REPEATED = 48
 
-#: The same for values that read aggregates, each of which Spark computes once a query.
-MAX_REPEATED_AGGREGATE = 1000
+#: The same for values that read aggregates, each of which Spark computes once a query, and for
+#: those that no projection can compute, because they read both sides of a join or of a sub-query.
+MAX_REPEATED_AGGREGATE = MAX_REPEATED_UNLIFTED = 1000
 
-#: Prefixes of generated names, which no alias is likely to have: variables of lambdas, columns of
-#: lateral projections.
-VARIABLE, LIFTED = "the_x", "the_let_"
+#: Prefix of the names of variables of lambdas, which no column is likely to have.
+VARIABLE = "the_x"
 
 # --- names and literals --------------------------------------------------------------------------
 
@@ -154,57 +161,25 @@ def precedence(node: Node) -> int:
 
 # --- where an expression is computed -------------------------------------------------------------
 
-#: Which values of `Let` may become columns of a lateral projection: none, those that cannot fail
-#: (in a branch of a conditional, or above a WHERE), or all.
-NEVER, IF_TOTAL, ALWAYS = 0, 1, 2
-
 #: Calls of which only the first argument is always computed.
 CONDITIONAL = frozenset({"if", "coalesce", "nullif"})
-
-#: At most so many columns are lifted below one query.
-MAX_LIFTED = 200
-
-
-@dataclass(slots=True)
-class Lifting:
-    """The lateral projections below one query block, which compute values of `Let` once a row.
-
-    `mode` is what may be lifted from the expressions of the block, `in_aggregates` the same for
-    arguments of its aggregates, which are computed below GROUP BY. Equal values share a column.
-    """
-
-    mode: int = ALWAYS
-    in_aggregates: int = ALWAYS
-    columns: dict[str, str] = field(default_factory=dict)
-
-    def column(self, value: str) -> str:
-        """Return the column that computes a value."""
-        name = self.columns.get(value)
-        if name is None:
-            name = self.columns[value] = f"{LIFTED}{len(self.columns) + 1}"
-        return quote(name)
-
-    def laterals(self) -> list[str]:
-        """Return the relations to add to FROM, each of which reads those before it."""
-        return [
-            f"LATERAL (SELECT {value} AS {quote(name)}) AS {quote(f'{name}_of')}"
-            for value, name in self.columns.items()
-        ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a node is printed: what may be lifted there, and how many variables are in scope."""
 
-    mode: int
-    in_aggregates: int
+    mode: int = NEVER
+    lifting: Lifting | None = None
     depth: int = 0
 
     def branch(self) -> _Place:
         """Return the place of a part that is not computed in all rows."""
-        if self.mode <= IF_TOTAL and self.in_aggregates <= IF_TOTAL:
-            return self
-        return _Place(min(self.mode, IF_TOTAL), min(self.in_aggregates, IF_TOTAL), self.depth)
+        return _Place(IF_TOTAL, self.lifting, self.depth) if self.mode > IF_TOTAL else self
+
+    def within(self, parameters: int) -> _Place:
+        """Return the place of the body of a lambda."""
+        return _Place(NEVER, None, self.depth + parameters)
 
 
 class _Open:
@@ -217,9 +192,18 @@ class _Open:
         self.texts: list[str] = []
 
 
+class _Aggregated:
+    """The end of an aggregate that the query below computes."""
+
+    __slots__ = ("projection",)
+
+    def __init__(self, projection: Projection) -> None:
+        self.projection = projection
+
+
 #: A part of the output: SQL, a node with its place and the precedence around it, or the end of a
-#: value of a `Let`.
-_Part: TypeAlias = "str | tuple[Node, _Place, int] | _Open"
+#: value of a `Let` or of an aggregate, which is printed into a string of its own.
+_Part: TypeAlias = "str | tuple[Node, _Place, int] | _Open | _Aggregated"
 
 
 def to_sql(node: Node, lifting: Lifting | None = None) -> str:
@@ -236,17 +220,17 @@ def to_sql(node: Node, lifting: Lifting | None = None) -> str:
     >>> to_sql(let(value, lambda v: operator("*", v, v)), lifting)
     '`the_let_1` * `the_let_1`'
     """
-    place = _Place(lifting.mode, lifting.in_aggregates) if lifting else _Place(NEVER, NEVER)
-    return _Printer(lifting).print(node, place)
+    return _Printer().print(node, _Place(lifting.mode, lifting) if lifting else _Place())
 
 
 class _Printer:
     """Prints one expression with an explicit stack: left-deep trees are deeper than Python's."""
 
-    def __init__(self, lifting: Lifting | None) -> None:
-        self.lifting = lifting
+    def __init__(self) -> None:
         #: Variable -> its SQL, and how tightly that binds.
         self.bound: dict[Node, tuple[str, int]] = {}
+        #: Variable of a `Let` -> its value.
+        self.values: dict[Node, Node] = {}
         self.out: list[str] = []
         self.outer: list[list[str]] = []
 
@@ -265,8 +249,12 @@ class _Printer:
                 parts = _PRINTERS[type(part[0])](self, *part)
                 parts.reverse()
                 stack += parts
-            else:
+            elif isinstance(part, _Open):
                 length -= self.close(stack, part)
+            else:
+                text = "".join(self.out)
+                self.out = self.outer.pop()
+                self.out.append(quote(part.projection.column(text)))
         return "".join(self.out)
 
     # --- let -------------------------------------------------------------------------------------
@@ -292,11 +280,12 @@ class _Printer:
         let, place = part.let, part.place
         in_lambda: list[tuple[Variable, str]] = []
         for (variable, value), text in zip(let.bindings, part.texts, strict=True):
+            self.values[variable] = value
             if is_repeated(value, text, let.body):
                 self.bound[variable] = text, self.precedence(value)
-            elif self.lifting and is_liftable(value, place, self.lifting):
-                self.bound[variable] = self.lifting.column(text), _ATOM
-            elif let.body.facts & _NOT_IN_LAMBDA and not value.facts & Fact.RANDOM:
+            elif name := self.lifted(value, text, place):
+                self.bound[variable] = name, _ATOM
+            elif is_repeated_unlifted(value, text, let.body, place.mode):
                 self.bound[variable] = text, self.precedence(value)
             else:
                 in_lambda.append((variable, text))
@@ -311,8 +300,18 @@ class _Printer:
                 self.bound[variable] = f"{name}.`{index}`", _ATOM
             fields = (f"{text} AS `{index}`" for index, (_, text) in enumerate(in_lambda))
             array = f"struct({', '.join(fields)})"
-        inner = _Place(NEVER, NEVER, place.depth + 1)
-        return [f"transform(array({array}), {name} -> ", (let.body, inner, 0), ")[0]"]
+        return [f"transform(array({array}), {name} -> ", (let.body, place.within(1), 0), ")[0]"]
+
+    def lifted(self, value: Node, text: str, place: _Place) -> str | None:
+        """Return the column to which a value is lifted, None if it is not."""
+        lifting = place.lifting
+        if lifting is None:
+            return None
+        projection = lifting.place_of(value, place.mode, self.values)
+        if projection is None:
+            lifting.missed |= place.mode == REPEATED or bool(value.facts & Fact.AGGREGATE)
+            return None
+        return quote(projection.column(text, raises=bool(value.facts & Fact.RAISES)))
 
     def precedence(self, node: Node) -> int:
         """Return how tightly a node binds, a variable like its value."""
@@ -332,13 +331,14 @@ def is_repeated(value: Node, text: str, body: Node) -> bool:
     return len(text) <= MAX_REPEATED
 
 
-def is_liftable(value: Node, place: _Place, lifting: Lifting) -> bool:
-    """Return whether a value may be computed below the query."""
-    if place.mode == NEVER or len(lifting.columns) >= MAX_LIFTED:
+def is_repeated_unlifted(value: Node, text: str, body: Node, mode: int) -> bool:
+    """Return whether a value that is not lifted is repeated; else it is an array in a lambda."""
+    if value.facts & Fact.RANDOM:
         return False
-    if value.facts & (Fact.RANDOM | Fact.AGGREGATE):
-        return False
-    return place.mode == ALWAYS or not value.facts & Fact.RAISES
+    if body.facts & _NOT_IN_LAMBDA:
+        return True
+    in_branch = mode == IF_TOTAL and value.facts & Fact.RAISES
+    return mode != NEVER and not in_branch and len(text) <= MAX_REPEATED_UNLIFTED
 
 
 def too_large() -> UnsupportedError:
@@ -446,7 +446,7 @@ def _lambda(printer: _Printer, node: Lambda, place: _Place, around: int) -> list
     for parameter, name in zip(node.parameters, names, strict=True):
         printer.bound[parameter] = name, _ATOM
     shown = names[0] if count == 1 else f"({', '.join(names)})"
-    return [f"{shown} -> ", (node.body, _Place(NEVER, NEVER, place.depth + count), 0)]
+    return [f"{shown} -> ", (node.body, place.within(count), 0)]
 
 
 def _field(printer: _Printer, node: Field, place: _Place, around: int) -> list[_Part]:
@@ -474,7 +474,7 @@ def _subquery(printer: _Printer, node: Subquery, place: _Place, around: int) -> 
 
 
 def _user_sql(printer: _Printer, node: UserSql, place: _Place, around: int) -> list[_Part]:
-    never = _Place(NEVER, NEVER, place.depth)
+    never = place.within(0)
     parts: list[_Part] = [
         part if isinstance(part, str) else (part, never, 1) for part in node.parts
     ]
@@ -492,13 +492,14 @@ NO_ARGUMENTS = frozenset({"row_number", "rank", "dense_rank", "cume_dist", "perc
 
 
 def _aggregate(printer: _Printer, node: Aggregate, place: _Place, around: int) -> list[_Part]:
+    captured = place.lifting and place.lifting.capturing(windowed=node.window is not None)
+    lifting = captured.below if captured else place.lifting
+    place = _Place(lifting.mode, lifting, place.depth) if lifting else place
     inside = place
-    if node.window is None:
-        inside = _Place(place.in_aggregates, place.in_aggregates, place.depth)
-    if node.filter is not None:
-        inside = inside.branch()
+    if lifting and node.window is None:
+        inside = _Place(lifting.in_aggregates, lifting, place.depth)
     distinct = "DISTINCT " if node.distinct else ""
-    arguments = _listed(node.arguments, inside)
+    arguments = _listed(node.arguments, inside if node.filter is None else inside.branch())
     if not arguments and node.name not in NO_ARGUMENTS:
         arguments = ["*"]
     parts: list[_Part] = [f"{node.name}({distinct}", *arguments, ")"]
@@ -506,6 +507,10 @@ def _aggregate(printer: _Printer, node: Aggregate, place: _Place, around: int) -
         parts += [" FILTER (WHERE ", (node.filter, inside, 0), ")"]
     if node.window is not None:
         parts += [" OVER (", *_over(node.window, place), ")"]
+    if captured and captured.aggregates:
+        printer.outer.append(printer.out)
+        printer.out = []
+        parts.append(_Aggregated(captured.aggregates))
     return parts
 
 

@@ -6,8 +6,8 @@ optimizer flattens it. What Spark would run with another meaning is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core.expressions.typed import Constant
@@ -18,7 +18,6 @@ from schema_core.query.relation import (
     Columns,
     CommonScan,
     FunctionTable,
-    Grouping,
     Join,
     Match,
     Named,
@@ -38,7 +37,8 @@ from schema_core.query.relation import (
     unique_names,
 )
 from schema_core.spark.compiler import tree
-from schema_core.spark.compiler.correlation import grouped_subqueries, require_near_columns
+from schema_core.spark.compiler.block import SORT_KEY, Block, Scope, aliases_of
+from schema_core.spark.compiler.correlation import require_near_columns
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -49,17 +49,18 @@ from schema_core.spark.compiler.expression import (
 )
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import (
-    ALWAYS,
-    IF_TOTAL,
-    NEVER,
-    Lifting,
-    quote,
-    to_sql,
-)
+from schema_core.spark.compiler.lifting import Lifting, Projection
+from schema_core.spark.compiler.printer import quote, to_sql
 from schema_core.spark.compiler.template import inline, sql
-from schema_core.spark.compiler.tree import Cast, Field, Node, call, function, let, unsupported
-from schema_core.spark.compiler.value_types import sql_type
+from schema_core.spark.compiler.tree import (
+    Field,
+    Node,
+    call,
+    function,
+    is_simple,
+    let,
+    unsupported,
+)
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import (
     ArrayType,
@@ -79,8 +80,8 @@ if TYPE_CHECKING:
 #: Compiles a call of a user's function over its arguments.
 UserCall: TypeAlias = "Callable[[typed.FunctionCall, Sequence[Node]], Node]"
 
-#: Prefix of the names of columns that only ORDER BY reads; the columns of UNNEST and of windows.
-SORT_KEY, ELEMENT = "the_sort_key_", "the_element"
+#: The column of UNNEST and of windows.
+ELEMENT = "the_element"
 
 #: Sources that are typed, but for which Spark has nothing, by what they are written with.
 NOT_RUN: dict[type, str] = {
@@ -163,20 +164,26 @@ def _alias(alias: str, names: Iterable[str]) -> str:
 class Writer:
     """Writes relations: `source` names the input of a scan, `zone` is the session's.
 
-    With `lifts` values that expressions use more than once become columns of lateral projections;
-    Spark has none within sub-queries and lateral joins.
+    `correlated` is set within sub-queries and lateral sources, whose expressions may read columns
+    of the `depth`-th enclosing query; `around` are its projections that they can use.
     """
 
     source: Callable[[Scan], str]
     zone: str = "UTC"
     user: UserCall = user_call
-    lifts: bool = True
+    correlated: bool = False
+    depth: int = 0
+    around: tuple[Projection, ...] = ()
+    #: expressions that a query below has computed
+    computed: Mapping[Typed, Node] = field(default_factory=dict)
     #: identities of the sub-queries that are computed from the rows of a group
     in_group: frozenset[int] = frozenset()
 
     def compile(self, expression: Typed) -> Node:
         """Compile an expression of a block."""
-        context = TranslationContext(self.zone, subquery=self.subquery, user=self.user)
+        context = TranslationContext(
+            self.zone, subquery=self.subquery, user=self.user, computed=self.computed
+        )
         return compile_expression(expression, context)
 
     def sql(self, expression: Typed) -> str:
@@ -185,13 +192,17 @@ class Writer:
 
     def subquery(self, select: typed.Select) -> Node:
         """Compile a query used as a value."""
-        inner = replace(self, lifts=False)
-        query = tree.Subquery(f"({inner.write(rows_of(select))})")
+        query = tree.Subquery(f"({self.inner().write(rows_of(select))})")
         return call("any_value", query) if id(select) in self.in_group else query
+
+    def inner(self) -> Writer:
+        """Return the writer of a query that may read columns of this one."""
+        return replace(self, correlated=True, depth=self.depth + 1, computed={})
 
     def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
         """Write a projection of a source, in which no name is ambiguous."""
-        lifting = Lifting() if self.lifts else None
+        own = Projection()
+        lifting = Lifting(own=(own,))
         items = []
         for node, name in columns:
             if node.facts & tree.Fact.SUBQUERY_IN_LAMBDA:
@@ -199,8 +210,7 @@ class Writer:
                     "a sub-query is converted element by element, which Spark does not run"
                 )
             items.append(f"{to_sql(node, lifting)} AS {quote(name)}")
-        laterals = lifting.laterals() if lifting else []
-        return f"SELECT {', '.join(items)} FROM {', '.join([source, *laterals])}"
+        return f"SELECT {', '.join(items)} FROM {source}{own.laterals()}"
 
     # --- queries -------------------------------------------------------------------------------
 
@@ -220,7 +230,10 @@ class Writer:
             case CommonScan(name):
                 return f"SELECT * FROM {quote(name)}"
             case Named() | Join():
-                return f"SELECT * FROM {self.source_of(relation)}"
+                scope = Scope(self.depth)
+                text = self.source_of(relation, scope)
+                lifted = ", ".join(scope.lifted())
+                return f"SELECT *{lifted and f' EXCEPT ({lifted})'} FROM {text}"
             case Select():
                 return self.select(relation)
             case Values():
@@ -260,52 +273,7 @@ class Writer:
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
         """Write one SELECT block; `hidden` are further columns, by which its rows are sorted."""
         require_near_columns(block, hidden)
-        groups = self
-        if block.grouping is not None:
-            groups = replace(self, in_group=self.in_group | grouped_subqueries(block, hidden))
-        below = Lifting() if self.lifts else None
-        items, after = self.liftings(block, below)
-        columns = [
-            f"{to_sql(groups.compile(item.expression), items)} AS {quote(item.name)}"
-            for item in block.items
-        ]
-        columns += groups.hidden(hidden, items)
-        keywords = f"{self.hints(block)}{'DISTINCT ' if block.distinct else ''}"
-        where = None if block.where is None else to_sql(self.compile(block.where), below)
-        tail = []
-        if block.grouping is not None and block.grouping.keys:
-            tail.append(f"GROUP BY {self.grouping(block.grouping)}")
-        if block.having is not None:
-            tail.append(f"HAVING {to_sql(groups.compile(block.having), after)}")
-        if block.qualify is not None:
-            tail.append(f"QUALIFY {to_sql(groups.compile(block.qualify), after)}")
-        sources = below.laterals() if below else []
-        if block.source is not None:
-            sources = [self.source_of(block.source), *sources]
-        elif sources:
-            sources = ["(SELECT 1)", *sources]
-        return " ".join(
-            [
-                f"SELECT {keywords}{', '.join(columns)}",
-                *([f"FROM {', '.join(sources)}"] if sources else []),
-                *([] if where is None else [f"WHERE {where}"]),
-                *tail,
-            ]
-        )
-
-    def liftings(
-        self, block: Select, below: Lifting | None
-    ) -> tuple[Lifting | None, Lifting | None]:
-        """Return what may be lifted from the items of a block, and from HAVING and QUALIFY.
-
-        The projection is below WHERE, so values that may fail stay in the items of a block with
-        WHERE. It is below GROUP BY too, where only arguments of aggregates are computed.
-        """
-        if below is None:
-            return None, None
-        mode = ALWAYS if block.where is None else IF_TOTAL
-        after = Lifting(NEVER, mode, below.columns)
-        return (Lifting(mode, mode, below.columns) if block.grouping is None else after), after
+        return Block(self, block, hidden, self.hints(block)).write()
 
     def hints(self, block: Select) -> str:
         """The hints of a block that Spark has too; what cannot change a result is left out."""
@@ -323,21 +291,6 @@ class Writer:
         ]
         return f"/*+ {', '.join(found)} */ " if found else ""
 
-    def grouping(self, grouping: Grouping) -> str:
-        """The keys, and the sets of them."""
-        keys = [self.group_key(key) for key in grouping.keys]
-        if grouping.sets is None:
-            return ", ".join(keys)
-        sets = ", ".join(
-            f"({', '.join(keys[position] for position in one)})" for one in grouping.sets
-        )
-        return f"GROUPING SETS ({sets})"
-
-    def group_key(self, key: Typed) -> str:
-        """Write a key of GROUP BY; Spark would take a plain number for a position of the list."""
-        node = self.compile(key)
-        return to_sql(Cast(node, sql_type(key.type)) if isinstance(key, Constant) else node)
-
     def values(self, values: Values) -> str:
         """Write rows of expressions, each in the type of its column.
 
@@ -353,7 +306,11 @@ class Writer:
                     convert(node, value.type, column.type.nullable(), self.zone),
                 ]
             rows.append(call("named_struct", *parts))
-        listed = f"SELECT {to_sql(call('inline', call('array', *rows)))}"
+        own = Projection()
+        lifting = Lifting(own=self.around if self.correlated else (own,))
+        listed = f"SELECT {to_sql(call('inline', call('array', *rows)), lifting)}"
+        if own.columns:
+            listed = f"{listed} FROM (SELECT 1){own.laterals()}"
         return f"SELECT * FROM ({listed}) AS {_named(values.columns, 'v')}"
 
     def set_operation(self, operation: SetOperation) -> str:
@@ -433,15 +390,11 @@ class Writer:
             return self.write(query)
         if isinstance(query, Select):
             return self.select(replace(query, distinct=False), hidden)
-        keys = ", ".join(self.hidden(hidden))
-        return f"SELECT *, {keys} FROM ({self.write(query)}) AS {_alias('sorted', names)}"
-
-    def hidden(self, keys: Sequence[Typed], lifting: Lifting | None = None) -> list[str]:
-        """Write sort keys as columns."""
-        return [
-            f"{to_sql(self.compile(key), lifting)} AS {quote(f'{SORT_KEY}{index}')}"
-            for index, key in enumerate(keys)
+        columns = [
+            *((tree.Column(name), name) for name in names),
+            *((self.compile(key), f"{SORT_KEY}{place}") for place, key in enumerate(hidden)),
         ]
+        return self.projection(columns, f"({self.write(query)}) AS {_alias('sorted', names)}")
 
     def with_tables(self, query: With) -> str:
         """Write common tables, each of which is in scope of those after it."""
@@ -453,23 +406,36 @@ class Writer:
 
     # --- sources -------------------------------------------------------------------------------
 
-    def source_of(self, relation: Relation) -> str:
-        """Write a source of FROM."""
+    def source_of(self, relation: Relation, scope: Scope) -> str:
+        """Write a source of FROM; values of ON conditions are lifted to the inputs of the join."""
         match relation:
             case Named(input, alias, columns, lateral):
                 if lateral:
-                    inner = replace(self, lifts=False).write(input)
-                    return f"LATERAL ({inner}) AS {_named(columns, alias)}"
+                    return f"LATERAL ({self.inner().write(input)}) AS {_named(columns, alias)}"
                 return f"({self.write(input)}) AS {_named(columns, alias)}"
-            case Join(left, right, kind, condition):
-                other = self.source_of(right)
-                if isinstance(right, Join):
-                    other = f"({other})"
-                on = "" if condition is None else f" ON {self.sql(condition)}"
-                word = "INNER JOIN" if on and JOINS[kind] == "CROSS JOIN" else JOINS[kind]
-                return f"{self.source_of(left)} {word} {other}{on}"
+            case Join():
+                return self.join(relation, scope)
             case _:
                 return f"({self.write(relation)})"
+
+    def join(self, join: Join, scope: Scope) -> str:
+        """Write a join."""
+        is_lateral = isinstance(join.right, Named) and join.right.lateral
+        left, right = (
+            scope.projection(frozenset(aliases_of(side))) for side in (join.left, join.right)
+        )
+        on = ""
+        if join.condition is not None:
+            own = (left,) if is_lateral else (left, right)
+            lifting = Lifting(own=own, outer=self.around)
+            on = f" ON {to_sql(replace(self, around=()).compile(join.condition), lifting)}"
+        writer = replace(self, around=(left,)) if is_lateral else self
+        other = writer.source_of(join.right, scope) + right.laterals()
+        if isinstance(join.right, Join) or right.columns:
+            other = f"({other})"
+        kind = JOINS[join.kind]
+        word = "INNER JOIN" if on and kind == "CROSS JOIN" else kind
+        return f"{self.source_of(join.left, scope)}{left.laterals()} {word} {other}{on}"
 
     def unnest(self, unnest: Unnest) -> str:
         """Write the elements of an array or the entries of a map as rows."""
@@ -490,11 +456,23 @@ class Writer:
         columns = list(map(to_sql, fields))
         if unnest.ordinality:
             columns.append("`the_place` + 1")
-            rows = to_sql(call("posexplode", collection))
-            alias = f"e(`the_place`, {quote(ELEMENT)})"
+            rows, alias = "posexplode", f"e(`the_place`, {quote(ELEMENT)})"
         else:
-            rows, alias = to_sql(call("explode", collection)), f"e({quote(ELEMENT)})"
+            rows, alias = "explode", f"e({quote(ELEMENT)})"
+        rows = f"{rows}({self.collection(collection)})"
         return f"SELECT {', '.join(columns)} FROM {rows} AS {alias}"
+
+    def collection(self, collection: Node) -> str:
+        """Write the argument of UNNEST, which is computed in the source that it reads.
+
+        Spark passes plain columns to a lateral source, but not all expressions of them.
+        """
+        lifting = Lifting(own=self.around)
+        text = to_sql(collection, lifting)
+        if is_simple(collection) or collection.facts & tree.Fact.SUBQUERY:
+            return text
+        place = lifting.place_of(collection, lifting.mode, {})
+        return text if place is None else quote(place.column(text))
 
     # --- windows -------------------------------------------------------------------------------
 
@@ -506,7 +484,9 @@ class Writer:
         type_ = table.time.type
         clock = datetimes.clock(tree.Column(table.time.name), type_, self.zone)
         sizes = [self.compile(size) for size in table.sizes]
-        found = to_sql(let(datetimes.millis(clock), lambda time: windows(time, sizes)))
+        own = Projection()
+        node = let(datetimes.millis(clock), lambda time: windows(time, sizes))
+        found = to_sql(node, Lifting(own=(own,)))
         element = tree.Column(ELEMENT)
         bounds = [
             self.bound(Field(element, "a"), TimestampType(3)),
@@ -517,8 +497,10 @@ class Writer:
         added = ", ".join(
             f"{to_sql(bound)} AS {name}" for bound, name in zip(bounds, names, strict=True)
         )
-        rows = f"SELECT *, explode({found}) AS {quote(ELEMENT)} FROM ({self.write(table.input)})"
-        return f"SELECT * EXCEPT ({quote(ELEMENT)}), {added} FROM ({rows})"
+        source = f"({self.write(table.input)}){own.laterals()}"
+        rows = f"SELECT *, explode({found}) AS {quote(ELEMENT)} FROM {source}"
+        dropped = ", ".join(map(quote, (ELEMENT, *own.columns.values())))
+        return f"SELECT * EXCEPT ({dropped}), {added} FROM ({rows})"
 
     def bound(self, count: Node, type_: DataType) -> Node:
         """Return a bound of a window, from milliseconds of the session's clock."""

@@ -291,6 +291,32 @@ class Aggregate(Node):
         _derive(self, (*self.arguments, *others), facts, len(self.name) + 12)
 
 
+def children(node: Node) -> Sequence[Node]:
+    """Return the nodes directly below a node; values and body of a `Let`."""
+    match node:
+        case Call(arguments=nodes) | PythonUdf(arguments=nodes) | Operator(operands=nodes):
+            return nodes
+        case Cast(value=value) | Field(value=value) | Element(value=value) | SortKey(value=value):
+            return (value,)
+        case Case():
+            return _case_children(node)
+        case Let(bindings=bindings, body=body):
+            return [*(value for _, value in bindings), body]
+        case Lambda(body=body):
+            return (body,)
+        case Raise(message=message):
+            return (message,)
+        case UserSql(parts=parts):
+            return [part for part in parts if isinstance(part, Node)]
+        case Window(partition=partition, order=order):
+            return (*partition, *order)
+        case Aggregate():
+            others = (node.filter, node.window)
+            return [*node.arguments, *(one for one in others if one is not None)]
+        case _:
+            return ()
+
+
 # --- facts -------------------------------------------------------------------------------------
 
 #: Functions that return a value for every argument: they never fail a job that is not in ANSI mode.

@@ -29,7 +29,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.printer import aliased, quote
+from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Case, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -59,6 +59,7 @@ from schema_core.spark.connectors.file_formats import (
 from schema_core.spark.connectors.file_schemas import check_files
 from schema_core.spark.files import is_hidden, located
 from schema_core.spark.jobs import HINT
+from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
     BigIntType,
@@ -184,10 +185,9 @@ class FilesystemConnector:
             lambda: layout.load(session, metadata=bool(context.metadata)),
         )
         check_files(session, frame, layout.form.identifier, layout.stored())
-        return frame.selectExpr(
-            *(aliased(layout.value(*one), one[0]) for one in context.physical_columns.items()),
-            *(aliased(METADATA[key][1], metadata_column(key)) for key in context.metadata),
-        )
+        physical = ((layout.value(*one), one[0]) for one in context.physical_columns.items())
+        metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
+        return select(frame, [*physical, *metadata])
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
         """Return the NOT NULL columns of parquet and orc files whose footers count no NULL."""
@@ -232,7 +232,7 @@ class FilesystemConnector:
         layout = Layout(context.table)
         types = context.physical_columns
         fields = [RowField(name, type_) for name, type_ in types.items()]
-        frame = frame.selectExpr(*(layout.written(*one) for one in types.items()))
+        frame = select(frame, (layout.written(*one) for one in types.items()))
         written, settings = layout.form.identifier, layout.form.writing(layout.options)
         if layout.form is CSV:
             frame, written, settings = layout.lines(frame, fields)
@@ -272,14 +272,14 @@ def _scope(
         return Scope(partitions=len(keys))
     types = {one.name: one.data_type for one in layout.schema.columns}
     given = [
-        aliased(
+        (
             to_physical(convert(Literal(partition[key]), TEXT, types[key].nullable()), types[key]),
             key,
         )
         for key in keys
     ]
     stored = [layout.written(key, types[key]) for key in keys]
-    row = session.range(1).selectExpr(*given).selectExpr(*stored).first()
+    row = select(select(session.range(1), given), stored).first()
     return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
 
 
@@ -415,15 +415,14 @@ class Layout:
         inner = [one for one in fields if one.name not in self.partitions]
         columns = [CsvColumn(one.name, ColumnNode(one.name), one.data_type) for one in inner]
         dialect = dialect_of(self.options, [one.name for one in inner])
-        rest = list(map(quote, self.partitions))
+        rest = [(ColumnNode(name), name) for name in self.partitions]
         if not dialect.header:
             line = csv_line(columns, dialect, self.options)
-            return frame.selectExpr(aliased(line, CONTENT), *rest), "text", {"lineSep": "\n"}
+            return select(frame, [(line, CONTENT), *rest]), "text", {"lineSep": "\n"}
         values = [
-            aliased(csv_value(one, dialect, self.options), escaped(one.name, dialect))
-            for one in columns
+            (csv_value(one, dialect, self.options), escaped(one.name, dialect)) for one in columns
         ]
-        return frame.selectExpr(*values, *rest), "csv", header_options(dialect)
+        return select(frame, [*values, *rest]), "csv", header_options(dialect)
 
     def _require_scalars(self) -> None:
         """Refuse columns that a field of a csv file cannot hold.
@@ -479,7 +478,7 @@ class Layout:
         known = self.form.known(node, type_, self.options)
         return to_physical(parsed(known, name, type_, self.options), type_)
 
-    def written(self, name: str, type_: DataType) -> str:
+    def written(self, name: str, type_: DataType) -> NamedNode:
         """Return a column as it is written to files."""
         node: Node = ColumnNode(name)
         if name in self.partitions:
@@ -487,7 +486,7 @@ class Layout:
             node = let(shown, lambda value: self._directory(name, value))
         elif self.form.identifier == "csv":
             node = rendered(from_physical(node, type_), type_)
-        return aliased(node, name)
+        return node, name
 
     def _directory(self, name: str, value: Node) -> Node:
         """Return the value of a partition column as in the name of its directory.

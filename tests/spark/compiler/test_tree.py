@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import UnsupportedError
-from schema_core.spark.compiler.printer import (
-    ALWAYS,
-    IF_TOTAL,
-    MAX_SQL_LENGTH,
-    NEVER,
-    Lifting,
-    same,
-    to_sql,
-)
+from schema_core.spark.compiler.lifting import ALWAYS, IF_TOTAL, NEVER, Lifting, Projection
+from schema_core.spark.compiler.printer import MAX_SQL_LENGTH, same, to_sql
 from schema_core.spark.compiler.template import inline, sql, template
 from schema_core.spark.compiler.tree import (
     Aggregate,
@@ -38,6 +31,11 @@ A, B = Column("a"), Column("b")
 LONG = call("concat", A, "a string that is much longer than what is repeated")
 FAILING = call("from_json", LONG, "a INT")
 UDF = PythonUdf("f", (A,))
+
+
+def lifting_to(mode: int = ALWAYS) -> tuple[Projection, Lifting]:
+    lifted = Projection()
+    return lifted, Lifting(mode, own=(lifted,))
 
 
 def twice(value: Node) -> Node:
@@ -103,27 +101,27 @@ def test_lambdas_within_lambdas_have_variables_of_their_own() -> None:
 
 
 def test_always_evaluated_values_are_lifted() -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
 
     assert "`the_let_1` = `the_let_1`" == to_sql(twice(FAILING), lifting)
-    assert [f"LATERAL (SELECT {to_sql(FAILING)} AS `the_let_1`) AS `the_let_1_of`"] == (
-        lifting.laterals()
+    assert f" JOIN LATERAL (SELECT {to_sql(FAILING)} AS `the_let_1`) AS `the_let_1_of`" == (
+        lifted.laterals()
     )
 
 
 def test_equal_values_share_a_column() -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
 
     assert to_sql(twice(LONG), lifting) == to_sql(twice(LONG), lifting)
-    assert 1 == len(lifting.columns)
+    assert 1 == len(lifted.columns)
 
 
 def test_dependent_values_are_lifted_in_order() -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
     outer = let(twice(LONG), lambda v: call("if", v, call("concat", "x" * 60, v), v))
     to_sql(let(outer, lambda v: operator("=", v, v)), lifting)
 
-    first, second = lifting.laterals()
+    first, second = lifted.columns
     assert "`the_let_1`" in second
     assert "concat" in first
 
@@ -144,10 +142,10 @@ def test_dependent_values_are_lifted_in_order() -> None:
     ],
 )
 def test_lifting_by_mode(value: Node, mode: int, lifted: bool) -> None:
-    lifting = Lifting(mode)
+    columns, lifting = lifting_to(mode)
     to_sql(twice(value), lifting)
 
-    assert lifted == bool(lifting.columns)
+    assert lifted == bool(columns.columns)
 
 
 @pytest.mark.parametrize(
@@ -161,25 +159,25 @@ def test_lifting_by_mode(value: Node, mode: int, lifted: bool) -> None:
     ],
 )
 def test_values_that_may_fail_are_not_lifted_out_of_a_branch(branch: Node) -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
 
     assert "transform(array(" in to_sql(branch, lifting)
-    assert not lifting.columns
+    assert not lifted.columns
 
 
 def test_the_first_condition_is_always_evaluated() -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
     to_sql(call("if", twice(FAILING), 1, 2), lifting)
 
-    assert 1 == len(lifting.columns)
+    assert 1 == len(lifted.columns)
 
 
 def test_nothing_is_lifted_out_of_a_lambda() -> None:
-    lifting = Lifting()
+    lifted, lifting = lifting_to()
     node = call("transform", A, function(lambda x: twice(call("concat", x, LONG))))
 
     assert "the_x1 -> transform(array(" in to_sql(node, lifting)
-    assert not lifting.columns
+    assert not lifted.columns
 
 
 def test_several_values_are_fields_of_one_lambda() -> None:

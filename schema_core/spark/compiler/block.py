@@ -1,0 +1,297 @@
+"""Writes one SELECT block as a query of Spark, in stages where a value is computed between them.
+
+Mostly a block is one query, with the values of `Let` in lateral projections of its FROM clause.
+It becomes several, one below the other, where such a value cannot be computed there: a value that
+may fail is computed after WHERE, and a value over aggregates after GROUP BY, or after OVER.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from schema_core.expressions.typed import Constant
+from schema_core.query.correlation import columns_of
+from schema_core.query.relation import Join, Named
+from schema_core.spark.compiler.correlation import grouped_subqueries
+from schema_core.spark.compiler.lifting import (
+    AGGREGATED,
+    ALWAYS,
+    LIFTED,
+    REPEATED,
+    Lifting,
+    Projection,
+)
+from schema_core.spark.compiler.printer import aliased, quote, to_sql
+from schema_core.spark.compiler.tree import Aggregate, Cast, Column, Fact, Node, children
+from schema_core.spark.compiler.value_types import sql_type
+
+if TYPE_CHECKING:
+    from schema_core.expressions.typed import Typed
+    from schema_core.query.relation import Relation, Select
+    from schema_core.spark.compiler.query import Writer
+
+#: Prefixes of the names of columns: keys that only ORDER BY reads, keys of a GROUP BY below.
+SORT_KEY, GROUP_KEY = "the_sort_key_", "the_key_"
+#: The name of the results of functions over windows, which a query below computes.
+WINDOWED = "the_window_"
+
+
+def aliases_of(source: Relation | None) -> tuple[str, ...]:
+    """Return the aliases of a FROM clause, in order."""
+    match source:
+        case Join(left=left, right=right):
+            return (*aliases_of(left), *aliases_of(right))
+        case Named(alias=alias):
+            return (alias,)
+        case _:
+            return ()
+
+
+class Scope:
+    """The projections of one FROM clause, whose columns have different names."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.names = count(1)
+        #: Those of an enclosing query have another prefix.
+        self.prefix = f"{LIFTED}{depth}_" if depth else LIFTED
+        self.projections: list[Projection] = []
+
+    def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
+        """Return a new projection of values that read some aliases."""
+        self.projections.append(Projection(relations, self.names, self.prefix))
+        return self.projections[-1]
+
+    def lifted(self) -> list[str]:
+        """Return the columns of all projections, quoted."""
+        return [name for one in self.projections for name in one.quoted()]
+
+
+class Block:
+    """One SELECT block while it is written; `hidden` are columns by which its rows are sorted."""
+
+    def __init__(self, writer: Writer, block: Select, hidden: Sequence[Typed], hints: str) -> None:
+        self.writer, self.block, self.hidden, self.hints = writer, block, hidden, hints
+        self.scope = Scope(writer.depth)
+        self.aliases = aliases_of(block.source)
+        self.source = "" if block.source is None else writer.source_of(block.source, self.scope)
+        own = {alias for alias, _ in columns_of(block.source)}
+        self.relations = frozenset({None, *own}) if writer.correlated else None
+        self.rows = self.scope.projection(self.relations)
+        self.has_subqueries = False
+        self.lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around)
+        self.where = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
+        self.start()
+
+    def start(self) -> None:
+        """Count the values that are lifted from here on apart: they are computed after WHERE."""
+        self.mark = len(self.rows.columns)
+        self.rows.raises = False
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def compiler(
+        self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
+    ) -> Callable[[Typed], Node]:
+        """Return a function that compiles; sub-queries can use some projections of the block."""
+        writer = replace(self.writer, around=around, computed=computed or {})
+        if self.block.grouping is not None:
+            found = grouped_subqueries(self.block, self.hidden)
+            writer = replace(writer, in_group=writer.in_group | found)
+        return writer.compile
+
+    def condition(
+        self, condition: Typed | None, compiled: Callable[[Typed], Node], lifting: Lifting
+    ) -> str:
+        """Write a condition, an empty string if there is none."""
+        if condition is None:
+            return ""
+        node = compiled(condition)
+        self.has_subqueries |= bool(node.facts & Fact.SUBQUERY)
+        return to_sql(node, lifting)
+
+    def columns(self, compiled: Callable[[Typed], Node]) -> list[tuple[Node, str]]:
+        """Return the items and the hidden columns with their names."""
+        items = [(compiled(item.expression), item.name) for item in self.block.items]
+        keys = enumerate(self.hidden)
+        return [*items, *((compiled(key), f"{SORT_KEY}{index}") for index, key in keys)]
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def write(self) -> str:
+        """Return the block as a query."""
+        return self.ungrouped() if self.block.grouping is None else self.grouped()
+
+    def query(self, columns: Sequence[str], rows: str, tail: str = "", hints: str = "") -> str:
+        """Return a query; the outermost one removes duplicates."""
+        distinct = "DISTINCT " if self.block.distinct else ""
+        start = f"SELECT {hints}{distinct}{', '.join(columns)}"
+        return f"{start}{rows and ' FROM ' + rows}{tail}"
+
+    def from_rows(self) -> tuple[str, str, str]:
+        """Return the FROM and WHERE clauses of the rows, and the hints to write before the items.
+
+        Values that may fail are computed in a projection of the rows that WHERE keeps.
+        """
+        where = f" WHERE {self.where}" if self.where else ""
+        source = self.source or ("(SELECT 1)" if self.rows.columns else "")
+        if not (where and self.rows.raises):
+            return f"{source}{self.rows.laterals()}", where, self.hints
+        lifted = [one for one in self.scope.lifted() if one not in self.rows.quoted(self.mark)]
+        rows = f"{source}{self.rows.laterals(0, self.mark)}{where}"
+        below = self.nested(rows, self.hints, lifted)
+        return f"{below}{self.rows.laterals(self.mark)}", "", ""
+
+    def nested(self, rows: str, hints: str, lifted: Sequence[str], more: Sequence[str] = ()) -> str:
+        """Return rows as a query in FROM, in which the aliases of the block stay in scope.
+
+        With several aliases each becomes a column of rows, so ``alias.name`` is a field of it;
+        columns that were `lifted` are passed on.
+        """
+        if len(self.aliases) < 2:
+            alias = "".join(f" AS {quote(one)}" for one in self.aliases)
+            return f"(SELECT {', '.join([f'{hints}*', *more])} FROM {rows}){alias}"
+        aliases = map(quote, self.aliases)
+        structs = [f"struct({alias}.*) AS {alias}" for alias in aliases]
+        return f"(SELECT {hints}{', '.join([*structs, *lifted, *more])} FROM {rows})"
+
+    def ungrouped(self) -> str:
+        """Return a block without aggregation."""
+        compiled = self.compiler((self.rows,))
+        columns = self.columns(compiled)
+        self.start()
+        items = [aliased(node, name, self.lifting) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, self.lifting)
+        if self.lifting.missed:
+            return self.over_windows(columns, compiled)
+        rows, where, hints = self.from_rows()
+        return self.query(items, rows, f"{where}{qualify and ' QUALIFY ' + qualify}", hints)
+
+    def over_windows(
+        self, columns: Sequence[tuple[Node, str]], compiled: Callable[[Typed], Node]
+    ) -> str:
+        """Return a block whose items use the results of functions over windows more than once."""
+        self.rows.forget(self.mark)
+        windows, above = Projection(prefix=WINDOWED), Projection(self.relations, self.scope.names)
+        lifting = Lifting(
+            ALWAYS, ALWAYS, (above,), aggregates=windows, windows=True, below=self.lifting
+        )
+        items = [aliased(node, name, lifting) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, lifting)
+        rows, where, hints = self.from_rows()
+        rows = self.nested(f"{rows}{where}", hints, self.scope.lifted(), _columns(windows))
+        return self.after(items, rows, above, qualify)
+
+    def after(self, items: Sequence[str], rows: str, above: Projection, condition: str) -> str:
+        """Return the items over rows, and over those values above them that satisfy a condition."""
+        where = f" WHERE {condition}" if condition else ""
+        return self.query(items, f"{rows}{above.laterals()}", where)
+
+    # --- groups --------------------------------------------------------------------------------
+
+    def grouped(self) -> str:
+        """Return a block with aggregates or GROUP BY."""
+        compiled = self.compiler(())
+        columns = self.columns(compiled)
+        keys, computed = self.keys(compiled)
+        self.start()
+        if computed:
+            compiled = self.compiler((), computed)
+            columns = self.columns(compiled)
+        lifting = replace(self.lifting, mode=REPEATED)
+        self.has_subqueries = any(node.facts & Fact.SUBQUERY for node, _ in columns)
+        items = [aliased(node, name, lifting) for node, name in columns]
+        having = self.condition(self.block.having, compiled, lifting)
+        qualify = self.condition(self.block.qualify, compiled, lifting)
+        if lifting.missed and not self.has_subqueries:
+            return self.over_groups(keys)
+        rows, where, hints = self.from_rows()
+        tail = [
+            f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
+        ]
+        return self.query(items, rows, f"{where}{self.group_by(keys)}{''.join(tail)}", hints)
+
+    def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
+        """Return the keys of GROUP BY, and the columns to which some of them are lifted.
+
+        Spark would take a plain number for a position of the list.
+        """
+        keys: list[str] = []
+        computed: dict[Typed, Node] = {}
+        for key in self.block.grouping.keys if self.block.grouping else ():
+            node = compiled(key)
+            if isinstance(key, Constant):
+                node = Cast(node, sql_type(key.type))
+            probe = Lifting(REPEATED, REPEATED, (), ())
+            text = to_sql(node, probe)
+            if probe.missed and not node.facts & Fact.RANDOM:
+                text = to_sql(node, self.lifting)
+                name = self.rows.column(text, raises=bool(node.facts & Fact.RAISES))
+                computed[key], text = Column(name), quote(name)
+            keys.append(text)
+        return keys, computed
+
+    def group_by(self, keys: Sequence[str]) -> str:
+        """Return the GROUP BY clause: the keys, or the sets of them."""
+        sets = self.block.grouping.sets if self.block.grouping else None
+        if not keys:
+            return ""
+        if sets is None:
+            return f" GROUP BY {', '.join(keys)}"
+        listed = (f"({', '.join(keys[position] for position in one)})" for one in sets)
+        return f" GROUP BY GROUPING SETS ({', '.join(listed)})"
+
+    def over_groups(self, keys: Sequence[str]) -> str:
+        """Return a block whose items use values of aggregates more than once.
+
+        A query below computes keys and aggregates; HAVING is a WHERE over it.
+        """
+        self.rows.forget(self.mark)
+        assert self.block.grouping is not None  # noqa: S101 - the caller has looked
+        names = [f"{GROUP_KEY}{index + 1}" for index in range(len(keys))]
+        computed: dict[Typed, Node] = {
+            key: Column(name)
+            for key, name in zip(self.block.grouping.keys, names, strict=True)
+            if not isinstance(key, Constant)
+        }
+        compiled = self.compiler((), computed)
+        columns = self.columns(compiled)
+        groups, above = Projection(prefix=AGGREGATED), Projection(names=self.scope.names)
+        lifting = Lifting(ALWAYS, ALWAYS, (above,), aggregates=groups, below=self.lifting)
+        having = self.condition(self.block.having, compiled, lifting)
+        mark, above.raises = len(above.columns), False
+        top, windows, last = lifting, Projection(prefix=WINDOWED), above
+        if self.block.qualify is not None or any(_is_windowed(node) for node, _ in columns):
+            last = Projection(names=self.scope.names)
+            top = Lifting(ALWAYS, ALWAYS, (last,), aggregates=windows, windows=True, below=lifting)
+        items = [aliased(node, name, top) for node, name in columns]
+        qualify = self.condition(self.block.qualify, compiled, top)
+        rows, where, hints = self.from_rows()
+        shown = [f"{key} AS {quote(name)}" for key, name in zip(keys, names, strict=True)]
+        shown = [*shown, *_columns(groups)] or ["1"]
+        rows = f"(SELECT {hints}{', '.join(shown)} FROM {rows}{where}{self.group_by(keys)})"
+        where = f" WHERE {having}" if having else ""
+        if last is above and not (where and above.raises):
+            return self.after(items, rows, above, having)
+        rows = f"(SELECT * FROM {rows}{above.laterals(0, mark)}{where}){above.laterals(mark)}"
+        if last is not above:
+            rows = f"(SELECT {', '.join(['*', *_columns(windows)])} FROM {rows}){last.laterals()}"
+        return self.query(items, rows, f" WHERE {qualify}" if qualify else "")
+
+
+def _columns(projection: Projection) -> list[str]:
+    return [f"{value} AS {quote(name)}" for value, name in projection.columns.items()]
+
+
+def _is_windowed(node: Node) -> bool:
+    """Return whether an expression has a function over a window."""
+    rest = [node]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Aggregate) and one.window is not None:
+            return True
+        if one.facts & Fact.AGGREGATE:
+            rest += children(one)
+    return False

@@ -1,0 +1,27 @@
+"""Projections of frames: columns computed from expression trees, without lambdas for `Let`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from schema_core.spark.compiler.lifting import Lifting, Projection
+from schema_core.spark.compiler.printer import aliased, quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.compiler.tree import Node
+
+#: A column of a projection: its expression and its name.
+NamedNode: TypeAlias = "tuple[Node, str]"
+
+
+def select(frame: DataFrame, columns: Iterable[NamedNode]) -> DataFrame:
+    """Return a frame of some columns; what they use more than once is computed in a step before."""
+    lifted = Projection()
+    items = [aliased(node, name, Lifting(own=(lifted,))) for node, name in columns]
+    if lifted.columns:
+        values = (f"{value} AS {quote(name)}" for value, name in lifted.columns.items())
+        frame = frame.selectExpr("*", *values)
+    return frame.selectExpr(*items)
