@@ -14,7 +14,13 @@ from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.descriptor import CONNECTOR, TableDescriptor
 from schema_core.environment.elements import frame_of
 from schema_core.environment.operations.create_view import view_of
-from schema_core.environment.operations.data import Writing, run_query, write, writing_of
+from schema_core.environment.operations.data import (
+    Writing,
+    result_schema,
+    run_query,
+    write,
+    writing_of,
+)
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.relational import Column, columns_of, expression_of, require_shallow
@@ -25,7 +31,7 @@ from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import AliasedExpression, Expression
 from schema_core.expressions.fluent_functions import col, selected_columns
 from schema_core.paths import UNKNOWN, ObjectIdentifier, parse_path
-from schema_core.query.relation import Relation, result_columns
+from schema_core.query.relation import Relation
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.parser import parse_statement
@@ -91,7 +97,7 @@ class Table:
         self._session = session
         self._query = query
         self._relation = relation
-        self._schema = schema or _schema_of(relation)
+        self._schema = schema or result_schema(relation)
 
     def column_names(self) -> list[str]:
         return self._schema.get_column_names()
@@ -184,9 +190,9 @@ class Table:
         Raises:
             SchemaError: with code `duplicate-column` for the name of an existing column.
         """
-        every = relational.placed(self.column_names(), ())
-        listed = [*(col(one.name) for one in every), *fields]
-        return self.of_query(relational.select(self.query, columns_of(listed, self.column_names())))
+        known = self.column_names()
+        listed = [*map(col, known), *fields]
+        return self.of_query(relational.select(self.query, columns_of(listed, known)))
 
     def add_or_replace_columns(self, *fields: Item) -> Table:
         """Replace the columns of the same names and append all others."""
@@ -498,12 +504,6 @@ class TablePipeline:
         """Return the path of the table, or None if it has none."""
         identifier = self._target.identifier
         return None if identifier.catalog_name == UNKNOWN else identifier
-
-
-def _schema_of(relation: Relation) -> ResolvedSchema:
-    columns = result_columns(relation)
-    names, types = [one.name for one in columns], [one.type for one in columns]
-    return ResolvedSchema.physical(names, types)
 
 
 def of_query(session: Session, query: Query, text: str | None) -> Table:

@@ -65,7 +65,6 @@ LEAVES = (
     TypeArgument, Function, Call, Span, type(None),
 )  # fmt: skip
 
-
 #: Path -> the query of the view at it, or None for a table.
 QueryOf: TypeAlias = Callable[[ObjectIdentifier], Relation | None]
 

@@ -287,7 +287,6 @@ _SPARK_TIMESTAMP = (
     LossRule(LossKind.PRECISION, _microseconds, lambda type_: type_.precision < MICROSECONDS),
 )
 
-
 _SPARK_DAY_TIME = widest_day_time(MICROSECONDS)
 
 #: Spark's types in memory and in StructType JSON: microseconds; strings have no length.

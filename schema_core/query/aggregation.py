@@ -39,10 +39,8 @@ ONLY_OVER = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
 )
 
-
 #: Functions of group windows, and the auxiliary functions that repeat their arguments.
 GROUP_WINDOWS = ("TUMBLE", "HOP", "SESSION")
-
 
 AUXILIARY = {
     f"{window}_{part}": f"${window}"
@@ -205,10 +203,8 @@ def row_condition(scope: SelectScope, expression: Expression, clause: str) -> Ty
 #: Maximum number of grouping sets of one SELECT; CUBE doubles it with every key.
 MAX_SETS = 4096
 
-
 #: Maximum number of keys of all grouping sets; ROLLUP of `n` keys has n sets of up to n keys.
 MAX_KEYS = 50_000
-
 
 Sets = list[tuple[Expression, ...]]
 

@@ -39,7 +39,6 @@ HINTS: dict[str, HintArguments] = {
     "ALIAS":                  HintArguments.ANYTHING,
 }  # fmt: skip
 
-
 #: Kinds of objects whose options a hint can change.
 WITH_OPTIONS = frozenset({"TABLE", "MATERIALIZED_TABLE"})
 

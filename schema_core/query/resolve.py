@@ -280,7 +280,9 @@ def select(query: syntax.Select, chain: ScopeChain) -> ResolvedSelect:
     groups = _groups(query, scope, outputs, merged)
     inner = groups.scope if groups else scope
     columns = tuple(_item(inner, output, groups) for output in outputs)
-    having = _having(inner, query.having, merged, groups)
+    having = None
+    if query.having is not None:
+        having = _condition(inner, unmerged(query.having, merged), "HAVING", groups)
     qualify = None if query.qualify is None else _qualify(inner, query.qualify, outputs, groups)
     relation = rel.Select(
         columns,
@@ -307,14 +309,12 @@ def _groups(
     return group_by(query.group_by, scope, merged) if aggregating else None
 
 
-def _having(
-    scope: SelectScope, expression: Expression | None, merged: Merged, groups: Groups | None
-) -> Typed | None:
-    if expression is None:
-        return None
-    expression = unmerged(expression, merged)
+def _condition(
+    scope: SelectScope, expression: Expression, clause: str, groups: Groups | None
+) -> Typed:
+    """Type a condition on rows or, if they are grouped, on groups."""
     check_calls(scope, expression)
-    typed = condition(scope, expression, "HAVING")
+    typed = condition(scope, expression, clause)
     _check_groups(typed, groups)
     return typed
 
@@ -331,10 +331,7 @@ def _qualify(
             hint="move a condition without window functions to WHERE",
             span=expression.span,
         )
-    check_calls(scope, expression)
-    typed = condition(scope, expression, "QUALIFY")
-    _check_groups(typed, groups)
-    return typed
+    return _condition(scope, expression, "QUALIFY", groups)
 
 
 def _item(scope: SelectScope, output: Output, groups: Groups | None) -> rel.Item:

@@ -29,11 +29,12 @@ from schema_core.query.scope import (
     table_source,
     value,
 )
-from schema_core.query.table_functions import table_function
+from schema_core.query.table_functions import row_columns, table_function
+from schema_core.schema.rules import repeated
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Call, Expression, JoinKind, Name, rewrite, walk
 from schema_core.text import Span
-from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType, RowType
+from schema_core.types import ArrayType, DataType, IntType, MapType, MultisetType
 
 #: Maximum length of a chain of joins; each is one level of the tree.
 MAX_JOINS = 256
@@ -48,16 +49,13 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     """
     _require_few(source)
     rows = resolve_source(source, chain, ())
-    seen: set[str] = set()
-    for binding in rows.bindings:
-        if binding.alias in seen:
-            raise SchemaError(
-                f"duplicate alias {binding.alias!r}",
-                code="duplicate-alias",
-                hint="give one of the sources another alias with AS",
-                span=source.span,
-            )
-        seen.add(binding.alias)
+    if twice := repeated(binding.alias for binding in rows.bindings):
+        raise SchemaError(
+            f"duplicate alias {twice[0]!r}",
+            code="duplicate-alias",
+            hint="give one of the sources another alias with AS",
+            span=source.span,
+        )
     return rows
 
 
@@ -149,11 +147,8 @@ def renamed(columns: Columns, names: tuple[str, ...], span: Span) -> Columns:
             code="alias-count-mismatch",
             span=span,
         )
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"duplicate name {name!r}", code="duplicate-column", span=span)
-        seen.add(name)
+    if twice := repeated(names):
+        raise SchemaError(f"duplicate name {twice[0]!r}", code="duplicate-column", span=span)
     return tuple(map(Column, names, (column.type for column in columns)))
 
 
@@ -184,7 +179,6 @@ MAY_MISS = {
     JoinKind.RIGHT: (True, False),
     JoinKind.FULL: (True, True),
 }
-
 
 #: Kinds that require a join condition.
 CONDITIONAL = (JoinKind.INNER, JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
@@ -372,18 +366,11 @@ def element_columns(type_: DataType) -> Columns | None:
     """
     match type_:
         case ArrayType(element_type=element) | MultisetType(element_type=element):
-            return _fields(element)
+            return row_columns(element)
         case MapType(key_type=key, value_type=value_type):
             return (Column("KEY", key), Column("VALUE", value_type))
         case _:
             return None
-
-
-def _fields(element: DataType) -> Columns:
-    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
-    if isinstance(element, RowType):
-        return tuple(Column(one.name, one.data_type) for one in element.fields)
-    return (Column("EXPR$0", element),)
 
 
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------

@@ -182,11 +182,11 @@ def _catalog_function(call: Call, scope: SelectScope) -> rel.FunctionTable:
             f"{call.name} is not a table function", code="not-a-table-function", span=call.span
         )
     typed = infer(scope, call)
-    return rel.FunctionTable(typed, _row_columns(typed.type))
+    return rel.FunctionTable(typed, row_columns(typed.type))
 
 
-def _row_columns(type_: DataType) -> Columns:
-    """Return the columns of a function's result: the fields of a row, or the value itself."""
+def row_columns(type_: DataType) -> Columns:
+    """Return the fields of a row, whose nullability does not affect them, or the value itself."""
     if isinstance(type_, RowType):
         return tuple(Column(one.name, one.data_type) for one in type_.fields)
     return (Column("EXPR$0", type_),)
@@ -244,7 +244,8 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
             return table_of(Subquery(inner, argument.span), chain)[0], keys
         case Subquery(query=syntax.ExplicitTable(name=name)):
             rows = table_source(syntax.TableName(name, span=name.span), chain, ())
-            return _without_alias(rows.relation), ()
+            relation = rows.relation  # only a FROM clause needs the alias
+            return relation.input if isinstance(relation, rel.Named) else relation, ()
         case Subquery(query=query):
             return chain.resolve(query), ()
         case _:
@@ -254,11 +255,6 @@ def table_of(argument: Expression, chain: ScopeChain) -> tuple[Relation, tuple[E
                 hint="write TABLE name or a query in parentheses",
                 span=argument.span,
             )
-
-
-def _without_alias(relation: Relation) -> Relation:
-    """Return a table without the alias that only a FROM clause needs."""
-    return relation.input if isinstance(relation, rel.Named) else relation
 
 
 def column_of(key: Expression, scope: SelectScope) -> Ref:
@@ -301,7 +297,6 @@ def described(argument: Expression) -> tuple[Name, ...]:
 
 
 Arguments: TypeAlias = Mapping[str, Expression]
-
 
 #: Returns the columns of a function's result for its arguments and the columns of its input.
 ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
@@ -358,7 +353,6 @@ def _refuse_twins(columns: Columns, call: Call) -> None:
 
 #: The kinds of changes in a mapping of operations.
 CHANGES = ("INSERT", "UPDATE_BEFORE", "UPDATE_AFTER", "DELETE")
-
 
 #: A valid identifier of an operator's state.
 UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
@@ -531,7 +525,6 @@ def _model(argument: Expression, chain: ScopeChain) -> tuple[Columns, Columns]:
 
 
 CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")
-
 
 FUNCTIONS = {
     "TO_CHANGELOG":   ProcessFunction(CHANGELOG, 1, to_changelog),

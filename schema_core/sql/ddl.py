@@ -64,7 +64,7 @@ from schema_core.sql.statement_syntax import (
     Watermark,
 )
 from schema_core.sql.syntax import Call, Interval, Literal, LiteralKind, Name
-from schema_core.sql.tokens import can_name, identifier, integer, refuse, string
+from schema_core.sql.tokens import can_name, identifier, integer, refuse, separated, string
 from schema_core.sql.type_name import type_name
 from schema_core.text import Span
 
@@ -74,28 +74,16 @@ T = TypeVar("T")
 def listed(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
     """Parse one or more items in parentheses, separated by commas."""
     cursor.expect("(")
-    found = [one(cursor)]
-    while cursor.accept(","):
-        found.append(one(cursor))
+    found = separated(cursor, one)
     if cursor.key != ")":
         raise refuse(cursor, "',' or ')'")
     cursor.index += 1
-    return tuple(found)
+    return found
 
 
 def listed_or_none(cursor: QueryCursor, one: Callable[[QueryCursor], T]) -> tuple[T, ...]:
     """Parse items in parentheses as `listed` does, or empty parentheses."""
     return () if cursor.accept("(", ")") else listed(cursor, one)
-
-
-def if_exists(cursor: QueryCursor) -> bool:
-    """Parse ``IF EXISTS``, if present."""
-    return cursor.accept("IF", "EXISTS")
-
-
-def if_not_exists(cursor: QueryCursor) -> bool:
-    """Parse ``IF NOT EXISTS``, if present."""
-    return cursor.accept("IF", "NOT", "EXISTS")
 
 
 def option(cursor: QueryCursor) -> Option:
@@ -187,19 +175,6 @@ def from_or_in(cursor: QueryCursor) -> tuple[str | None, Name | None]:
     return None, None
 
 
-def simple_names(cursor: QueryCursor) -> tuple[str, ...]:
-    """Parse names separated by commas."""
-    found = [identifier(cursor)]
-    while cursor.accept(","):
-        found.append(identifier(cursor))
-    return tuple(found)
-
-
-def table_alias(cursor: QueryCursor) -> str | None:
-    """Parse ``[AS] name``, if present."""
-    return identifier(cursor) if cursor.accept("AS") or can_name(cursor.token) else None
-
-
 # --- columns, constraints and LIKE ----------------------------------------------------------------
 
 
@@ -208,7 +183,6 @@ FEATURES = (
     "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
     "WATERMARKS",
 )  # fmt: skip
-
 
 STRATEGIES = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 
@@ -272,7 +246,7 @@ def _element(
             raise cursor.fail("a table can have only one watermark", code="multiple-watermarks")
         parsed.watermark = _watermark(cursor)
     elif cursor.key in ("CONSTRAINT", "PRIMARY", "UNIQUE"):
-        parsed.constraints.append(_table_constraint(cursor))
+        parsed.constraints.append(_constraint(cursor))
     elif names_allowed and can_name(cursor.token) and cursor.peek().key in (",", ")"):
         parsed.names.append(simple_name(cursor))
     else:
@@ -320,11 +294,7 @@ def _definition(cursor: QueryCursor, name: Name, parsed: ParsedElements) -> Colu
 # --------------------------------------------------------------------------------- constraints
 
 
-def _table_constraint(cursor: QueryCursor) -> Constraint:
-    return _constraint(cursor, None)
-
-
-def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None) -> Constraint:
+def _constraint(cursor: QueryCursor, of_column: tuple[Name, ...] | None = None) -> Constraint:
     """Parse a constraint with its columns, or the constraint of a column."""
     start = cursor.token.start
     name = identifier(cursor) if cursor.accept("CONSTRAINT") else None
@@ -489,9 +459,7 @@ def check_model(model: CreateModel) -> None:
 
 LANGUAGES = ("JAVA", "SCALA", "SQL", "PYTHON")
 
-
 RESOURCES = ("JAR", "ARTIFACT")
-
 
 #: Start modes of a materialized table; some take a datetime in parentheses.
 START_MODES = (
@@ -539,7 +507,7 @@ def replace_table(cursor: QueryCursor) -> Statement:
     """Parse ``REPLACE TABLE ... AS query``."""
     start = cursor.expect("REPLACE").start
     cursor.expect("TABLE")
-    found = _create_table(cursor, CreateModifiers(start, or_replace=True), create=False)
+    found = _table(cursor, CreateModifiers(start, or_replace=True), create=False)
     if found.query is None:
         raise refuse(cursor, "AS and a query")
     return found
@@ -548,14 +516,8 @@ def replace_table(cursor: QueryCursor) -> Statement:
 # --------------------------------------------------------------------------------------- tables
 
 
-def _table(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    return _create_table(cursor, modifiers)
-
-
-def _create_table(
-    cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True
-) -> CreateTable:
-    if_not_exists_ = if_not_exists(cursor)
+def _table(cursor: QueryCursor, modifiers: CreateModifiers, *, create: bool = True) -> CreateTable:
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     found = CreateTable(
         path=path_name(cursor),
         elements=elements(cursor) if cursor.key == "(" else Elements(),
@@ -566,7 +528,7 @@ def _create_table(
         like=like(cursor) if cursor.accept("LIKE") else None,
         query=query(cursor) if cursor.accept("AS") else None,
         temporary=modifiers.temporary,
-        if_not_exists=if_not_exists_,
+        if_not_exists=if_not_exists,
         or_replace=modifiers.or_replace,
         create=create,
         span=cursor.span_from(modifiers.start),
@@ -603,13 +565,13 @@ def _start_mode(cursor: QueryCursor) -> Call:
 
 
 def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    if_not_exists_ = if_not_exists(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     names = listed(cursor, simple_name) if cursor.key == "(" else ()
     comment_ = comment(cursor)
     cursor.expect("AS")
     return CreateView(
-        path, query(cursor), names, comment_, (), modifiers.temporary, if_not_exists_,
+        path, query(cursor), names, comment_, (), modifiers.temporary, if_not_exists,
         modifiers.or_replace, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
@@ -618,48 +580,42 @@ def _view(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
 
 
 def _catalog(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    if_not_exists_ = if_not_exists(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = simple_name(cursor)
     comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateCatalog(path, comment_, options, if_not_exists_, cursor.span_from(modifiers.start))
+    return CreateCatalog(path, comment_, options, if_not_exists, cursor.span_from(modifiers.start))
 
 
 def _database(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    if_not_exists_ = if_not_exists(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = path_name(cursor)
     comment_ = comment(cursor)
     options = with_options(cursor)
-    return CreateDatabase(
-        path, comment_, options, if_not_exists_, cursor.span_from(modifiers.start)
-    )
+    return CreateDatabase(path, comment_, options, if_not_exists, cursor.span_from(modifiers.start))
 
 
 def _function(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    if_not_exists_ = if_not_exists(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     path = simple_name(cursor) if modifiers.system else path_name(cursor)
     cursor.expect("AS")
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
-    resources = _resources(cursor) if cursor.accept("USING") else ()
+    resources = separated(cursor, _resource) if cursor.accept("USING") else ()
     return CreateFunction(
         path, class_name, language, resources, with_options(cursor), modifiers.temporary,
-        modifiers.system, if_not_exists_, cursor.span_from(modifiers.start),
+        modifiers.system, if_not_exists, cursor.span_from(modifiers.start),
     )  # fmt: skip
 
 
-def _resources(cursor: QueryCursor) -> tuple[Resource, ...]:
-    found = []
-    while True:
-        start = cursor.token.start
-        kind = one_of(cursor, *RESOURCES)
-        found.append(Resource(kind, string(cursor), cursor.span_from(start)))
-        if not cursor.accept(","):
-            return tuple(found)
+def _resource(cursor: QueryCursor) -> Resource:
+    start = cursor.token.start
+    kind = one_of(cursor, *RESOURCES)
+    return Resource(kind, string(cursor), cursor.span_from(start))
 
 
 def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
-    if_not_exists_ = if_not_exists(cursor)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     found = CreateModel(
         path=path_name(cursor),
         input=columns(cursor) if cursor.accept("INPUT") else (),
@@ -668,7 +624,7 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> Statement:
         options=with_options(cursor),
         query=query(cursor) if cursor.accept("AS") else None,
         temporary=modifiers.temporary,
-        if_not_exists=if_not_exists_,
+        if_not_exists=if_not_exists,
         span=cursor.span_from(modifiers.start),
     )
     check_model(found)
@@ -709,14 +665,14 @@ def drop(cursor: QueryCursor) -> Statement:
         raise cursor.fail("a materialized table cannot be temporary", span=place.span)
     if system and kind != ObjectKind.FUNCTION:
         raise cursor.fail("SYSTEM applies only to functions", span=place.span)
-    if_exists_ = if_exists(cursor)
+    if_exists = cursor.accept("IF", "EXISTS")
     path = path_name(cursor)
     cascade = False
     if kind == ObjectKind.DATABASE:
         cascade = cursor.accept("CASCADE")
         if not cascade:
             cursor.accept("RESTRICT")
-    return Drop(kind, path, temporary, system, if_exists_, cascade, cursor.span_from(start))
+    return Drop(kind, path, temporary, system, if_exists, cascade, cursor.span_from(start))
 
 
 # --- ALTER ----------------------------------------------------------------------------------------
@@ -728,26 +684,26 @@ def alter(cursor: QueryCursor) -> Statement:
     if cursor.key in ("TEMPORARY", "FUNCTION"):
         return _alter_function(cursor, start)
     kind = kind_of(cursor)
-    if_exists_ = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and if_exists(cursor)
+    if_exists = kind in (ObjectKind.TABLE, ObjectKind.MODEL) and cursor.accept("IF", "EXISTS")
     path = simple_name(cursor) if kind == ObjectKind.CATALOG else path_name(cursor)
     change = CHANGES[kind].get(cursor.key)
     if change is None:
         raise refuse(cursor, f"a change of a {kind.value.lower()}")
     cursor.advance()
-    return Alter(kind, path, change(cursor), if_exists_, cursor.span_from(start))
+    return Alter(kind, path, change(cursor), if_exists, cursor.span_from(start))
 
 
 def _alter_function(cursor: QueryCursor, start: int) -> Statement:
     temporary = cursor.accept("TEMPORARY")
     system = temporary and cursor.accept("SYSTEM")
     cursor.expect("FUNCTION")
-    if_exists_ = if_exists(cursor)
+    if_exists = cursor.accept("IF", "EXISTS")
     path = path_name(cursor)
     cursor.expect("AS")
     class_name = string(cursor)
     language = one_of(cursor, *LANGUAGES) if cursor.accept("LANGUAGE") else None
     span = cursor.span_from(start)
-    return AlterFunction(path, class_name, language, temporary, system, if_exists_, span)
+    return AlterFunction(path, class_name, language, temporary, system, if_exists, span)
 
 
 # ------------------------------------------------------------------------------------- changes
@@ -774,18 +730,14 @@ def _reset(cursor: QueryCursor) -> Change:
     return ResetOptions(listed_or_none(cursor, string))
 
 
-def _comment(cursor: QueryCursor) -> Change:
-    return SetComment(string(cursor))
-
-
 def _as_query(cursor: QueryCursor) -> Change:
     return SetQuery(query(cursor))
 
 
 def _add(cursor: QueryCursor) -> Change:
-    if_not_exists_ = if_not_exists(cursor)
-    if if_not_exists_ or cursor.key == "PARTITION":
-        return _add_partitions(cursor, if_not_exists=if_not_exists_)
+    if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
+    if if_not_exists or cursor.key == "PARTITION":
+        return _add_partitions(cursor, if_not_exists=if_not_exists)
     if cursor.accept("DISTRIBUTION"):
         return AddElements(distribution=distribution(cursor))
     found = placed_elements(cursor)
@@ -810,12 +762,9 @@ def _add_partitions(cursor: QueryCursor, *, if_not_exists: bool) -> Change:
 
 
 def _drop(cursor: QueryCursor) -> Change:
-    if_exists_ = if_exists(cursor)
-    if if_exists_ or cursor.key == "PARTITION":
-        found = [partition(cursor)]
-        while cursor.accept(","):
-            found.append(partition(cursor))
-        return DropPartitions(tuple(found), if_exists_)
+    if_exists = cursor.accept("IF", "EXISTS")
+    if if_exists or cursor.key == "PARTITION":
+        return DropPartitions(separated(cursor, partition), if_exists)
     if cursor.accept("PRIMARY", "KEY"):
         return DropPrimaryKey()
     if cursor.accept("CONSTRAINT"):
@@ -843,7 +792,6 @@ def _refresh(cursor: QueryCursor) -> Change:
 
 Changes = dict[str, Callable[[QueryCursor], Change]]
 
-
 OF_TABLE: Changes = {
     "RENAME": _rename,
     "SET":    _set,
@@ -852,7 +800,6 @@ OF_TABLE: Changes = {
     "MODIFY": _modify,
     "DROP":   _drop,
 }  # fmt: skip
-
 
 #: Kind of object -> first keyword of a change -> parser of what follows it.
 CHANGES: dict[ObjectKind, Changes] = {
@@ -870,7 +817,11 @@ CHANGES: dict[ObjectKind, Changes] = {
         "AS": _as_query,
     },
     ObjectKind.DATABASE: {"SET": _set},
-    ObjectKind.CATALOG: {"SET": _set, "RESET": _reset, "COMMENT": _comment},
+    ObjectKind.CATALOG: {
+        "SET": _set,
+        "RESET": _reset,
+        "COMMENT": lambda cursor: SetComment(string(cursor)),
+    },
     ObjectKind.MODEL: {"SET": _set, "RESET": _reset, "RENAME": _rename_to},
     ObjectKind.FUNCTION: {},
 }

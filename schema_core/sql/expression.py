@@ -43,6 +43,7 @@ from schema_core.sql.tokens import (
     identifier,
     path,
     refuse,
+    separated,
     sql_tokens,
 )
 from schema_core.sql.type_name import cast_target
@@ -255,7 +256,6 @@ def _comparison(stack: Operands, operator: Infix) -> bool:
 #: Quantifier -> canonical quantifier; ANY is a synonym of SOME.
 QUANTIFIERS = {"SOME": "SOME", "ANY": "SOME", "ALL": "ALL"}
 
-
 #: Keywords after IS or IS NOT -> name of the test.
 TESTS = {
     ("NULL",): "NULL",
@@ -391,7 +391,6 @@ def _field(stack: Operands, operator: Infix) -> bool:
 #: Key -> (name, precedence to the right).
 PREFIX: Mapping[str, tuple[str, int]] = {"-": ("-x", 81), "+": ("+x", 81), "NOT": ("NOT", 27)}
 
-
 #: Key -> (precedence to the left, precedence to the right, name, parser).
 INFIX: Mapping[str, Infix] = {
     "[":          Infix(100, 101, "[]",          _element),
@@ -420,7 +419,6 @@ INFIX: Mapping[str, Infix] = {
     "OR":         Infix(22,  23,  "OR",          _binary),
 }  # fmt: skip
 
-
 #: Key after NOT -> as above.
 NEGATED: Mapping[str, Infix] = {
     key: operator._replace(name=f"NOT {operator.name}")
@@ -430,7 +428,6 @@ NEGATED: Mapping[str, Infix] = {
 
 
 # --- operands -------------------------------------------------------------------------------------
-
 
 Reader: TypeAlias = Callable[[QueryCursor], Expression]
 
@@ -885,7 +882,7 @@ def with_keys(cursor: QueryCursor, table: Query, start: int) -> Query:
     order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     if not partition_by and not order_by:
         return table
-    return TableArgument(table, partition_by, tuple(order_by), cursor.span_from(start))
+    return TableArgument(table, partition_by, order_by, cursor.span_from(start))
 
 
 def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
@@ -899,10 +896,7 @@ def _table_keys(cursor: QueryCursor) -> tuple[Expression, ...]:
 
 def expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
     """Parse one or more expressions separated by commas."""
-    found = [expression(cursor)]
-    while cursor.accept(","):
-        found.append(expression(cursor))
-    return tuple(found)
+    return separated(cursor, expression)
 
 
 def simple_name(cursor: QueryCursor) -> Name:
@@ -960,10 +954,7 @@ def _order(cursor: QueryCursor) -> tuple[SortKey, ...]:
 
 def sort_keys(cursor: QueryCursor) -> tuple[SortKey, ...]:
     """Parse the keys of ORDER BY."""
-    found = [_sort_key(cursor)]
-    while cursor.accept(","):
-        found.append(_sort_key(cursor))
-    return tuple(found)
+    return separated(cursor, _sort_key)
 
 
 def _sort_key(cursor: QueryCursor) -> SortKey:
@@ -989,9 +980,7 @@ def window(cursor: QueryCursor) -> Window:
         return Window(name, is_reference=True, span=cursor.span_from(start))
     cursor.index += 1
     base = identifier(cursor) if can_name(cursor.token) else None
-    partition: tuple[Expression, ...] = ()
-    if cursor.accept("PARTITION", "BY"):
-        partition = _expressions(cursor)
+    partition = separated(cursor, inner) if cursor.accept("PARTITION", "BY") else ()
     order = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
     frame = _frame(cursor) if cursor.key in ("ROWS", "RANGE") else None
     if frame is not None and frame.unit == "ROWS" and cursor.accept("DISALLOW", "PARTIAL"):
@@ -999,13 +988,6 @@ def window(cursor: QueryCursor) -> Window:
     cursor.accept("ALLOW", "PARTIAL")
     cursor.expect(")")
     return Window(base, partition, order, frame, span=cursor.span_from(start))
-
-
-def _expressions(cursor: QueryCursor) -> tuple[Expression, ...]:
-    found = [inner(cursor)]
-    while cursor.accept(","):
-        found.append(inner(cursor))
-    return tuple(found)
 
 
 def _frame(cursor: QueryCursor) -> Frame:
@@ -1036,10 +1018,8 @@ def _bound(cursor: QueryCursor) -> Call | Symbol:
 # --- calls whose arguments have a grammar of their own --------------------------------------------
 
 
-Form: TypeAlias = Callable[[QueryCursor], tuple[str, tuple[Expression, ...]]]
-
-
 Arguments: TypeAlias = tuple[str, tuple[Expression, ...]]
+Form: TypeAlias = Callable[[QueryCursor], Arguments]
 
 
 # ------------------------------------------------------------------------------ units of time
@@ -1052,7 +1032,6 @@ TIME_UNITS = frozenset(
         "NANOSECOND",
     }
 )  # fmt: skip
-
 
 DAYS = ("SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY")
 
@@ -1321,7 +1300,6 @@ FORMS: Mapping[str, Form] = {
 
 # --- dispatch -------------------------------------------------------------------------------------
 
-
 #: Key of the first token -> parser of the operand.
 READERS: Mapping[str, Reader] = {
     "(":         parenthesis,
@@ -1345,7 +1323,6 @@ READERS: Mapping[str, Reader] = {
     "DECIMAL":   literals.decimal,
     "INTERVAL":  _interval,
 }  # fmt: skip
-
 
 #: Kind of the first token -> parser of the operand.
 KINDS: Mapping[str, Reader] = {

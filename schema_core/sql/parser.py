@@ -30,12 +30,10 @@ from schema_core.sql.ddl import (
     partition,
     partition_or_keys,
     replace_table,
-    simple_names,
-    table_alias,
     with_options,
 )
 from schema_core.sql.expression import QueryCursor, called, expression, path_name, simple_name
-from schema_core.sql.query import OPENING, hints, query
+from schema_core.sql.query import OPENING, alias, hints, query
 from schema_core.sql.statement_syntax import (
     AnalyzeTable,
     CallProcedure,
@@ -67,6 +65,7 @@ from schema_core.sql.tokens import (
     expect_end,
     identifier,
     refuse,
+    separated,
     string,
 )
 from schema_core.tokenizer import Token
@@ -302,7 +301,7 @@ def _use(cursor: QueryCursor) -> Statement:
         cursor.advance()
         return UseCatalog(simple_name(cursor), cursor.span_from(start))
     if cursor.accept("MODULES"):
-        return UseModules(simple_names(cursor), cursor.span_from(start))
+        return UseModules(separated(cursor, identifier), cursor.span_from(start))
     return UseDatabase(path_name(cursor), cursor.span_from(start))
 
 
@@ -378,21 +377,19 @@ def _delete(cursor: QueryCursor) -> Statement:
     start = cursor.expect("DELETE").start
     cursor.expect("FROM")
     path = path_name(cursor)
-    alias = table_alias(cursor)
+    name = alias(cursor)
     condition = expression(cursor) if cursor.accept("WHERE") else None
-    return Delete(path, condition, alias, cursor.span_from(start))
+    return Delete(path, condition, name, cursor.span_from(start))
 
 
 def _update(cursor: QueryCursor) -> Statement:
     start = cursor.expect("UPDATE").start
     path = path_name(cursor)
-    alias = table_alias(cursor)
+    name = alias(cursor)
     cursor.expect("SET")
-    assignments = [_assignment(cursor)]
-    while cursor.accept(","):
-        assignments.append(_assignment(cursor))
+    assignments = separated(cursor, _assignment)
     condition = expression(cursor) if cursor.accept("WHERE") else None
-    return Update(path, tuple(assignments), condition, alias, cursor.span_from(start))
+    return Update(path, assignments, condition, name, cursor.span_from(start))
 
 
 def _assignment(cursor: QueryCursor) -> tuple[Name, Expression]:
@@ -450,14 +447,8 @@ def _analyze(cursor: QueryCursor) -> Statement:
         every = cursor.accept("ALL", "COLUMNS")
         if not every:
             cursor.expect("COLUMNS")
-            columns = tuple(_column_names(cursor))
+            columns = separated(cursor, simple_name)
     return AnalyzeTable(path, chosen, columns, every, cursor.span_from(start))
-
-
-def _column_names(cursor: QueryCursor) -> Iterator[Name]:
-    yield simple_name(cursor)
-    while cursor.accept(","):
-        yield simple_name(cursor)
 
 
 def _truncate(cursor: QueryCursor) -> Statement:
@@ -489,7 +480,6 @@ class Subject(NamedTuple):
 
 LIKE, BOTH = ("LIKE",), ("LIKE", "ILIKE")
 
-
 #: What SHOW can list.   words                   FROM/IN      patterns     a table
 SHOW_SUBJECTS = (
     Subject("CATALOGS",                           like=BOTH),
@@ -511,13 +501,11 @@ SHOW_SUBJECTS = (
     Subject("JOBS"),
 )  # fmt: skip
 
-
 #: Kinds of objects of SHOW CREATE.
 PRINTABLE = (
     ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_TABLE, ObjectKind.CATALOG,
     ObjectKind.MODEL,
 )  # fmt: skip
-
 
 #: Keyword after DESCRIBE -> kind of object; without one it is a table or view.
 DESCRIBED = {
@@ -607,7 +595,6 @@ STATEMENTS: dict[str, Callable[[QueryCursor], Statement]] = {
     "ADD":       _jar,
     "REMOVE":    _jar,
 }  # fmt: skip
-
 
 #: First keywords of the statements that EXPLAIN accepts.
 EXPLAINED = frozenset(

@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
-from schema_core.sql.expression import TESTS
+from schema_core.sql.expression import OPERATORS, TESTS
 from schema_core.sql.keywords import NILADIC
 from schema_core.sql.literals import format_unit
 from schema_core.sql.syntax import (
@@ -280,28 +281,13 @@ class Power(NamedTuple):
 
 
 FUNCTION = Power(100, 100)
-
-
 ACCESS = Power(100, 101)
-
-
 CONSTRUCTOR = Power(200, 201)
-
-
 LIKE = Power(33, 32)
-
-
 AMONG = Power(32, 33)
-
-
 TEST = Power(28, 29)
-
-
 CLAUSE = Power(20, 21)
-
-
 COMMA = Power(2, 3)
-
 
 #: Operators between two operands.
 BINARY: Mapping[str, Power] = {
@@ -323,14 +309,12 @@ BINARY: Mapping[str, Power] = {
     "OR":                   Power(22, 23),
 }  # fmt: skip
 
-
 #: Operators before their operand -> (symbol, precedences).
 PREFIX: Mapping[str, tuple[str, Power]] = {
     "-x":  ("-",   Power(80, 81)),
     "+x":  ("+",   Power(80, 81)),
     "NOT": ("NOT", Power(26, 27)),
 }  # fmt: skip
-
 
 #: Calls that begin with a keyword or bracket and have another precedence than functions.
 POWERS: Mapping[str, Power] = {
@@ -492,12 +476,12 @@ def _has_and(node: Expression) -> bool:
     return False
 
 
-def _among(name: str, power: Power, call: Call, left: int, right: int) -> tuple[str, int, int]:
+def _among(name: str, call: Call, left: int, right: int) -> tuple[str, int, int]:
     """Return IN and similar operators: values in parentheses, or a query, which has its own."""
     values = call.arguments[1:]
     is_query = len(values) == 1 and isinstance(values[0], Subquery)
     listed = render_list(values) if is_query else f"({render_list(values, *COMMA)})"
-    return f" {name} {listed}", left, power.left
+    return f" {name} {listed}", left, AMONG.left
 
 
 def _element(call: Call, left: int, right: int) -> tuple[str, int, int]:
@@ -507,6 +491,8 @@ def _element(call: Call, left: int, right: int) -> tuple[str, int, int]:
 def _field(call: Call, left: int, right: int) -> tuple[str, int, int]:
     return f".{render(call.arguments[1], 0, 0)}", left, 0
 
+
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 #: Name -> (precedences, printer of what follows the first operand).
 LEADING: Mapping[str, tuple[Power, Writer]] = {
@@ -521,14 +507,9 @@ LEADING: Mapping[str, tuple[Power, Writer]] = {
         for name in ("LIKE", "NOT LIKE", "SIMILAR TO", "NOT SIMILAR TO")
     },
     **{name: (AMONG, partial(_between, name)) for name in ("BETWEEN", "NOT BETWEEN")},
-    **{name: (AMONG, partial(_among, name, AMONG)) for name in ("IN", "NOT IN")},
     **{
-        name: (AMONG, partial(_among, name, AMONG))
-        for name in (
-            f"{sign} {word}"
-            for sign in ("=", "<>", "<", "<=", ">", ">=")
-            for word in ("SOME", "ALL")
-        )
+        name: (AMONG, partial(_among, name))
+        for name in ("IN", "NOT IN", *map(" ".join, product(COMPARISONS, ("SOME", "ALL"))))
     },
     "[]": (ACCESS, _element),
     ".": (ACCESS, _field),
@@ -651,7 +632,6 @@ TRANSPARENT = frozenset(
     }
 )  # fmt: skip
 
-
 #: Name -> printer of calls that are not printed like a function.
 FORMS: Mapping[str, Callable[[Call, int, int], str]] = {
     "CASE":            _case,
@@ -699,15 +679,11 @@ def suffixes(call: Call) -> str:
     return text
 
 
-#: The precedence of a comma in a window.
-ITEM = (2, 3)
-
-
 def print_sort_keys(keys: tuple[SortKey, ...]) -> str:
     """Return the keys of ORDER BY; ASC is the default and not printed."""
     nulls = {None: "", True: " NULLS LAST", False: " NULLS FIRST"}
     return ", ".join(
-        render(key.expression, *ITEM) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
+        render(key.expression, *COMMA) + (" DESC" if key.descending else "") + nulls[key.nulls_last]
         for key in keys
     )
 
@@ -718,7 +694,7 @@ def print_window(window: Window) -> str:
         return quote_identifier(window.name or "")
     parts = [] if window.name is None else [quote_identifier(window.name)]
     if window.partition_by:
-        parts.append(f"PARTITION BY {render_list(window.partition_by, *ITEM)}")
+        parts.append(f"PARTITION BY {render_list(window.partition_by, *COMMA)}")
     if window.order_by:
         parts.append(f"ORDER BY {print_sort_keys(window.order_by)}")
     if window.frame is not None:
@@ -740,10 +716,6 @@ def _bound(bound: Call | Symbol) -> str:
 
 
 # --- queries --------------------------------------------------------------------------------------
-
-
-#: Set operator -> precedence.
-SET_POWERS = {"UNION": 1, "EXCEPT": 1, "INTERSECT": 2}
 
 
 def print_query(query: Query) -> str:
@@ -852,7 +824,7 @@ def _set_operation(query: SetOperation) -> str:
     text = _operand(chain[-1].left, Ordered, With, SetOperation)
     for one in reversed(chain):
         tight = isinstance(one.right, SetOperation) and (
-            SET_POWERS[one.right.operator] > SET_POWERS[one.operator]
+            OPERATORS[one.right.operator] > OPERATORS[one.operator]
         )
         right = (
             print_query(one.right) if tight else _operand(one.right, Ordered, With, SetOperation)
@@ -863,7 +835,7 @@ def _set_operation(query: SetOperation) -> str:
 
 def _holds(outer: SetOperation, left: SetOperation) -> bool:
     """Return whether the left operand needs no parentheses."""
-    return SET_POWERS[left.operator] >= SET_POWERS[outer.operator]
+    return OPERATORS[left.operator] >= OPERATORS[outer.operator]
 
 
 def _common_table(table: CommonTable) -> str:

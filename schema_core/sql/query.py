@@ -51,11 +51,10 @@ from schema_core.sql.syntax import (
     Window,
     With,
 )
-from schema_core.sql.tokens import can_name, identifier, refuse, string
+from schema_core.sql.tokens import can_name, identifier, refuse, separated, string
 
 #: Keywords that open a query.
 OPENING = frozenset({"SELECT", "VALUES", "VALUE", "WITH", "TABLE"})
-
 
 GROUPING_WORDS = {
     "GROUPING": "GROUPING SETS",
@@ -86,18 +85,14 @@ def rest_of_query(cursor: QueryCursor, start: int, first: Query) -> Query:
 def names(cursor: QueryCursor) -> tuple[Name, ...]:
     """Parse one or more simple names in parentheses."""
     cursor.expect("(")
-    found = [simple_name(cursor)]
-    while cursor.accept(","):
-        found.append(simple_name(cursor))
+    found = separated(cursor, simple_name)
     cursor.expect(")")
-    return tuple(found)
+    return found
 
 
 def alias(cursor: QueryCursor) -> str | None:
     """Parse ``[AS] name``, if present."""
-    if cursor.accept("AS") or can_name(cursor.token):
-        return identifier(cursor)
-    return None
+    return identifier(cursor) if cursor.accept("AS") or can_name(cursor.token) else None
 
 
 # ------------------------------------------------------------------------------ the whole query
@@ -105,12 +100,10 @@ def alias(cursor: QueryCursor) -> str | None:
 
 def _with(cursor: QueryCursor, start: int) -> Query:
     recursive = cursor.accept("RECURSIVE")
-    tables = [_common_table(cursor)]
-    while cursor.accept(","):
-        tables.append(_common_table(cursor))
+    tables = separated(cursor, _common_table)
     inner = cursor.token.start
     body = _set_operations(cursor, inner, _leaf(cursor), 1)
-    return With(tuple(tables), body, recursive, cursor.span_from(start))
+    return With(tables, body, recursive, cursor.span_from(start))
 
 
 def _common_table(cursor: QueryCursor) -> CommonTable:
@@ -158,7 +151,7 @@ def _ordered(cursor: QueryCursor, start: int, inner: Query) -> Query:
     offset, fetch = _limits(cursor)
     if not order_by and offset is None and fetch is None:
         return inner
-    return Ordered(inner, tuple(order_by), offset, fetch, cursor.span_from(start))
+    return Ordered(inner, order_by, offset, fetch, cursor.span_from(start))
 
 
 def _limits(cursor: QueryCursor) -> tuple[Expression | None, Expression | None]:
@@ -196,10 +189,8 @@ def _count(cursor: QueryCursor) -> Expression:
 
 def _values(cursor: QueryCursor) -> Values:
     start = cursor.advance().start
-    rows = [_row(expression(cursor))]
-    while cursor.accept(","):
-        rows.append(_row(expression(cursor)))
-    return Values(tuple(rows), cursor.span_from(start))
+    rows = separated(cursor, lambda cursor: _row(expression(cursor)))
+    return Values(rows, cursor.span_from(start))
 
 
 def _row(written: Expression) -> tuple[Expression, ...]:
@@ -220,19 +211,17 @@ def _select(cursor: QueryCursor) -> Select:
     distinct = cursor.accept("DISTINCT")
     if not distinct:
         cursor.accept("ALL")
-    items = [_item(cursor)]
-    while cursor.accept(","):
-        items.append(_item(cursor))
+    items = separated(cursor, _item)
     if not cursor.accept("FROM"):
-        return Select(tuple(items), None, distinct, hints=found_hints, span=cursor.span_from(start))
+        return Select(items, None, distinct, hints=found_hints, span=cursor.span_from(start))
     return Select(
-        items=tuple(items),
+        items=items,
         source=source(cursor),
         distinct=distinct,
         where=expression(cursor) if cursor.accept("WHERE") else None,
         group_by=_group_by(cursor) if cursor.accept("GROUP", "BY") else None,
         having=expression(cursor) if cursor.accept("HAVING") else None,
-        windows=_windows(cursor) if cursor.accept("WINDOW") else (),
+        windows=separated(cursor, _window) if cursor.accept("WINDOW") else (),
         qualify=expression(cursor) if cursor.accept("QUALIFY") else None,
         hints=found_hints,
         span=cursor.span_from(start),
@@ -264,10 +253,7 @@ def _star(cursor: QueryCursor) -> Star | None:
 def _group_by(cursor: QueryCursor) -> tuple[GroupItem, ...]:
     if not cursor.accept("DISTINCT"):
         cursor.accept("ALL")
-    items = [_group_item(cursor)]
-    while cursor.accept(","):
-        items.append(_group_item(cursor))
-    return tuple(items)
+    return separated(cursor, _group_item)
 
 
 def _group_item(cursor: QueryCursor) -> GroupItem:
@@ -279,11 +265,9 @@ def _group_item(cursor: QueryCursor) -> GroupItem:
         return expression(cursor)
     with cursor.nested():
         cursor.expect(*kind.split(), "(")
-        sets = [_grouping_set(cursor)]
-        while cursor.accept(","):
-            sets.append(_grouping_set(cursor))
+        sets = separated(cursor, _grouping_set)
         cursor.expect(")")
-    return GroupingSets(kind, tuple(sets), cursor.span_from(start))
+    return GroupingSets(kind, sets, cursor.span_from(start))
 
 
 def _grouping_set(cursor: QueryCursor) -> tuple[Expression, ...] | GroupingSets:
@@ -297,14 +281,10 @@ def _grouping_set(cursor: QueryCursor) -> tuple[Expression, ...] | GroupingSets:
             return _row(item)
 
 
-def _windows(cursor: QueryCursor) -> tuple[tuple[str, Window], ...]:
-    found = []
-    while True:
-        name = identifier(cursor)
-        cursor.expect("AS")
-        found.append((name, window(cursor)))
-        if not cursor.accept(","):
-            return tuple(found)
+def _window(cursor: QueryCursor) -> tuple[str, Window]:
+    name = identifier(cursor)
+    cursor.expect("AS")
+    return name, window(cursor)
 
 
 # --- FROM -----------------------------------------------------------------------------------------
@@ -432,12 +412,8 @@ def _named(cursor: QueryCursor, start: int) -> Source:
         call = called(cursor, name.parts, "")
         return TableFunction(call, span=cursor.span_from(start))
     found_hints = hints(cursor)
-    period = _period(cursor)
+    period = expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
     return TableName(name, found_hints, period, cursor.span_from(start))
-
-
-def _period(cursor: QueryCursor) -> Expression | None:
-    return expression(cursor) if cursor.accept("FOR", "SYSTEM_TIME", "AS", "OF") else None
 
 
 def _unnest(cursor: QueryCursor, start: int, *, lateral: bool) -> Source:
@@ -481,11 +457,9 @@ def hints(cursor: QueryCursor) -> tuple[Hint, ...]:
     """Parse ``/*+ name(...), name */``, if present."""
     if not cursor.accept("/*+"):
         return ()
-    found = [_hint(cursor)]
-    while cursor.accept(","):
-        found.append(_hint(cursor))
+    found = separated(cursor, _hint)
     cursor.expect("*/")
-    return tuple(found)
+    return found
 
 
 def _hint(cursor: QueryCursor) -> Hint:
@@ -532,8 +506,8 @@ def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRec
     """Parse the parentheses of MATCH_RECOGNIZE."""
     cursor.expect("(")
     partition_by = expressions(cursor) if cursor.accept("PARTITION", "BY") else ()
-    order_by = tuple(sort_keys(cursor)) if cursor.accept("ORDER", "BY") else ()
-    measures = _measures(cursor) if cursor.accept("MEASURES") else ()
+    order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
+    measures = separated(cursor, _measure) if cursor.accept("MEASURES") else ()
     rows_per_match = _rows_per_match(cursor)
     after_match = _after_match(cursor) if cursor.accept("AFTER", "MATCH") else ()
     cursor.expect("PATTERN", "(")
@@ -542,9 +516,9 @@ def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRec
     ends = cursor.accept("$")
     cursor.expect(")")
     within = expression(cursor) if cursor.accept("WITHIN") else None
-    subsets = _subsets(cursor) if cursor.accept("SUBSET") else ()
+    subsets = separated(cursor, _subset) if cursor.accept("SUBSET") else ()
     cursor.expect("DEFINE")
-    defines = _defines(cursor)
+    defines = separated(cursor, _define)
     cursor.expect(")")
     return MatchRecognize(
         source, partition_by, order_by, measures, rows_per_match, after_match, pattern, starts,
@@ -552,26 +526,18 @@ def match_recognize(cursor: QueryCursor, start: int, source: Source) -> MatchRec
     )  # fmt: skip
 
 
-def _measures(cursor: QueryCursor) -> tuple[Measure, ...]:
-    found = []
-    while True:
-        start = cursor.token.start
-        value = expression(cursor)
-        cursor.expect("AS")
-        found.append(Measure(value, identifier(cursor), cursor.span_from(start)))
-        if not cursor.accept(","):
-            return tuple(found)
+def _measure(cursor: QueryCursor) -> Measure:
+    start = cursor.token.start
+    value = expression(cursor)
+    cursor.expect("AS")
+    return Measure(value, identifier(cursor), cursor.span_from(start))
 
 
-def _defines(cursor: QueryCursor) -> tuple[Measure, ...]:
-    found = []
-    while True:
-        start = cursor.token.start
-        name = identifier(cursor)
-        cursor.expect("AS")
-        found.append(Measure(expression(cursor), name, cursor.span_from(start)))
-        if not cursor.accept(","):
-            return tuple(found)
+def _define(cursor: QueryCursor) -> Measure:
+    start = cursor.token.start
+    name = identifier(cursor)
+    cursor.expect("AS")
+    return Measure(expression(cursor), name, cursor.span_from(start))
 
 
 def _rows_per_match(cursor: QueryCursor) -> str | None:
@@ -595,18 +561,12 @@ def _after_match(cursor: QueryCursor) -> tuple[str, ...]:
     return ("SKIP", "TO", identifier(cursor))
 
 
-def _subsets(cursor: QueryCursor) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    found = []
-    while True:
-        name = identifier(cursor)
-        cursor.expect("=", "(")
-        members = [identifier(cursor)]
-        while cursor.accept(","):
-            members.append(identifier(cursor))
-        cursor.expect(")")
-        found.append((name, tuple(members)))
-        if not cursor.accept(","):
-            return tuple(found)
+def _subset(cursor: QueryCursor) -> tuple[str, tuple[str, ...]]:
+    name = identifier(cursor)
+    cursor.expect("=", "(")
+    members = separated(cursor, identifier)
+    cursor.expect(")")
+    return name, members
 
 
 # ------------------------------------------------------------------------------------- pattern
@@ -664,10 +624,8 @@ def _part(cursor: QueryCursor) -> Expression:
         cursor.expect("-", "}")
         return Call("{- -}", (inner,))
     if cursor.accept("PERMUTE", "("):
-        parts = [_alternatives(cursor)]
-        while cursor.accept(","):
-            parts.append(_alternatives(cursor))
+        parts = separated(cursor, _alternatives)
         cursor.expect(")")
-        return Call("PERMUTE", tuple(parts))
+        return Call("PERMUTE", parts)
     start = cursor.token.start
     return Name((identifier(cursor),), cursor.span_from(start))

@@ -6,7 +6,7 @@ grammar: the first error in the text is reported, and a parser that recovers rep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from schema_core.cursor import Cursor, check_digits, check_size
 from schema_core.errors import ParseError
@@ -16,8 +16,13 @@ from schema_core.text import MAX_DIGITS
 from schema_core.tokenizer import tokenize
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schema_core.text import Span
     from schema_core.tokenizer import Token
+
+C = TypeVar("C", bound=Cursor)
+T = TypeVar("T")
 
 #: Kinds of numbers, whose digits are limited.
 _NUMBERS = frozenset({"integer", "decimal", "approximate"})
@@ -105,6 +110,14 @@ def path(cursor: Cursor) -> tuple[str, ...]:
         cursor.index += 1
         parts.append(identifier(cursor))
     return tuple(parts)
+
+
+def separated(cursor: C, one: Callable[[C], T]) -> tuple[T, ...]:
+    """Parse one or more items separated by commas."""
+    found = [one(cursor)]
+    while cursor.accept(","):
+        found.append(one(cursor))
+    return tuple(found)
 
 
 def string(cursor: Cursor) -> str:

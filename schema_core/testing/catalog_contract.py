@@ -124,10 +124,8 @@ def state(catalog: Catalog) -> dict[str, object]:
 #: Kind of table -> the capability that a catalog needs to store it.
 NEEDED = {TableKind.MATERIALIZED_TABLE: Capability.MATERIALIZED_TABLES}
 
-
 #: A secret that no error message may contain.
 CANARY = "canary-8361"
-
 
 MINE, THEIRS = {"writer": "me", "password": CANARY}, {"writer": "them"}
 
@@ -194,9 +192,7 @@ ALTERATIONS = {
     ),
 }
 
-
 every_kind = pytest.mark.parametrize("kind", ALTERATIONS)
-
 
 #: Sample table -> the unresolved class that a catalog returns.
 UNRESOLVED = {
@@ -214,13 +210,10 @@ def _without_types(kept: Any) -> Any:
 #: Number of concurrent writers, and of writes by each.
 WRITERS, TIMES = 8, 5
 
-
 #: The table of the writer that is killed: large enough to be interrupted half-way.
 LARGE = PLAIN.copy({"n": "x" * 20_000})
 
-
 KILLED = [ObjectPath("db", f"t{number}") for number in range(5)]
-
 
 #: Names that some stores do not support.
 DIFFICULT_NAMES = {

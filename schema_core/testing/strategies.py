@@ -61,7 +61,6 @@ from schema_core.types.values import MONTHS
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"])
 
-
 #: Types without children that a type string can express; new public ones are included.
 ATOMIC: tuple[type[AtomicType], ...] = tuple(
     kind

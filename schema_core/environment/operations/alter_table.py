@@ -38,6 +38,7 @@ from schema_core.schema.columns import (
     UnresolvedPhysicalColumn,
     Written,
 )
+from schema_core.schema.rules import repeated
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.statement_syntax import (
@@ -249,11 +250,8 @@ def _column_name(name: Name) -> str:
 
 
 def _require_once(names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"column {name!r} is named twice", code="duplicate-column")
-        seen.add(name)
+    if twice := repeated(names):
+        raise SchemaError(f"column {twice[0]!r} is named twice", code="duplicate-column")
 
 
 def _require_known(name: Name, columns: Collection[str]) -> None:

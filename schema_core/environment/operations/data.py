@@ -45,12 +45,14 @@ def select(session: Session, statement: SelectStatement, text: str) -> TableResu
 
 def run_query(session: Session, relation: Relation) -> TableResult:
     """Run a resolved query and return its rows."""
-    columns = result_columns(relation)
     rows = session.planner.select(session.executable(relation))
-    schema = ResolvedSchema.physical(
-        [column.name for column in columns], [column.type for column in columns]
-    )
-    return TableResult(schema, rows.rows, formatted=rows.shown)
+    return TableResult(result_schema(relation), rows.rows, formatted=rows.shown)
+
+
+def result_schema(relation: Relation) -> ResolvedSchema:
+    """Return the schema of the rows of a query."""
+    columns = result_columns(relation)
+    return ResolvedSchema.physical([one.name for one in columns], [one.type for one in columns])
 
 
 def job_result(identifier: ObjectIdentifier, job: Job) -> TableResult:

@@ -214,7 +214,6 @@ ARROW_KINDS: tuple[ArrowKind, ...] = (
          (["int8"], [1], None, None), "fixed_shape_tensor"),
 )  # fmt: skip
 
-
 KINDS_BY_NAME = {kind.word: kind for kind in ARROW_KINDS}
 
 
@@ -571,7 +570,6 @@ TO_ARROW: dict[type[DataType], Callable[[Any, MakeField], Any]] = {
     VariantType:             _make_variant,
     BitmapType:              _arrow("binary"),
 }  # fmt: skip
-
 
 Annotate: TypeAlias = "Callable[[pa.Field, int], pa.Field]"
 Node: TypeAlias = list[Any]

@@ -21,7 +21,6 @@ from schema_core.text import Span, quote_string
 #: The maximum length of an excerpt in a loss.
 MAX_EXCERPT = 100
 
-
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -376,7 +376,6 @@ DUCKDB: tuple[TypeRow, ...] = (
     read("geometry",                 "BYTES",              "layout"),
 )  # fmt: skip
 
-
 #: Rows that Spark, Databricks and Hive share.
 HADOOP: tuple[TypeRow, ...] = (
     *same("BOOLEAN", "TINYINT | byte", "SMALLINT | short", "BIGINT | long", "DATE"),
@@ -473,7 +472,6 @@ TRINO: tuple[TypeRow, ...] = (
     write("json",                    "VARIANT",            "layout"),
     read("hyperloglog | tdigest | qdigest({any}) | p4hyperloglog", "BYTES", "layout"),
 )  # fmt: skip
-
 
 #: Snowflake, "Data types": integers are NUMBERs.
 SNOWFLAKE: tuple[TypeRow, ...] = (

@@ -420,7 +420,6 @@ GRAMMAR: dict[str, TypeParser] = {
     "GEOGRAPHY":     _spatial,
 }  # fmt: skip
 
-
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
