@@ -121,9 +121,9 @@ class MapDrawing:
         fields = (f"{quote_identifier(self.name())} {self.type(1)}" for _ in range(3))
         return f"ROW<{', '.join(fields)}>" if self.chance(0.8) else self.type()
 
-    def expression(self, texts: Sequence[str], names: Sequence[str]) -> str:
+    def expression(self, expressions: Sequence[str], names: Sequence[str]) -> str:
         chosen = [quote_identifier(self.one(names)) for _ in "01"] if names else ["`a`", "`b`"]
-        text = str(self.one(texts))
+        text = str(self.one(expressions))
         for place, name in enumerate(chosen):
             text = text.replace(f"{{{place}}}", name)
         return text

@@ -99,9 +99,9 @@ def test_a_query_is_parsed_or_refused_with_a_position(text: str) -> None:
 
 
 @given(st.lists(queries, max_size=3), st.lists(st.sampled_from(WORDS)).map(" ".join))
-def test_an_error_does_not_hide_other_errors(texts: list[str], noise: str) -> None:
+def test_an_error_does_not_hide_other_errors(statements: list[str], noise: str) -> None:
     broken = f"SHOW {noise.replace(';', '')} NOPE"
-    script = ";\n".join([broken, *texts, broken])
+    script = ";\n".join([broken, *statements, broken])
 
     try:
         parse_statements(script)

@@ -26,7 +26,7 @@ PIECES = st.sampled_from(
         "ON", "ERROR", "OVER", "DISTINCT", "U&'\\", "/*", "*/", "--", "=>", "{d", "SOME",
     ]
 )  # fmt: skip
-texts = st.text() | st.lists(PIECES | st.text(max_size=2), max_size=12).map(" ".join)
+strings = st.text() | st.lists(PIECES | st.text(max_size=2), max_size=12).map(" ".join)
 
 
 def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
@@ -48,7 +48,7 @@ def test_parsing_inverts_printing_of_types(written: TypeName) -> None:
     assert written == cast_target(cursor_over(print_type(written)))
 
 
-@given(texts)
+@given(strings)
 @example("(" * 10_000)
 @example("CAST(a AS " + "ARRAY<" * 10_000)
 @example("DATE '" + "9" * 10_000 + "-1-1'")
@@ -63,7 +63,7 @@ def test_any_string_is_parsed_or_refused_with_a_position(text: str) -> None:
         assert 0 <= error.span.start <= len(text)
 
 
-@given(texts)
+@given(strings)
 def test_printing_is_idempotent(text: str) -> None:
     if refusal(parse_expression, text) is None:
         printed = print_expression(parse_expression(text))
@@ -72,7 +72,7 @@ def test_printing_is_idempotent(text: str) -> None:
             assert again == print_expression(parse_expression(again))
 
 
-@given(texts)
+@given(strings)
 def test_tokens_do_not_overlap(text: str) -> None:
     if refusal(sql_tokens, text) is None:
         edges = [edge for token in sql_tokens(text) for edge in token.span]

@@ -40,7 +40,7 @@ PIECES = st.sampled_from(
         "--", "..", "{d", "u&'",
     ]
 )  # fmt: skip
-texts = st.text() | st.lists(PIECES | st.text(max_size=3), max_size=12).map(" ".join)
+strings = st.text() | st.lists(PIECES | st.text(max_size=3), max_size=12).map(" ".join)
 
 
 def refusal(read: Callable[[str], object], text: str) -> ParseError | None:
@@ -66,7 +66,7 @@ def test_printing_is_idempotent(type_: DataType) -> None:
     assert str(type_) == str(parse_type(str(type_)))
 
 
-@given(texts)
+@given(strings)
 def test_any_string_is_a_type_or_a_parse_error(text: str) -> None:
     error = refusal(parse_type, text)
 
@@ -265,7 +265,7 @@ def test_qualifying_keeps_the_given_parts(path: UnresolvedPath, home: Unresolved
     assert identifier.to_list() == list(parse_path(str(identifier)).parts)
 
 
-@given(texts | st.lists(PIECES, max_size=6).map("".join))
+@given(strings | st.lists(PIECES, max_size=6).map("".join))
 def test_any_string_is_a_path_or_a_parse_error(text: str) -> None:
     error = refusal(parse_path, text)
 

@@ -56,7 +56,7 @@ def check_digits(digits: str, span: Span) -> None:
 _HIDDEN_VALUE = "a hidden value"
 
 
-#: The position in a hint, whose numbers are no part of a secret.
+#: The position in a hint, whose numbers are not part of a secret.
 _POSITION = re.compile(r"line \d+, column \d+")
 
 

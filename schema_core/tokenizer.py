@@ -117,7 +117,7 @@ def tokenize(text: str, reserved: AbstractSet[str] = NO_WORDS, start: int = 0) -
 
 
 def tokenize_excerpt(text: str) -> list[Token]:
-    """Split a text that need not be SQL into comments, literals, words and single characters.
+    """Split a string, SQL or not, into comments, literals, words and single characters.
 
     All tokens keep their text. A literal or comment that is not closed extends to the end.
 

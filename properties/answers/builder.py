@@ -24,8 +24,8 @@ from schema_core.types import DataTypes
 def schema_equals(question: Question) -> Answer:
     """Whether two schemas are equal to Flink, for which a type given as text equals only itself."""
     left, right = written(question["left"]), written(question["right"])
-    texts = [one for one in left.columns if not isinstance(one, UnresolvedComputedColumn)]
-    equal = left == right and not any(isinstance(one.data_type, str) for one in texts)
+    columns = [one for one in left.columns if not isinstance(one, UnresolvedComputedColumn)]
+    equal = left == right and not any(isinstance(one.data_type, str) for one in columns)
     return {"equal": equal, "left": str(left), "right": str(right)}
 
 

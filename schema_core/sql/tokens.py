@@ -1,6 +1,6 @@
 """Tokens of SQL statements, with their reserved words, and the cursor that parsers move over them.
 
-`schema_core.tokenizer` splits a text into tokens. Those of the kind `bad` are accepted by no
+`schema_core.tokenizer` splits source text into tokens. Those of the kind `bad` are accepted by no
 grammar: the first error in the text is reported, and a parser that recovers reports the others.
 """
 
@@ -57,7 +57,7 @@ class SqlCursor(Cursor):
 
 
 def cursor_over(text: str) -> Cursor:
-    """Return a cursor at the first token of a text."""
+    """Return a cursor at the first token of source text."""
     return SqlCursor(text, sql_tokens(text))
 
 

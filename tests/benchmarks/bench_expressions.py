@@ -35,7 +35,7 @@ TYPES = (
     "TIMESTAMP(6)", "ARRAY<INT>", "ROW<x INT, y STRING>",
 )  # fmt: skip
 
-#: Twenty expressions over them: arithmetic, texts, branches, casts, fields, dates, JSON.
+#: Twenty expressions over them: arithmetic, strings, branches, casts, fields, dates, JSON.
 EXPRESSIONS = (
     "c0 + c1 * 2",
     "c2 * 3 - 1.5",
@@ -61,7 +61,7 @@ EXPRESSIONS = (
 
 
 def calls(number: int) -> list[dict[str, Any]]:
-    """The schema as builder calls; another number makes a text that was never seen before."""
+    """Return the schema as builder calls; the number makes the expressions distinct."""
     types = [TYPES[place % len(TYPES)] for place in range(80)]
     return [
         *({"kind": "physical", "name": f"c{i}", "type": one} for i, one in enumerate(types)),

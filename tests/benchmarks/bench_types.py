@@ -179,7 +179,7 @@ def flink(folder: Path, base: float) -> None:
         line(f"Flink's JVM, {kind}", float(figure), base)
 
 
-def others(name: str, texts: tuple[str, ...], forget: str | None = None) -> float | None:
+def others(name: str, strings: tuple[str, ...], forget: str | None = None) -> float | None:
     """Microseconds for ten types in another library, whose cache may be cleared before."""
     try:
         found, clear = named(name), named(forget) if forget else lambda: None
@@ -189,7 +189,7 @@ def others(name: str, texts: tuple[str, ...], forget: str | None = None) -> floa
 
     def work() -> None:
         clear()
-        for text in texts:
+        for text in strings:
             str(found(text))
 
     return best(work)

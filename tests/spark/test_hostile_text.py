@@ -78,11 +78,11 @@ def numbered(strings: Sequence[str] = TEXTS) -> list[tuple[int, str]]:
 
 
 @pytest.fixture
-def texts(environment: TableEnvironment, tmp_path: Path) -> TableEnvironment:
+def strings(environment: TableEnvironment, tmp_path: Path) -> TableEnvironment:
     """An environment with a table of the hostile strings and their numbers."""
-    options = files(tmp_path / "texts", "parquet")
-    environment.execute_sql(f"CREATE TABLE texts (n BIGINT, s STRING) WITH ({options})")
-    environment.from_elements(numbered(), ["n", "s"]).execute_insert("texts")
+    options = files(tmp_path / "strings", "parquet")
+    environment.execute_sql(f"CREATE TABLE strings (n BIGINT, s STRING) WITH ({options})")
+    environment.from_elements(numbered(), ["n", "s"]).execute_insert("strings")
     return environment
 
 
@@ -96,10 +96,10 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("spelling", [plain, print_string])
 def test_literals(environment: TableEnvironment, spelling: Callable[[str], str]) -> None:
-    for texts in batches(numbered(), 250):
-        values = ", ".join(f"({place}, {spelling(text)})" for place, text in texts)
+    for strings in batches(numbered(), 250):
+        values = ", ".join(f"({place}, {spelling(text)})" for place, text in strings)
         found = rows(environment, f"SELECT * FROM (VALUES {values}) AS t(n, s)")
-        assert dict(texts) == dict(found)
+        assert dict(strings) == dict(found)
 
 
 def test_elements(environment: TableEnvironment) -> None:
@@ -116,15 +116,15 @@ def test_elements_of_pandas(environment: TableEnvironment) -> None:
 
 def test_literals_of_python(environment: TableEnvironment) -> None:
     one = environment.from_elements([(1,)], ["n"])
-    for texts in batches(TEXTS[:300], 100):
-        (row,) = one.select(*map(lit, texts)).execute().collect()
-        assert list(texts) == list(row)
+    for strings in batches(TEXTS[:300], 100):
+        (row,) = one.select(*map(lit, strings)).execute().collect()
+        assert list(strings) == list(row)
 
 
-def test_filters(texts: TableEnvironment) -> None:
+def test_filters(strings: TableEnvironment) -> None:
     for some in batches(numbered(), 500):
         wanted = ", ".join(print_string(text) for _, text in some)
-        found = rows(texts, f"SELECT n FROM texts WHERE s IN ({wanted})")
+        found = rows(strings, f"SELECT n FROM strings WHERE s IN ({wanted})")
         assert {place for place, _ in some} == {place for (place,) in found}
 
 
@@ -132,13 +132,13 @@ NESTED = "ROW(s) AS r, ARRAY[s, CAST(NULL AS STRING)] AS a, MAP[s, s] AS m"
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_values_in_files(texts: TableEnvironment, tmp_path: Path, form: str) -> None:
-    query = "SELECT n, s FROM texts" if form == "csv" else f"SELECT n, s, {NESTED} FROM texts"
-    texts.execute_sql(f"CREATE TABLE files WITH ({files(tmp_path, form)}) AS {query}")
+def test_values_in_files(strings: TableEnvironment, tmp_path: Path, form: str) -> None:
+    query = "SELECT n, s FROM strings" if form == "csv" else f"SELECT n, s, {NESTED} FROM strings"
+    strings.execute_sql(f"CREATE TABLE files WITH ({files(tmp_path, form)}) AS {query}")
     expected = [
         (n, s, Row(s), [s, None], {s: s})[: 2 if form == "csv" else 5] for n, s in numbered()
     ]
-    assert expected == sorted(rows(texts, "SELECT * FROM files"))
+    assert expected == sorted(rows(strings, "SELECT * FROM files"))
 
 
 def descriptor(

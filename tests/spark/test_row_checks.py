@@ -50,14 +50,14 @@ def contains_not_null(type_: DataType) -> bool:
     return any(not one.is_nullable for one in type_.walk())
 
 
-def recorded_texts(table: str) -> Iterator[str]:
+def recorded_expressions(table: str) -> Iterator[str]:
     """Yield every third recorded expression over the table."""
     pairs = recorded.records("values")
-    texts = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
-    yield from islice(texts, 0, None, 3)
+    found = (asked["expr"] for asked, answer in pairs if answer["ok"] and asked["table"] == table)
+    yield from islice(found, 0, None, 3)
 
 
-def drawn_texts(table: str) -> Iterator[str]:
+def drawn_expressions(table: str) -> Iterator[str]:
     """Yield generated expressions over columns of the table."""
     columns = values.columns(table)
     source = Drawing(random.Random(f"{table}8"))
@@ -68,9 +68,9 @@ def drawn_texts(table: str) -> Iterator[str]:
         yield one.text
 
 
-def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, str]]:
+def computable(table: str, expressions: Iterator[str]) -> Iterator[tuple[str, Typed, str]]:
     """The expressions that are NOT NULL somewhere and that Spark can compute."""
-    for text in texts:
+    for text in expressions:
         try:
             found = typed(table, text)
             if contains_not_null(found.type) and not any(map(is_exempt, walk(found))):
@@ -82,16 +82,16 @@ def computable(table: str, texts: Iterator[str]) -> Iterator[tuple[str, Typed, s
 def is_exempt(found: Typed) -> bool:
     """Aggregates return one row for many; Flink types some values as NOT NULL that may be NULL.
 
-    A text that is compared with a number is read as one, and NULL where it is none. In SQL the
-    elements of what is cast to an array are NOT NULL, whatever they were.
+    A string compared with a number is cast to one, and NULL if it is not a number. In SQL the
+    elements of a value cast to an array are NOT NULL, even if they were nullable.
     """
     if not isinstance(found, FunctionCall):
         return False
     if found.function.name in ("CAST", "TRY_CAST") and found.type.children():
         return any(map(contains_not_null, found.type.children()))
-    texts = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
+    are_strings = {one.type.is_(TypeFamily.CHARACTER_STRING) for one in found.arguments}
     compares = found.function.parameters[:1] in ((EQUAL,), (ORDERED,)) or found.function.many_rows
-    return found.function.kind is Kind.AGGREGATE or (compares and len(texts) > 1)
+    return found.function.kind is Kind.AGGREGATE or (compares and len(are_strings) > 1)
 
 
 def rows(session: SparkSession, table: str, expressions: Sequence[str]) -> list[list[Any]]:
@@ -145,12 +145,12 @@ def broken(session: SparkSession, table: str, found: list[tuple[str, Typed, str]
     ]
 
 
-@pytest.mark.parametrize("texts", [recorded_texts, drawn_texts])
+@pytest.mark.parametrize("expressions", [recorded_expressions, drawn_expressions])
 def test_expressions_typed_not_null_return_no_null(
-    session: SparkSession, table: str, texts: Any
+    session: SparkSession, table: str, expressions: Any
 ) -> None:
-    found = list(computable(table, texts(table)))
-    if texts is drawn_texts:
+    found = list(computable(table, expressions(table)))
+    if expressions is drawn_expressions:
         found = found[:: max(1, len(found) // DRAWN)]
 
     assert len(found) > 20

@@ -29,10 +29,10 @@ def sql_of(expression: str, zone: str = "UTC") -> str:
 
 @pytest.fixture(scope="module")
 def computed(session: SparkSession) -> Mapping[str, str]:
-    texts = [expression for expression, _ in CASES]
-    columns = ", ".join(f"coalesce({sql_of(one)}, 'NULL')" for one in texts)
+    expressions = [expression for expression, _ in CASES]
+    columns = ", ".join(f"coalesce({sql_of(one)}, 'NULL')" for one in expressions)
     (row,) = session.sql(f"SELECT {columns}").collect()
-    return dict(zip(texts, row, strict=True))
+    return dict(zip(expressions, row, strict=True))
 
 
 @pytest.mark.parametrize(("expression", "expected"), CASES)
