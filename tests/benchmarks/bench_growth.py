@@ -269,6 +269,9 @@ for _name, _parts in {
     "bad characters": ("ROW<", "\N{SNOWMAN}", ", ", ">"),
     "structured": ("STRUCTURED<'C', ", "`f{}` INT", ", ", ">"),
     "blanks": ("ARRAY<", " ", "", "INT>"),
+    "no commas": ("ROW<", "f{} INT", " ", ">"),
+    "one comma missing": ("ROW<", "f{} INT", ", ", " g INT>"),
+    "open parentheses": ("ROW<", "f{} VARCHAR(3", ", ", ">"),
 }.items():
     SHAPES[f"type: {_name}"] = of_text(type_, *_parts)
 
@@ -295,6 +298,28 @@ def script(text: str) -> object:
 
 def parsed(text: str) -> object:
     return parse_statements(text)
+
+
+#: Mistakes whose hints trial parses search.
+MISTAKES = {
+    "comma missing at the end": ("SELECT ", "a{}", ", ", " b c FROM t"),
+    "commas missing": ("SELECT ", "a{} b{} c{}", " ", " FROM t"),
+    "misspelt keyword at the end": ("SELECT ", "a{}", ", ", " FROM t WHER a > 1"),
+    "misspelt keywords": ("SELECT ", "SELCT{} FORM", " "),
+    "parentheses not closed": ("SELECT ", "f(a{}", ", "),
+    "quote missing": ("SELECT a' ", "'b' x", " "),
+    "clauses in the wrong order": ("SELECT a FROM t LIMIT 3 ", "ORDER BY a", " "),
+    "semicolons": ("", "SELECT a; WHERE b; ", ""),
+    "statement set": (
+        "EXECUTE STATEMENT SET BEGIN ", "INSERT INTO t SELECT a FROM s; ", "",
+        "INSERT INTO t SELECT a b c FROM s; END",
+    ),
+    "statement sets without END": (
+        "", "EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT a b c FROM s; ", "",
+    ),
+}  # fmt: skip
+for _name, _parts in MISTAKES.items():
+    SHAPES[f"mistake: {_name}"] = of_text(parse_statements, *_parts)
 
 
 def described(text: str) -> object:
