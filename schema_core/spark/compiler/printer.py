@@ -240,15 +240,19 @@ class _Printer:
         length = 0
         while stack:
             part = stack.pop()
+            if isinstance(part, tuple):
+                leaf = _LEAVES.get(type(part[0]))
+                if leaf is None:
+                    parts = _PRINTERS[type(part[0])](self, *part)
+                    parts.reverse()
+                    stack += parts
+                    continue
+                part = leaf(self, part[0], part[2])
             if isinstance(part, str):
                 self.out.append(part)
                 length += len(part)
                 if length > MAX_SQL_LENGTH:
                     raise too_large()
-            elif isinstance(part, tuple):
-                parts = _PRINTERS[type(part[0])](self, *part)
-                parts.reverse()
-                stack += parts
             elif isinstance(part, _Open):
                 length -= self.close(stack, part)
             else:
@@ -367,23 +371,23 @@ def _enclosed(parts: list[_Part], binds: int, around: int) -> list[_Part]:
     return ["(", *parts, ")"] if binds < around else parts
 
 
-def _column(printer: _Printer, node: Column, place: _Place, around: int) -> list[_Part]:
+def _column(printer: _Printer, node: Column, around: int) -> str:
     prefix = f"{quote(node.relation)}." if node.relation else ""
-    return [prefix + quote(node.name)]
+    return prefix + quote(node.name)
 
 
-def _print_literal(printer: _Printer, node: Literal, place: _Place, around: int) -> list[_Part]:
+def _print_literal(printer: _Printer, node: Literal, around: int) -> str:
     text = _literal(node)
-    return [f"({text})" if around > _UNARY and precedence(node) < around else text]
+    return f"({text})" if around > _UNARY and precedence(node) < around else text
 
 
-def _keyword(printer: _Printer, node: Keyword, place: _Place, around: int) -> list[_Part]:
-    return [node.word]
+def _keyword(printer: _Printer, node: Keyword, around: int) -> str:
+    return node.word
 
 
-def _variable(printer: _Printer, node: Variable, place: _Place, around: int) -> list[_Part]:
+def _variable(printer: _Printer, node: Variable, around: int) -> str:
     text, binds = printer.bound[node]
-    return [f"({text})" if binds < around else text]
+    return f"({text})" if binds < around else text
 
 
 def _call(printer: _Printer, node: Call, place: _Place, around: int) -> list[_Part]:
@@ -469,8 +473,8 @@ def _udf(printer: _Printer, node: PythonUdf, place: _Place, around: int) -> list
     return [f"{node.name}(", *_listed(node.arguments, place), ")"]
 
 
-def _subquery(printer: _Printer, node: Subquery, place: _Place, around: int) -> list[_Part]:
-    return [node.sql]
+def _subquery(printer: _Printer, node: Subquery, around: int) -> str:
+    return node.sql
 
 
 def _user_sql(printer: _Printer, node: UserSql, place: _Place, around: int) -> list[_Part]:
@@ -524,11 +528,16 @@ def _over(window: Window, place: _Place) -> list[_Part]:
     return parts
 
 
-_PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]] = {
+#: Nodes without parts.
+_LEAVES: dict[type[Node], Callable[[_Printer, Any, int], str]] = {
     Column: _column,
     Literal: _print_literal,
     Keyword: _keyword,
     Variable: _variable,
+    Subquery: _subquery,
+}
+
+_PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]] = {
     Call: _call,
     Operator: _operator,
     Cast: _cast,
@@ -539,7 +548,6 @@ _PRINTERS: dict[type[Node], Callable[[_Printer, Any, _Place, int], list[_Part]]]
     Let: _let,
     Raise: _raise,
     PythonUdf: _udf,
-    Subquery: _subquery,
     UserSql: _user_sql,
     SortKey: _sort_key,
     Aggregate: _aggregate,
