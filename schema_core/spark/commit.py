@@ -502,8 +502,12 @@ def partition_of(path: str, count: int) -> tuple[str, ...] | None:
     *folders, _ = path.split("/")
     if len(folders) < count or not all("=" in one for one in folders[:count]):
         return None
-    values = (one.partition("=")[2] for one in folders[:count])
-    return tuple(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), one) for one in values)
+    return tuple(unescaped(one.partition("=")[2]) for one in folders[:count])
+
+
+def unescaped(text: str) -> str:
+    """Return a key or value of a partition without the escapes of directory names."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 APPEND = Scope()

@@ -280,3 +280,76 @@ def test_unreadable_lines_of_json_are_skipped_on_request(
         rows(session, bound), key=str
     )
     assert 3 == frame_of(session, bound).count()
+
+
+# --- partitions ----------------------------------------------------------------------------------
+
+#: Type, two values, the first in SQL.
+KEYS = [
+    ("STRING", "'x y'", "x y", "z"),
+    ("CHAR(3)", "'abc'", "abc", "abd"),
+    ("INT", "7", 7, 8),
+    ("BIGINT NOT NULL", "7", 7, 8),
+    ("DATE", "DATE '2024-02-29'", dt.date(2024, 2, 29), dt.date(2024, 3, 1)),
+    ("BOOLEAN", "TRUE", True, False),
+]
+
+
+@pytest.mark.parametrize(("type_", "sql", "one", "other"), KEYS)
+@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
+def test_partitions_are_pruned(
+    environment: TableEnvironment,
+    tmp_path: Path,
+    form: str,
+    type_: str,
+    sql: str,
+    one: object,
+    other: object,
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = '{form}'"
+    columns = f"a INT, p {type_}"
+    environment.execute_sql(f"CREATE TABLE t ({columns}) PARTITIONED BY (p) WITH ({options})")
+    types = T.ROW([T.FIELD("a", T.INT()), T.FIELD("p", T.of(type_))])
+    values = [(1, one), (2, other)] + ([] if "NOT NULL" in type_ else [(3, None)])
+    environment.from_elements(values, types).execute_insert("t").wait()
+    query = f"SELECT a FROM t WHERE p = {sql}"
+
+    assert values == sorted(map(tuple, environment.execute_sql("SELECT * FROM t").collect()))
+    assert [(1,)] == [tuple(row) for row in environment.execute_sql(query).collect()]
+    assert "PartitionFilters: []" not in environment.explain_sql(query)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("INT", "-7", -7),
+        ("INT", " 7", 7),
+        ("DECIMAL(5, 2)", "1.5", Decimal("1.50")),
+        ("TIMESTAMP(3)", "2020-01-01 00%3A00%3A00.5", dt.datetime(2020, 1, 1, 0, 0, 0, 500_000)),  # noqa: DTZ001
+        ("BOOLEAN", "True", True),
+        ("DATE", "2024-1-5", dt.date(2024, 1, 5)),
+        ("INT", "x", None),
+        ("INT", "99999999999", None),
+        ("DATE", "2024-02-30", None),
+        ("TINYINT", "300", None),
+    ],
+)
+def test_the_directory_of_a_partition_is_read_by_the_rules_of_casts(
+    environment: TableEnvironment, tmp_path: Path, type_: str, value: str, expected: object
+) -> None:
+    folder = tmp_path / "t" / f"p={value}"
+    folder.mkdir(parents=True)
+    (folder / "rows").write_text("1\n", encoding="utf-8")
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'csv'"
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT, p {type_}) PARTITIONED BY (p) WITH ({options})"
+    )
+    if expected is not None:
+        [row] = environment.execute_sql("SELECT * FROM t").collect()
+        assert (1, expected) == tuple(row)
+        return
+
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("SELECT * FROM t").collect()
+    assert "file-schema-mismatch" == caught.value.code
+    assert f"'p={value}'" in caught.value.problem

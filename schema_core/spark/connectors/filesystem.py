@@ -6,8 +6,12 @@ directory and moved when the job has finished, so readers never see a part of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import datetime as dt
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
@@ -23,6 +27,7 @@ from schema_core.spark.commit import (
     FileStage,
     Scope,
     read_consistently,
+    unescaped,
 )
 from schema_core.spark.compiler.expression import (
     from_physical,
@@ -31,8 +36,9 @@ from schema_core.spark.compiler.expression import (
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Case, Field, Literal, Node, call, fail, let
+from schema_core.spark.compiler.tree import Case, Cast, Field, Literal, Node, call, fail, let
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.value_types import sql_type
 from schema_core.spark.connectors import metadata_column
 from schema_core.spark.connectors.csv_files import (
     CONTENT,
@@ -63,11 +69,17 @@ from schema_core.spark.projection import NamedNode, select
 from schema_core.types import (
     MAX_LENGTH,
     BigIntType,
+    BooleanType,
+    CharType,
     DataType,
+    DateType,
+    IntType,
     LocalZonedTimestampType,
     RowField,
     RowType,
+    SmallIntType,
     StructuredType,
+    TinyIntType,
     VarCharType,
 )
 
@@ -185,14 +197,32 @@ class FilesystemConnector:
             lambda: layout.load(session, metadata=bool(context.metadata)),
         )
         check_files(session, frame, layout.form.identifier, layout.stored())
-        physical = ((layout.value(*one), one[0]) for one in context.physical_columns.items())
+        values = layout.partition_values(frame, root)
+        layout.check_partitions(session, values)
+        physical = (
+            (
+                layout.partition(name, type_, values[name])
+                if name in values
+                else layout.value(name, type_),
+                name,
+            )
+            for name, type_ in context.physical_columns.items()
+        )
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
         return select(frame, [*physical, *metadata])
 
     def columns_without_null(self, frame: DataFrame, context: ReadContext) -> frozenset[str]:
-        """Return the NOT NULL columns of parquet and orc files whose footers count no NULL."""
+        """Return the partition columns without NULL, and those of parquet and orc files.
+
+        The footers of such files count NULLs; only columns declared NOT NULL are looked for.
+        """
         layout = Layout(context.table)
-        return check_files(context.session, frame, layout.form.identifier, layout.stored())
+        _, root = located(context.session, layout.path)
+        default = DEFAULT_PARTITION.of(layout.options)
+        values = layout.partition_values(frame, root)
+        partitions = {key for key, found in values.items() if default not in found}
+        stored = layout.stored()
+        return check_files(context.session, frame, layout.form.identifier, stored) | partitions
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -246,6 +276,32 @@ class FilesystemConnector:
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
         writer.format(written).save(f"{layout.path}/{stage.name}")
+
+
+#: Type -> strings that Spark casts to the same value as Flink, as most names of partitions are.
+_PLAIN: Mapping[type[DataType], str] = {
+    BooleanType: "true|false|TRUE|FALSE",
+    TinyIntType: "[0-9]{1,2}",
+    SmallIntType: "[0-9]{1,4}",
+    IntType: "[0-9]{1,9}",
+    BigIntType: "[0-9]{1,18}",
+    DateType: "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+}
+
+
+def is_plain(text: str, type_: DataType) -> bool:
+    """Return whether Spark reads a string as the same value of a type as Flink does.
+
+    >>> is_plain("7", IntType()), is_plain("seven", IntType()), is_plain("2024-02-30", DateType())
+    (True, False, False)
+    """
+    if re.fullmatch(_PLAIN.get(type(type_), "(?!)"), text) is None:
+        return False
+    if isinstance(type_, DateType):
+        with suppress(ValueError):
+            return bool(dt.date.fromisoformat(text))
+        return False
+    return True
 
 
 def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> Definition:
@@ -463,14 +519,63 @@ class Layout:
         reader = session.read.format(self.form.identifier).schema(StructType(fields))
         return self._listed(reader).options(**self.form.reading(self.options))
 
+    def partition_values(self, frame: DataFrame, root: str) -> dict[str, set[str]]:
+        """Return the values of each partition column in the directories of the files of a frame."""
+        found: dict[str, set[str]] = {key: set() for key in self.partitions}
+        if not found:
+            return {}
+        depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
+        folders = {uri.rpartition("/")[0] for uri in frame.inputFiles()}
+        for folder in folders:
+            for part in folder.split("://")[-1].split("/")[depth:]:
+                key, is_partition, value = unquote(part).partition("=")
+                if is_partition and (name := unescaped(key)) in found:
+                    found[name].add(unescaped(value))
+        return found
+
+    def check_partitions(self, session: SparkSession, values: Mapping[str, set[str]]) -> None:
+        """Refuse directories whose values are not of the types of the partition columns.
+
+        Raises:
+            ExternalError: with code `file-schema-mismatch`.
+        """
+        types = {one.name: one.data_type for one in self.schema.columns}
+        default = DEFAULT_PARTITION.of(self.options)
+        for key, texts in values.items():
+            type_ = types[key]
+            asked = sorted(one for one in texts if one != default and not is_plain(one, type_))
+            if isinstance(type_, CharType | VarCharType) or not asked:
+                continue
+            rows = session.createDataFrame([(one,) for one in asked], "v STRING")
+            cast = convert(ColumnNode("v"), TEXT, type_.nullable(), try_=True)
+            read = select(rows, [(ColumnNode("v"), "v"), (cast, "c")])
+            refused = read.where("c IS NULL").first()
+            if refused is not None:
+                raise ExternalError(
+                    f"directory {f'{key}={refused[0]}'!r} of {self.path!r}: "
+                    f"cannot read the value as {type_.as_summary_string()}",
+                    code="file-schema-mismatch",
+                    hint="declare the partition column as STRING and CAST it in the query, "
+                    "or rename the directory",
+                )
+
+    def partition(self, name: str, type_: DataType, values: Collection[str]) -> Node:
+        """Return a partition column, as simple as its values allow: Spark then prunes partitions.
+
+        Invalid values are refused before the job. Spark reads NULL from the directory
+        `SPARK_NULL`, and from no other.
+        """
+        node: Node = ColumnNode(name)
+        default = DEFAULT_PARTITION.of(self.options) or ""
+        if not {default, SPARK_NULL}.isdisjoint(values):
+            node = call("nullif", call("coalesce", node, SPARK_NULL), default)
+        if all(is_plain(one, type_) for one in values if one != default):
+            return Cast(node, sql_type(type_), safe=True)
+        return to_physical(convert(node, TEXT, type_.nullable(), try_=True), type_)
+
     def value(self, name: str, type_: DataType) -> Node:
-        """Return a physical column, computed from the columns of the reader."""
+        """Return a column of the files, computed from the columns of the reader."""
         node = ColumnNode(name)
-        if name in self.partitions:
-            default = DEFAULT_PARTITION.of(self.options) or ""
-            # Spark reads NULL from the directory of this name, and from no other.
-            value = call("nullif", call("coalesce", node, SPARK_NULL), default)
-            return to_physical(convert(value, TEXT, type_.nullable()), type_)
         if not self.form.is_text:
             return exact(node, type_)
         if not is_scalar(type_):
