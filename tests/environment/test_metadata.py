@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -222,7 +222,7 @@ def test_a_source_created_for_the_table_is_validated(environment: TableEnvironme
 def test_a_sink_only_connector_is_not_readable(
     environment: TableEnvironment, installed: dict[str, Connector]
 ) -> None:
-    installed["queue"].can_read = False
+    cast(Queue, installed["queue"]).can_read = False
     column = "m MAP<STRING, BYTES> METADATA FROM 'headers'"
     environment.execute_sql(create(column))
     environment.execute_sql("INSERT INTO t SELECT 1, CAST(NULL AS MAP<STRING, BYTES>)")

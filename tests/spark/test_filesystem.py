@@ -296,7 +296,7 @@ KEYS = [
 
 
 @pytest.mark.parametrize(("type_", "sql", "one", "other"), KEYS)
-@pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])
+@pytest.mark.parametrize("form", ["parquet", "orc"])
 def test_partitions_are_pruned(
     environment: TableEnvironment,
     tmp_path: Path,
