@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from properties import recorded
-from properties.answers.query import Told
+from properties.answers.query import QuestionTables
 from properties.answers.schema import NoTables
 from properties.recorded import Question
 from schema_core.errors import SchemaCoreError, UnsupportedError
@@ -80,7 +80,7 @@ def query_sql(question: Question) -> str:
     Raises:
         SchemaCoreError: for a query that does not resolve or is refused.
     """
-    tables = Told(question, streaming=False)
+    tables = QuestionTables(question, streaming=False)
     relation = resolve_query(parse_query(question["sql"]), tables, streaming=False)
     return query_text(relation, scan_of_nothing)
 

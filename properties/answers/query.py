@@ -34,7 +34,7 @@ def schema(elements: str, *, streaming: bool) -> ResolvedSchema:
     return SchemaResolver(streaming=streaming).resolve(found)
 
 
-class Told:
+class QuestionTables:
     """Return the tables of a question, all in the home database."""
 
     def __init__(self, question: Question, *, streaming: bool) -> None:
@@ -60,7 +60,9 @@ def column_answer(column: Column) -> Answer:
 def answer(question: Question) -> Answer:
     streaming = question.get("mode", "streaming") == "streaming"
     query = parse_query(question["sql"])
-    relation = resolve_query(query, Told(question, streaming=streaming), streaming=streaming)
+    relation = resolve_query(
+        query, QuestionTables(question, streaming=streaming), streaming=streaming
+    )
     return {"columns": [column_answer(column) for column in result_columns(relation)]}
 
 

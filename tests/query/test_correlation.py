@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from properties.answers.query import Told
+from properties.answers.query import QuestionTables
 from schema_core.query.correlation import columns_of, columns_read, is_own, outer_columns
 from schema_core.query.relation import Select
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 
-TABLES = Told({"tables": {"t": "a INT, b INT, c ARRAY<INT>", "s": "x INT, y INT"}}, streaming=False)
+TABLES = QuestionTables(
+    {"tables": {"t": "a INT, b INT, c ARRAY<INT>", "s": "x INT, y INT"}}, streaming=False
+)
 
 
 def block(sql: str) -> Select:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.answers.query import Told
+from properties.answers.query import QuestionTables
 from schema_core.errors import SchemaCoreError
 from schema_core.query.expand import expand_query
 from schema_core.query.relation import Relation, Sort, result_columns
@@ -13,7 +13,7 @@ from schema_core.sql.parser import parse_query
 from schema_core.sql.printer import print_query
 from tests.support import cases
 
-TABLES = Told(
+TABLES = QuestionTables(
     {
         "tables": {
             "t": "id INT NOT NULL, v STRING, n DECIMAL(7, 2), r ROW<x INT, y STRING>, g INT",

@@ -53,13 +53,13 @@ class Lost:
     a: Nowhere  # type: ignore[name-defined]  # noqa: F821
 
 
-class Told:
+class SelfDescribed:
     def __schema_core_type__(self) -> str | DataType:
         return DataTypes.DATE()
 
     def __repr__(self) -> str:
         """The same in every process that collects this test."""
-        return "Told()"
+        return "SelfDescribed()"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ class Told:
         (Number,                         "BIGINT NOT NULL"),
         (Pair,                           "ROW<`left` BIGINT NOT NULL, `right` STRING> NOT NULL"),
         (Options,                        "ROW<`name` STRING NOT NULL, `size` BIGINT> NOT NULL"),
-        (Told(),                         "DATE"),
+        (SelfDescribed(),                         "DATE"),
         (DataTypes.INT(),                "INT"),
         ("row<a int>",                   "ROW<`a` INT>"),
     ],
