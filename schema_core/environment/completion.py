@@ -14,7 +14,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.paths import UnresolvedPath
 from schema_core.sql.keywords import RESERVED
-from schema_core.sql.parser import parse_statement
+from schema_core.sql.parser import is_beginning
 from schema_core.sql.tokens import cursor_over
 from schema_core.text import quote_identifier
 from schema_core.tokenizer import Token
@@ -74,7 +74,7 @@ def _fitting_names(
     kind = _kind(head)
     written = [*map(quote_identifier, path), SOME_NAME]
     longer = [] if path or kind in ("catalogs", "modules") else [SOME_NAME]
-    if kind is None or not _accepts(prefix + ".".join([*longer, *written])):
+    if kind is None or not is_beginning(prefix + ".".join([*longer, *written])):
         return []
     return list(map(quoted, _names(session, kind, path, text)))
 
@@ -86,7 +86,7 @@ def _fitting_words(prefix: str, path: list[str]) -> list[str]:
     """
     if path or len(prefix) > MAX_PREFIX:
         return []
-    words = RESERVED if _accepts(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
+    words = RESERVED if is_beginning(prefix + SOME_NAME) else RESERVED | PLAIN_WORDS
     return sorted(word for word in words if _may_follow(prefix + word, word))
 
 
@@ -103,10 +103,10 @@ TOGETHER: dict[str, tuple[str, ...]] = {
 
 def _may_follow(text: str, word: str) -> bool:
     """Return whether a statement may begin so, alone or with the tokens that then follow."""
-    if _accepts(text):
+    if is_beginning(text):
         return True
     rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
-    return any(_accepts(f"{text} {one}") for one in rest)
+    return any(is_beginning(f"{text} {one}") for one in rest)
 
 
 # --- tokens before the position ---------------------------------------------------------------
@@ -156,15 +156,6 @@ def _abridged(text: str, tokens: list[Token]) -> str:
                 del kept[commas[-1] :]
         kept.append(token)
     return "".join(f"{text[token.start : token.stop]} " for token in kept)
-
-
-def _accepts(text: str) -> bool:
-    """Return whether a statement may begin so."""
-    try:
-        parse_statement(text)
-    except SchemaCoreError as error:
-        return error.span is not None and error.span.start >= len(text)
-    return True
 
 
 def quoted(name: str) -> str:

@@ -147,6 +147,23 @@ def parse_statement(text: str) -> Statement:
         return found
 
 
+def is_beginning(text: str) -> bool:
+    """Return whether a statement may begin with a text: its only error, if any, is at the end.
+
+    >>> is_beginning("SELECT a FROM"), is_beginning("SELECT FROM t")
+    (True, False)
+    """
+    try:
+        with within(text):
+            cursor = QueryCursor(text, query)
+            _one_statement(cursor)  # without `_parse`, which looks for a hint
+    except SchemaCoreError as error:
+        return error.span is not None and error.span.start >= len(text)
+    while cursor.accept(";"):
+        pass
+    return cursor.token.kind == "end"
+
+
 def parse_statements(text: str) -> tuple[Statement, ...]:
     """Parse all statements of a script, separated by semicolons; empty ones are skipped.
 
