@@ -353,3 +353,75 @@ def test_the_directory_of_a_partition_is_read_by_the_rules_of_casts(
         environment.execute_sql("SELECT * FROM t").collect()
     assert "file-schema-mismatch" == caught.value.code
     assert f"'p={value}'" in caught.value.problem
+
+
+def test_a_partition_is_overwritten_in_the_time_zone_of_the_session(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'parquet'"
+    environment.execute_sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
+    environment.execute_sql(
+        f"CREATE TABLE t (a INT, p TIMESTAMP_LTZ(0)) PARTITIONED BY (p) WITH ({options})"
+    )
+    hours = ", ".join(
+        f"({hour}, CAST('2024-01-01 {hour}:00:00' AS TIMESTAMP_LTZ(0)))" for hour in (12, 13, 14)
+    )
+    environment.execute_sql(f"INSERT INTO t VALUES {hours}").wait()
+    environment.execute_sql(
+        "INSERT OVERWRITE t PARTITION (p = '2024-01-01 13:00:00') SELECT 99"
+    ).wait()
+
+    rows_ = environment.execute_sql("SELECT a FROM t").collect()
+    assert [12, 14, 99] == sorted(row[0] for row in rows_)
+
+
+@pytest.mark.parametrize("folder", [".", "p=5", "P=5/q=1"])
+@pytest.mark.parametrize("null", ["", " NOT NULL"])
+def test_a_file_outside_of_the_partitions_is_refused(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path, folder: str, null: str
+) -> None:
+    session.sql("SELECT 1 AS a, 2 AS q").write.parquet(str(tmp_path / "t" / folder))
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'parquet'"
+    columns = f"(a INT, p INT{null}, q INT{null}) PARTITIONED BY (p, q)"
+    environment.execute_sql(f"CREATE TABLE t {columns} WITH ({options})")
+    with pytest.raises(ExternalError) as caught:
+        list(environment.execute_sql("SELECT * FROM t").collect())
+
+    assert "file-schema-mismatch" == caught.value.code
+    assert "has no value of the partition column" in caught.value.problem
+
+
+def test_an_empty_string_is_not_written_to_a_not_null_partition(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'parquet'"
+    columns = "(a INT, p STRING NOT NULL) PARTITIONED BY (p)"
+    environment.execute_sql(f"CREATE TABLE t {columns} WITH ({options})")
+    with pytest.raises(ExternalError) as caught:
+        environment.execute_sql("INSERT INTO t VALUES (1, ''), (2, 'b')").wait()
+
+    assert "partition column 'p' is NOT NULL" in caught.value.problem
+
+
+@pytest.mark.parametrize("name", ["", "a._COPYING_", "a\0b"])
+def test_a_default_partition_that_readers_skip_is_refused(
+    session: SparkSession, table: Make, name: str
+) -> None:
+    schema = Schema.new_builder().column("a", T.INT()).column("p", T.STRING()).build()
+    bound = table(schema, "parquet", {"partition.default-name": name}, ["p"])
+    with pytest.raises(SchemaError) as caught:
+        staged(session.sql("SELECT 1 AS a, 'x' AS p"), bound)
+
+    assert "invalid-option-value" == caught.value.code
+
+
+def test_orc_files_without_names_are_checked_for_null(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path
+) -> None:
+    session.sql("SELECT CAST(NULL AS INT) AS _col0, 7 AS _col1").write.orc(str(tmp_path / "t"))
+    options = f"'connector' = 'filesystem', 'path' = '{tmp_path}/t', 'format' = 'orc'"
+    environment.execute_sql(f"CREATE TABLE t (_col1 INT NOT NULL, _col0 INT) WITH ({options})")
+    with pytest.raises(ExternalError) as caught:
+        list(environment.execute_sql("SELECT * FROM t").collect())
+
+    assert "column '_col1' is NOT NULL but received NULL" in caught.value.problem

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.errors import ExternalError
+from schema_core.errors import ExternalError, SchemaError
 from schema_core.spark.compiler.printer import aliased, to_sql
 from schema_core.spark.compiler.tree import Column, UserSql, call
 from schema_core.spark.row_checks import required
@@ -110,6 +110,17 @@ def test_the_planner_adds_metadata_and_computed_columns(
     at = "2020-01-01 00:00:00.500"
     assert [("x", at, at + "!", 3, 7, 8)] == rows(environment, "SELECT * FROM t")
     assert [("at", "other")] == [one.metadata for one in connector.contexts]
+
+
+def test_a_column_with_the_name_of_metadata_in_frames_is_refused(
+    environment: TableEnvironment, connector: FrameConnector
+) -> None:
+    connector.metadata = {"k": DataTypes.INT()}
+    environment.execute_sql(CREATE.format(columns="`$metadata$k` INT, m INT METADATA FROM 'k'"))
+    with pytest.raises(SchemaError) as caught:
+        rows(environment, "SELECT * FROM t")
+
+    assert "duplicate-column" == caught.value.code
 
 
 def test_metadata_is_checked_for_null(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.transactions import Stage
 
@@ -125,8 +125,21 @@ class SupportsStatisticReport(SparkConnector, Protocol):
 
 
 def metadata_keys(table: ResolvedCatalogTable, *, persisted: bool = False) -> tuple[str, ...]:
-    """Return the keys of the metadata columns of a table, or only of those that are written."""
+    """Return the keys of the metadata columns of a table, or only of those that are written.
+
+    Raises:
+        SchemaError: with code `duplicate-column` for a physical column with the name that the
+            metadata has in frames of connectors.
+    """
     keys = [one.key for one in metadata_columns(table) if one.is_persisted() or not persisted]
+    names = {one.name for one in table.resolved_schema.columns}
+    for key in keys:
+        if metadata_column(key) in names:
+            raise SchemaError(
+                f"the column {metadata_column(key)!r} has the name of metadata {key!r}",
+                code="duplicate-column",
+                hint="rename the column",
+            )
     return tuple(dict.fromkeys(keys))
 
 

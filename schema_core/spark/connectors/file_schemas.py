@@ -88,7 +88,9 @@ def _orc(session: SparkSession) -> FooterReader:
             schema, statistics = reader.getSchema(), reader.getStatistics()
         finally:
             reader.close()
-        fields = zip(schema.getFieldNames(), schema.getChildren(), strict=True)
+        fields = [*zip(schema.getFieldNames(), schema.getChildren(), strict=True)]
+        if all(str(name).startswith("_col") for name, _ in fields):  # matched by position
+            columns = frozenset()
         without = {
             str(name)
             for name, field in fields

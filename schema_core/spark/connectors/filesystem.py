@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from schema_core.environment.connector import Ability
 from schema_core.environment.discovery import FORMATS as FORMATS_GROUP
 from schema_core.environment.discovery import require
-from schema_core.environment.options import ConfigOption, integer
+from schema_core.environment.options import ConfigOption, integer, refused
 from schema_core.environment.planner import fingerprint
 from schema_core.errors import ExternalError, NotFoundError, SchemaError
 from schema_core.formats.spark.pyspark_types import to_struct_field
@@ -94,11 +94,25 @@ if TYPE_CHECKING:
 
 TEXT = VarCharType(MAX_LENGTH)
 
+#: The name of a directory from which Spark reads NULL.
+SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
+#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
+COPYING = "._COPYING_"
+
 PATH = ConfigOption("path", str, None, "the directory, or a file to read", required=True)
 FORMAT = ConfigOption("format", str, None, "csv, json, parquet or orc", required=True)
+
+
+def _directory_name(text: str) -> str:
+    """Parse the name of a directory that readers do not skip."""
+    if not text or text.endswith(COPYING) or "\0" in text:
+        raise refused("the name of a directory that readers do not skip", text)
+    return text
+
+
 DEFAULT_PARTITION = ConfigOption(
     "partition.default-name",
-    str,
+    _directory_name,
     "__DEFAULT_PARTITION__",
     "the directory of a partition whose column is NULL or empty",
 )
@@ -118,11 +132,6 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
         "partition.time-extractor.timestamp-pattern",
     )
 )  # fmt: skip
-
-#: The name of a directory from which Spark reads NULL.
-SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
-#: A suffix of names that Spark skips: ``hdfs dfs -put`` appends it while it copies a file.
-COPYING = "._COPYING_"
 
 _SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"
 
@@ -249,7 +258,7 @@ class FilesystemConnector:
             owns = replaced is not None and _path_of(session, replaced) == root
             scope = Scope(everything=owns, empty=not owns)
         else:
-            scope = _scope(session, layout, context.overwrite, context.partition or {})
+            scope = _scope(context, layout)
         changed = new if old not in (None, new) else None
         stage = FileStage(Directory(system, root), scope, held=held, definition=changed)
         stage.check()
@@ -317,25 +326,21 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     return located(session, path.removeprefix("file://"))[1] if path else None
 
 
-def _scope(
-    session: SparkSession, layout: Layout, overwrite: bool, partition: Mapping[str, str]
-) -> Scope:
+def _scope(context: WriteContext, layout: Layout) -> Scope:
     """Return the files that an INSERT replaces."""
+    overwrite, partition = context.overwrite, context.partition or {}
     keys = layout.partitions
     if not overwrite or not keys:
         return Scope(everything=overwrite)
     if set(partition) != set(keys):
         return Scope(partitions=len(keys))
     types = {one.name: one.data_type for one in layout.schema.columns}
-    given = [
-        (
-            to_physical(convert(Literal(partition[key]), TEXT, types[key].nullable()), types[key]),
-            key,
-        )
-        for key in keys
-    ]
+    given = []
+    for key in keys:  # a literal is cast in the time zone of the session, as in the query
+        literal = convert(Literal(partition[key]), TEXT, types[key].nullable(), context.zone)
+        given.append((to_physical(literal, types[key]), key))
     stored = [layout.written(key, types[key]) for key in keys]
-    row = select(select(session.range(1), given), stored).first()
+    row = select(select(context.session.range(1), given), stored).first()
     return Scope(partitions=len(keys), fixed=tuple(map(str, row or ())))
 
 
@@ -520,17 +525,31 @@ class Layout:
         return self._listed(reader).options(**self.form.reading(self.options))
 
     def partition_values(self, frame: DataFrame, root: str) -> dict[str, set[str]]:
-        """Return the values of each partition column in the directories of the files of a frame."""
+        """Return the values of each partition column in the directories of the files of a frame.
+
+        Raises:
+            ExternalError: with code `file-schema-mismatch` for a file that is not in a directory of
+                each partition column, where Spark would read NULL or a column of the file.
+        """
         found: dict[str, set[str]] = {key: set() for key in self.partitions}
         if not found:
             return {}
         depth = len(root.rsplit("://", maxsplit=1)[-1].rstrip("/").split("/"))
-        folders = {uri.rpartition("/")[0] for uri in frame.inputFiles()}
-        for folder in folders:
-            for part in folder.split("://")[-1].split("/")[depth:]:
-                key, is_partition, value = unquote(part).partition("=")
-                if is_partition and (name := unescaped(key)) in found:
-                    found[name].add(unescaped(value))
+        for folder in {uri.rpartition("/")[0] for uri in frame.inputFiles()}:
+            parts = [unquote(one) for one in folder.split("://")[-1].split("/")[depth:]]
+            pairs = (one.partition("=") for one in parts)
+            values = {unescaped(key): unescaped(value) for key, mark, value in pairs if mark}
+            missing = [key for key in found if key not in values]
+            if missing:
+                raise ExternalError(
+                    f"directory {'/'.join(parts) or '.'!r} of {self.path!r} holds files, "
+                    f"but its name has no value of the partition column {missing[0]!r}",
+                    code="file-schema-mismatch",
+                    hint=f"move the files into directories '{missing[0]}=...', "
+                    "or declare the table without PARTITIONED BY",
+                )
+            for key, texts in found.items():
+                texts.add(values[key])
         return found
 
     def check_partitions(self, session: SparkSession, values: Mapping[str, set[str]]) -> None:
@@ -549,10 +568,10 @@ class Layout:
             rows = session.createDataFrame([(one,) for one in asked], "v STRING")
             cast = convert(ColumnNode("v"), TEXT, type_.nullable(), try_=True)
             read = select(rows, [(ColumnNode("v"), "v"), (cast, "c")])
-            refused = read.where("c IS NULL").first()
-            if refused is not None:
+            found = read.where("c IS NULL").first()
+            if found is not None:
                 raise ExternalError(
-                    f"directory {f'{key}={refused[0]}'!r} of {self.path!r}: "
+                    f"directory {f'{key}={found[0]}'!r} of {self.path!r}: "
                     f"cannot read the value as {type_.as_summary_string()}",
                     code="file-schema-mismatch",
                     hint="declare the partition column as STRING and CAST it in the query, "
@@ -588,19 +607,19 @@ class Layout:
         node: Node = ColumnNode(name)
         if name in self.partitions:
             shown = convert(from_physical(node, type_), type_, TEXT)
-            node = let(shown, lambda value: self._directory(name, value))
+            node = let(shown, lambda value: self._directory(name, value, type_))
         elif self.form.identifier == "csv":
             node = rendered(from_physical(node, type_), type_)
         return node, name
 
-    def _directory(self, name: str, value: Node) -> Node:
+    def _directory(self, name: str, value: Node, type_: DataType) -> Node:
         """Return the value of a partition column as in the name of its directory.
 
         NULL and the empty string share a directory (Flink's filesystem connector,
         ``partition.default-name``); a value that would be read back as another one fails the job.
         """
         default = DEFAULT_PARTITION.of(self.options) or ""
-        refused = (
+        invalid = (
             (
                 inline("{v} = {default}", v=value, default=default),
                 (
@@ -614,6 +633,9 @@ class Layout:
         empty = inline("coalesce({v}, '') = ''", v=value)
         branches = (
             (condition, fail(f"partition column {name!r}: {problem}"))
-            for condition, problem in refused
+            for condition, problem in invalid
         )
-        return Case(((empty, Literal(default)), *branches), value)
+        null: Node = Literal(default)
+        if not type_.is_nullable:
+            null = fail(f"partition column {name!r} is NOT NULL, but '' is read back as NULL")
+        return Case(((empty, null), *branches), value)
