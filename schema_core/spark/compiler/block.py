@@ -7,7 +7,7 @@ may fail is computed after WHERE, and a value over aggregates after GROUP BY, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -77,11 +77,12 @@ class Block:
         self.scope = Scope(writer.depth)
         self.aliases = aliases_of(block.source)
         self.source = "" if block.source is None else writer.source_of(block.source, self.scope)
-        own = {alias for alias, _ in columns_of(block.source)}
+        own = frozenset(alias for alias, _ in columns_of(block.source))
         self.relations = frozenset({None, *own}) if writer.correlated else None
         self.rows = self.scope.projection(self.relations)
+        self.rows.offered = own
         self.has_subqueries = False
-        self.lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around)
+        self.lifting = Lifting(ALWAYS, ALWAYS, (self.rows,), writer.around, hiding=own)
         self.where = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
         self.start()
 
@@ -211,7 +212,9 @@ class Block:
         tail = [
             f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
         ]
-        return self.query(items, rows, f"{where}{self.group_by(keys)}{''.join(tail)}", hints)
+        is_aggregate = bool(having) or any(map(_is_aggregate, (node for node, _ in columns)))
+        groups = self.group_by(keys, is_aggregate=is_aggregate)
+        return self.query(items, rows, f"{where}{groups}{''.join(tail)}", hints)
 
     def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
         """Return the keys of GROUP BY, and the columns to which some of them are lifted.
@@ -233,11 +236,14 @@ class Block:
             keys.append(text)
         return keys, computed
 
-    def group_by(self, keys: Sequence[str]) -> str:
-        """Return the GROUP BY clause: the keys, or the sets of them."""
+    def group_by(self, keys: Sequence[str], *, is_aggregate: bool) -> str:
+        """Return the GROUP BY clause: the keys, or the sets of them.
+
+        Without keys Spark returns one row only if the query has an aggregate or HAVING.
+        """
         sets = self.block.grouping.sets if self.block.grouping else None
-        if not keys:
-            return ""
+        if not keys and len(sets or ()) < 2:
+            return "" if is_aggregate else " HAVING TRUE"
         if sets is None:
             return f" GROUP BY {', '.join(keys)}"
         listed = (f"({', '.join(keys[position] for position in one)})" for one in sets)
@@ -271,7 +277,8 @@ class Block:
         rows, where, hints = self.from_rows()
         shown = [f"{key} AS {quote(name)}" for key, name in zip(keys, names, strict=True)]
         shown = [*shown, *_columns(groups)] or ["1"]
-        rows = f"(SELECT {hints}{', '.join(shown)} FROM {rows}{where}{self.group_by(keys)})"
+        by = self.group_by(keys, is_aggregate=bool(groups.columns))
+        rows = f"(SELECT {hints}{', '.join(shown)} FROM {rows}{where}{by})"
         where = f" WHERE {having}" if having else ""
         if last is above and not (where and above.raises):
             return self.after(items, rows, above, having)
@@ -287,11 +294,20 @@ def _columns(projection: Projection) -> list[str]:
 
 def _is_windowed(node: Node) -> bool:
     """Return whether an expression has a function over a window."""
+    return any(one.window is not None for one in _aggregates(node))
+
+
+def _is_aggregate(node: Node) -> bool:
+    """Return whether an expression has an aggregate of the groups."""
+    return any(one.window is None for one in _aggregates(node))
+
+
+def _aggregates(node: Node) -> Iterator[Aggregate]:
+    """Yield the aggregates within an expression, with and without a window."""
     rest = [node]
     while rest:
         one = rest.pop()
-        if isinstance(one, Aggregate) and one.window is not None:
-            return True
+        if isinstance(one, Aggregate):
+            yield one
         if one.facts & Fact.AGGREGATE:
             rest += children(one)
-    return False

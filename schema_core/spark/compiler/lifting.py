@@ -32,7 +32,7 @@ class Projection:
     """Values that are computed at one place of a FROM clause; equal ones share a column.
 
     `relations` are the aliases that can be read there (None is one: of the query itself); if it
-    is None, expressions read no others.
+    is None, expressions read no others. `offered` are those that sub-queries can read there.
     `names` numbers the columns of all projections of a FROM clause.
     """
 
@@ -41,6 +41,7 @@ class Projection:
     prefix: str = LIFTED
     columns: dict[str, str] = field(default_factory=dict)
     raises: bool = False
+    offered: frozenset[str] = frozenset()
 
     def column(self, value: str, *, raises: bool = False) -> str:
         """Return the name of the column that computes a value."""
@@ -74,7 +75,8 @@ class Lifting:
 
     `mode` applies to the expressions, `in_aggregates` to the arguments of their aggregates, which
     are computed below GROUP BY. `outer` are projections of the enclosing query, which are computed
-    for rows that the query itself does not have. With `aggregates` a query `below` computes the
+    for rows that the query itself does not have, and which cannot read the aliases of the query
+    itself, `hiding` those of the enclosing one. With `aggregates` a query `below` computes the
     aggregates, those with OVER if `windows`, else those without. `missed` is set if a value that
     is used twice could not be lifted above an aggregation.
     """
@@ -87,17 +89,30 @@ class Lifting:
     windows: bool = False
     below: Lifting | None = None
     missed: bool = False
+    hiding: frozenset[str] = frozenset()
 
-    def place_of(self, value: Node, mode: int, values: Mapping[Node, Node]) -> Projection | None:
-        """Return the projection to which a value may be lifted; `values` are those of variables."""
-        if mode < IF_TOTAL or value.facts & Fact.RANDOM:
+    def place_of(
+        self, value: Node, facts: int, mode: int, values: Mapping[Node, Node]
+    ) -> Projection | None:
+        """Return the projection to which a value may be lifted.
+
+        `facts` include those of the variables that the value reads, and `values` are their values.
+        """
+        if mode < IF_TOTAL or facts & Fact.RANDOM:
             return None
-        if value.facts & Fact.AGGREGATE and self.aggregates is None:
+        if facts & Fact.AGGREGATE and self.aggregates is None:
             return None
-        is_total = not value.facts & Fact.RAISES
-        places = self.own if mode == ALWAYS or is_total else ()
-        places = (*places, *(self.outer if is_total else ()))
-        return next((one for one in places if self._covers(one, value, values)), None)
+        is_total = not facts & Fact.RAISES
+        for place in self.own if mode == ALWAYS or is_total else ():
+            if self._covers(place, value, values):
+                return place
+        if self.outer and is_total:
+            read = relations_read(value, values)
+            for place in self.outer:
+                is_free = len(place.columns) < MAX_LIFTED
+                if is_free and read and read <= place.offered - self.hiding:
+                    return place
+        return None
 
     def _covers(self, place: Projection, value: Node, values: Mapping[Node, Node]) -> bool:
         if len(place.columns) >= MAX_LIFTED:

@@ -47,6 +47,7 @@ from schema_core.spark.compiler.tree import (
     UserSql,
     Variable,
     Window,
+    children,
     unsupported,
 )
 
@@ -229,8 +230,9 @@ class _Printer:
     def __init__(self) -> None:
         #: Variable -> its SQL, and how tightly that binds.
         self.bound: dict[Node, tuple[str, int]] = {}
-        #: Variable of a `Let` -> its value.
+        #: Variable of a `Let` -> its value, and the facts of what is written for it.
         self.values: dict[Node, Node] = {}
+        self.facts: dict[Node, int] = {}
         self.out: list[str] = []
         self.outer: list[list[str]] = []
 
@@ -285,11 +287,13 @@ class _Printer:
         in_lambda: list[tuple[Variable, str]] = []
         for (variable, value), text in zip(let.bindings, part.texts, strict=True):
             self.values[variable] = value
-            if is_repeated(value, text, let.body):
+            facts = self.facts[variable] = self.facts_of(value)
+            if is_repeated(facts, text, let.body):
                 self.bound[variable] = text, self.precedence(value)
-            elif name := self.lifted(value, text, place):
+            elif name := self.lifted(value, facts, text, place):
                 self.bound[variable] = name, _ATOM
-            elif is_repeated_unlifted(value, text, let.body, place.mode):
+                self.facts[variable] = 0
+            elif is_repeated_unlifted(facts, text, let.body, place.mode):
                 self.bound[variable] = text, self.precedence(value)
             else:
                 in_lambda.append((variable, text))
@@ -306,16 +310,26 @@ class _Printer:
             array = f"struct({', '.join(fields)})"
         return [f"transform(array({array}), {name} -> ", (let.body, place.within(1), 0), ")[0]"]
 
-    def lifted(self, value: Node, text: str, place: _Place) -> str | None:
+    def facts_of(self, value: Node) -> int:
+        """Return the facts of a value with those of the variables that it reads."""
+        found = value.facts
+        rest = [value] if self.facts else []
+        while rest:
+            node = rest.pop()
+            found |= self.facts.get(node, 0)
+            rest += children(node)
+        return found
+
+    def lifted(self, value: Node, facts: int, text: str, place: _Place) -> str | None:
         """Return the column to which a value is lifted, None if it is not."""
         lifting = place.lifting
         if lifting is None:
             return None
-        projection = lifting.place_of(value, place.mode, self.values)
+        projection = lifting.place_of(value, facts, place.mode, self.values)
         if projection is None:
-            lifting.missed |= place.mode == REPEATED or bool(value.facts & Fact.AGGREGATE)
+            lifting.missed |= place.mode == REPEATED or bool(facts & Fact.AGGREGATE)
             return None
-        return quote(projection.column(text, raises=bool(value.facts & Fact.RAISES)))
+        return quote(projection.column(text, raises=bool(facts & Fact.RAISES)))
 
     def precedence(self, node: Node) -> int:
         """Return how tightly a node binds, a variable like its value."""
@@ -326,22 +340,22 @@ class _Printer:
 _NOT_IN_LAMBDA = Fact.UDF | Fact.SUBQUERY | Fact.AGGREGATE
 
 
-def is_repeated(value: Node, text: str, body: Node) -> bool:
+def is_repeated(facts: int, text: str, body: Node) -> bool:
     """Return whether the SQL of a value is written wherever its variable is used."""
-    if value.facts & (Fact.RANDOM | Fact.UDF):
+    if facts & (Fact.RANDOM | Fact.UDF):
         return False
-    if value.facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
+    if facts & Fact.AGGREGATE:  # which Spark does not run within lambdas
         return not body.facts & Fact.LAMBDA and len(text) <= MAX_REPEATED_AGGREGATE
     return len(text) <= MAX_REPEATED
 
 
-def is_repeated_unlifted(value: Node, text: str, body: Node, mode: int) -> bool:
+def is_repeated_unlifted(facts: int, text: str, body: Node, mode: int) -> bool:
     """Return whether a value that is not lifted is repeated; else it is an array in a lambda."""
-    if value.facts & Fact.RANDOM:
+    if facts & Fact.RANDOM:
         return False
     if body.facts & _NOT_IN_LAMBDA:
         return True
-    in_branch = mode == IF_TOTAL and value.facts & Fact.RAISES
+    in_branch = mode == IF_TOTAL and facts & Fact.RAISES
     return mode != NEVER and not in_branch and len(text) <= MAX_REPEATED_UNLIFTED
 
 

@@ -424,10 +424,12 @@ class Writer:
         left, right = (
             scope.projection(frozenset(aliases_of(side))) for side in (join.left, join.right)
         )
+        left.offered = frozenset(aliases_of(join.left))
         on = ""
         if join.condition is not None:
             own = (left,) if is_lateral else (left, right)
-            lifting = Lifting(own=own, outer=self.around)
+            hiding = frozenset(aliases_of(join))
+            lifting = Lifting(own=own, outer=self.around, hiding=hiding)
             on = f" ON {to_sql(replace(self, around=()).compile(join.condition), lifting)}"
         writer = replace(self, around=(left,)) if is_lateral else self
         other = writer.source_of(join.right, scope) + right.laterals()
@@ -471,7 +473,7 @@ class Writer:
         text = to_sql(collection, lifting)
         if is_simple(collection) or collection.facts & tree.Fact.SUBQUERY:
             return text
-        place = lifting.place_of(collection, lifting.mode, {})
+        place = lifting.place_of(collection, collection.facts, lifting.mode, {})
         return text if place is None else quote(place.column(text))
 
     # --- windows -------------------------------------------------------------------------------

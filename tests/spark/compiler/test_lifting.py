@@ -270,3 +270,53 @@ def test_a_value_is_not_computed_for_rows_that_do_not_need_it(
     )
 
     assert rows(environment, query.replace("{}", "100 / CAST(x.s AS INT)"))
+
+
+V = "(VALUES (1, '10'), (2, '20'), (3, '20'), (4, CAST(NULL AS STRING))) AS r (id, s)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        # the value of a variable that is repeated has an aggregate
+        (
+            (
+                "SELECT id, FLOOR(MAX(TIMESTAMP '2020-02-05 04:05:06') OVER (PARTITION BY id)"
+                f" TO WEEK) = TIMESTAMP '2020-02-02 00:00:00' FROM {V}"
+            ),
+            [(1, True), (2, True), (3, True), (4, True)],
+        ),
+        (
+            (
+                "SELECT id, TO_TIMESTAMP(LAG(CONCAT('20', s, '-01-01 00:00:00')) OVER"
+                f" (ORDER BY id)) > TIMESTAMP '2015-01-01 00:00:00' FROM {V}"
+            ),
+            [(1, None), (2, False), (3, True), (4, True)],
+        ),
+        # groups without keys are one row, and so is each set without keys
+        (f"SELECT 'a' FROM {V} GROUP BY ()", [("a",)]),
+        (f"SELECT 'a' FROM {V} WHERE FALSE GROUP BY ()", [("a",)]),
+        (f"SELECT 'a' FROM {V} GROUP BY GROUPING SETS (())", [("a",)]),
+        (f"SELECT ROW_NUMBER() OVER (ORDER BY 1) FROM {V} GROUP BY ()", [(1,)]),
+        (f"SELECT LPAD('a', 2, '-') FROM {V} GROUP BY ()", [("-a",)]),
+    ],
+)
+def test_values_above_groups_and_windows(
+    environment: TableEnvironment, sql: str, expected: list[tuple[object, ...]]
+) -> None:
+    rows = environment.execute_sql(sql).collect()
+
+    assert expected == sorted(map(tuple, rows), key=repr)
+
+
+def test_a_value_over_an_alias_of_the_subquery_is_not_lifted_to_the_enclosing_query(
+    environment: TableEnvironment,
+) -> None:
+    environment.execute_sql(f"CREATE TEMPORARY VIEW r AS SELECT * FROM {V}")
+    rows = environment.execute_sql(
+        "SELECT x.id FROM r AS x JOIN r AS y ON x.id = y.id WHERE EXISTS ("
+        "SELECT 1 FROM r AS x WHERE TRY_CAST(CONCAT('20', x.s, '-01-', y.s) AS TIMESTAMP(3))"
+        " = TIMESTAMP '2010-01-20 00:00:00')"
+    ).collect()
+
+    assert [(2,), (3,)] == sorted(map(tuple, rows))
