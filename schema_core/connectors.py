@@ -1,4 +1,4 @@
-"""The interface of connectors: `Connector`, its options and abilities, and its context."""
+"""The interface of connectors: what the author of one needs, without importing PySpark."""
 
 from __future__ import annotations
 
@@ -21,23 +21,71 @@ from schema_core.environment.options import (
     double,
     duration,
     integer,
+    long,
+    memory_size,
     nanoseconds,
+    string_list,
+    string_map,
+)
+from schema_core.spark.connectors import (
+    ConnectorBase,
+    ReadContext,
+    SparkConnector,
+    SupportsFilterPushDown,
+    SupportsLimitPushDown,
+    SupportsOverwrite,
+    SupportsPartitioning,
+    SupportsProjectionPushDown,
+    SupportsStaging,
+    SupportsStatisticReport,
+    SupportsUpsert,
+    WriteContext,
+    metadata_column,
+)
+from schema_core.spark.connectors.filters import (
+    Comparison,
+    Filter,
+    FilterResult,
+)
+from schema_core.spark.transactions import (
+    Stage,
 )
 
 __all__ = [
     "Ability",
+    "Comparison",
     "ConfigOption",
     "Connector",
+    "ConnectorBase",
     "Context",
     "DynamicTableFactory",
+    "Filter",
+    "FilterResult",
+    "ReadContext",
+    "SparkConnector",
+    "Stage",
+    "SupportsFilterPushDown",
+    "SupportsLimitPushDown",
+    "SupportsOverwrite",
+    "SupportsPartitioning",
+    "SupportsProjectionPushDown",
+    "SupportsStaging",
+    "SupportsStatisticReport",
+    "SupportsUpsert",
+    "WriteContext",
     "boolean",
     "choice",
     "discover",
     "double",
     "duration",
     "integer",
+    "long",
+    "memory_size",
+    "metadata_column",
     "nanoseconds",
     "opened",
     "require_abilities",
+    "string_list",
+    "string_map",
     "using",
 ]

@@ -61,10 +61,11 @@ IMPLICIT_OPTIONS: tuple[str, ...] = (
 
 
 class Ability(Enum):
-    """What a connector supports beyond appending rows (Flink's sink abilities).
+    """What a connector supports beyond reading all rows and appending rows.
 
     A statement that needs an ability which the connector does not declare is refused before its
-    job. Metadata is declared by key: `Connector.metadata` and `Connector.writable_metadata`.
+    job; a connector that cannot push something down is offered nothing of it. Metadata is declared
+    by key: `Connector.metadata` and `Connector.writable_metadata`.
     """
 
     #: INSERT OVERWRITE and REPLACE TABLE AS replace existing rows (`SupportsOverwrite`)
@@ -73,6 +74,14 @@ class Ability(Enum):
     PARTITIONS = "partitions"
     #: rows of a job become visible all at once, or never (`SupportsStaging`)
     STAGING = "staging"
+    #: INSERT INTO a table with a PRIMARY KEY replaces the rows with the same key
+    UPSERT = "upsert"
+    #: predicates of the query are offered (`SupportsFilterPushDown`)
+    FILTER_PUSH_DOWN = "filter push-down"
+    #: only the columns that the query reads are requested (`SupportsProjectionPushDown`)
+    PROJECTION_PUSH_DOWN = "projection push-down"
+    #: the number of rows that the query needs is offered (`SupportsLimitPushDown`)
+    LIMIT_PUSH_DOWN = "limit push-down"
 
 
 class Connector(Protocol):
@@ -95,7 +104,7 @@ class Connector(Protocol):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """Which writes are supported beyond appending rows."""
+        """What is supported beyond reading all rows and appending rows."""
 
     @property
     def metadata(self) -> Mapping[str, DataType]:
@@ -399,9 +408,8 @@ def require_abilities(connector: Connector, needed: Iterable[Ability]) -> None:
         UnsupportedError: with code `unsupported-ability`.
     """
     declared: frozenset[Ability] = getattr(connector, "abilities", frozenset())
-    for ability in Ability:
+    for ability, (problem, hint) in _NEEDED_FOR.items():
         if ability in needed and ability not in declared:
-            problem, hint = _NEEDED_FOR[ability]
             raise UnsupportedError(
                 f"the connector {connector.identifier!r} cannot {problem}: "
                 f"it does not declare the ability {ability.value!r}",

@@ -30,7 +30,7 @@ from schema_core.spark.connectors import (
     SupportsStaging,
     WriteContext,
     for_spark,
-    metadata_keys,
+    metadata_types,
 )
 from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.projection import select
@@ -104,7 +104,9 @@ class SparkPlanner:
         connector = self._sink(target, needed)
         session = self.session
         frame = self._sink_frame(session, query, target, columns, connector)
-        context = self._writing(target, session, overwrite=overwrite, partition=partition)
+        context = self._writing(
+            connector, target, session, overwrite=overwrite, partition=partition
+        )
         return self._write(
             f"insert into {target.identifier.as_summary_string()}",
             connector,
@@ -138,7 +140,7 @@ class SparkPlanner:
         frame = self._sink_frame(session, query, target, columns, connector)
         mode = mode_of(registration, can_stage=Ability.STAGING in connector.abilities)
         context = self._writing(
-            target, session, overwrite=old is not None, creates=True, replaced=old
+            connector, target, session, overwrite=old is not None, creates=True, replaced=old
         )
         return self._write(
             f"create {target.identifier.as_summary_string()}",
@@ -199,7 +201,7 @@ class SparkPlanner:
             bound.is_temporary,
             session=session,
             zone=self._zone,
-            metadata=metadata_keys(bound.table),
+            metadata=metadata_types(connector, bound.table),
         )
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             return source_frame(connector, context)
@@ -239,6 +241,7 @@ class SparkPlanner:
 
     def _writing(
         self,
+        connector: SparkConnector,
         target: BoundTable,
         session: SparkSession,
         *,
@@ -254,7 +257,7 @@ class SparkPlanner:
             target.is_temporary,
             session=session,
             zone=self._zone,
-            metadata=metadata_keys(target.table, persisted=True),
+            metadata=metadata_types(connector, target.table, persisted=True),
             overwrite=overwrite,
             partition=partition,
             creates=creates,

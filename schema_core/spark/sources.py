@@ -8,7 +8,7 @@ its columns, NOT NULL is checked, and computed columns are computed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ExternalError, Gathering, at, similar
@@ -44,10 +44,11 @@ def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
     Raises:
         ExternalError: as `checked_frame`.
     """
-    metadata = {metadata_column(key): connector.metadata[key] for key in context.metadata}
-    declared = {**context.physical_columns, **metadata}
+    metadata = {metadata_column(key): type_ for key, type_ in context.metadata.items()}
+    declared = {**context.columns, **metadata}
+    unused = context.physical_columns.keys() - context.columns.keys()
     read = connector.read(context)
-    frame = checked_frame(read, declared, connector.identifier, context.session)
+    frame = checked_frame(read, declared, connector.identifier, context.session, unused)
     without_null = {one.name for one in frame.schema.fields if not one.nullable}
     if isinstance(connector, SupportsStatisticReport):
         without_null.update(connector.columns_without_null(frame, context))
@@ -94,11 +95,16 @@ def _computed(column: Column, zone: str) -> NamedNode:
 
 
 def checked_frame(
-    given: object, declared: Mapping[str, DataType], connector: str, session: SparkSession
+    given: object,
+    declared: Mapping[str, DataType],
+    connector: str,
+    session: SparkSession,
+    ignored: Collection[str] = (),
 ) -> DataFrame:
     """Return what a connector's `read` returned, if it is a frame of the declared columns.
 
     Columns are matched by name, with case; nullability and metadata of the frame are not compared.
+    The frame may have columns that are `ignored`.
 
     Raises:
         ExternalError: with code `invalid-connector-result`, for every column that is missing,
@@ -106,7 +112,7 @@ def checked_frame(
     """
     frame = _frame_of(given, connector, session)
     found = Gathering()
-    for problem in _problems(frame, declared, connector):
+    for problem in _problems(frame, declared, connector, ignored):
         with found.catching():
             raise problem
     found.raise_all()
@@ -133,7 +139,7 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
 
 
 def _problems(
-    frame: DataFrame, declared: Mapping[str, DataType], connector: str
+    frame: DataFrame, declared: Mapping[str, DataType], connector: str, ignored: Collection[str]
 ) -> Iterator[ExternalError]:
     """Yield every difference between the columns of a frame and those that it must have."""
     given = {field.name: field.dataType for field in frame.schema.fields}
@@ -144,7 +150,7 @@ def _problems(
     for name, type_ in expected.items():
         if name not in given:
             problem = f"no column {name!r}, expected one of type {type_.simpleString()}"
-            extra = [one for one in given if one not in expected]
+            extra = [one for one in given if one not in expected and one not in ignored]
             yield _problem(connector, problem, similar(name, extra))
         elif comparable(given[name]) != comparable(type_):
             actual = given[name].simpleString()
@@ -153,7 +159,7 @@ def _problems(
                 f"column {name!r} of type {actual}, expected {type_.simpleString()}",
                 f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
             )
-    for name in (one for one in given if one not in expected):
+    for name in (one for one in given if one not in expected and one not in ignored):
         yield _problem(connector, f"column {name!r}, which the table does not have")
 
 

@@ -73,7 +73,7 @@ class FrameConnector:
     identifier: str = "frames"
     can_read: bool = True
     can_write: bool = True
-    abilities: frozenset[Ability] = frozenset(Ability) - {Ability.STAGING}
+    abilities: frozenset[Ability] = frozenset({Ability.OVERWRITE, Ability.PARTITIONS})
     frame: Callable[[SparkSession], object] = lambda session: session.range(0)
     metadata: Mapping[str, DataType] = field(default_factory=dict)
     writable_metadata: frozenset[str] = frozenset()

@@ -19,7 +19,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaError
 from schema_core.formats.spark.pyspark_types import from_struct_field
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.connectors import ReadContext, WriteContext, for_spark, metadata_keys
+from schema_core.spark.connectors import ReadContext, WriteContext, for_spark, metadata_types
 from schema_core.spark.connectors.filesystem import FilesystemConnector
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.sources import source_frame
@@ -55,7 +55,7 @@ def frame_of(session: SparkSession, bound: BoundTable) -> DataFrame:
         {},
         session=session,
         zone="UTC",
-        metadata=metadata_keys(bound.table),
+        metadata=metadata_types(CONNECTOR, bound.table),
     )
     return source_frame(for_spark(CONNECTOR), context)
 

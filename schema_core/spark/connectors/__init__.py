@@ -7,19 +7,23 @@ casts of metadata, NOT NULL, lengths, the order of columns and ``OPTIONS`` hints
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from schema_core.environment.connector import Ability, Connector, Context, metadata_columns
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.formats.spark.pyspark_types import to_struct_field
 from schema_core.schema.columns import PhysicalColumn, plain
+from schema_core.spark.connectors.filters import Filter, FilterResult
 from schema_core.spark.transactions import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+    from schema_core.environment.options import ConfigOption
     from schema_core.types import DataType
 
 #: What the name of a metadata column begins with in the frames of connectors, as in Flink's plans.
@@ -42,12 +46,13 @@ class TableContext(Context):
     Attributes:
         session: The session of the job; frames must be made with it.
         zone: The time zone of the session, ``table.local-time-zone``.
-        metadata: The keys of the metadata to read or write, each once.
+        metadata: The keys of the metadata to read or write, with the types that the connector
+            declares.
     """
 
     session: SparkSession
     zone: str
-    metadata: tuple[str, ...] = ()
+    metadata: Mapping[str, DataType] = field(default_factory=dict)
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -56,7 +61,7 @@ class TableContext(Context):
 
     @property
     def physical_columns(self) -> dict[str, DataType]:
-        """The physical columns with their types, in order."""
+        """The physical columns of the table with their types, in order."""
         columns = self.table.resolved_schema.columns
         return {
             one.name: plain(one.data_type) for one in columns if isinstance(one, PhysicalColumn)
@@ -65,7 +70,58 @@ class TableContext(Context):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadContext(TableContext):
-    """The table that a connector reads."""
+    """The table that a connector reads, and what the query needs of it.
+
+    Attributes:
+        projection: The physical columns that the query reads, in the order of the table, or None
+            for all. Only with `Ability.PROJECTION_PUSH_DOWN`.
+        filters: The filters that the connector accepted. Only with `Ability.FILTER_PUSH_DOWN`.
+        limit: How many rows the query needs at most, or None for all: any rows for which the
+            accepted filters are TRUE. Only with `Ability.LIMIT_PUSH_DOWN`.
+    """
+
+    projection: tuple[str, ...] | None = None
+    filters: tuple[Filter, ...] = ()
+    limit: int | None = None
+
+    @property
+    def columns(self) -> dict[str, DataType]:
+        """The physical columns to read, with their types, in order."""
+        physical = self.physical_columns
+        if self.projection is None:
+            return physical
+        return {name: physical[name] for name in self.projection}
+
+    @property
+    def spark_schema(self) -> StructType:
+        """The columns that `read` returns, as PySpark's schema: those to read, then metadata.
+
+        All are nullable: the planner checks NOT NULL.
+        """
+        from pyspark.sql.types import StructType
+
+        metadata = {metadata_column(key): type_ for key, type_ in self.metadata.items()}
+        every = {**self.columns, **metadata}
+        return StructType([to_struct_field(name, one.nullable()) for name, one in every.items()])
+
+    def frame(self, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> DataFrame:
+        """Return Python rows as a frame for `read`, in the order or by the names of the columns.
+
+        A mapping may lack columns, which are NULL.
+        """
+        schema = self.spark_schema
+        names = schema.names
+        tuples = [
+            tuple(row.get(name) for name in names) if isinstance(row, Mapping) else tuple(row)
+            for row in rows
+        ]
+        return self.session.createDataFrame(tuples, schema)
+
+    def filtered(self, frame: DataFrame) -> DataFrame:
+        """Return the rows of a frame for which all accepted filters are TRUE, up to the limit."""
+        for one in self.filters:
+            frame = frame.where(one.spark_sql)
+        return frame if self.limit is None else frame.limit(self.limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,21 +144,31 @@ class WriteContext(TableContext):
     replaced: CatalogTable | None = None
     stage: Stage | None = None
 
+    @property
+    def upsert_key(self) -> tuple[str, ...]:
+        """The columns of the primary key, by which `Ability.UPSERT` replaces rows; () if none."""
+        key = self.table.resolved_schema.primary_key
+        return tuple(key.columns) if key is not None else ()
+
 
 @runtime_checkable
 class SparkConnector(Connector, Protocol):
-    """A connector that the Spark planner can use."""
+    """A connector that the Spark planner can use; `ConnectorBase` implements most of it."""
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Return the rows of the table: its physical columns, by name, and the metadata.
+        """Return the rows of the table: the columns of the context, by name, and the metadata.
 
         Each column has the Spark type that `schema_core.formats.spark.pyspark_types.to_spark`
         maps its type to; the metadata of a key is in the column `metadata_column(key)`, of the
-        type that `metadata` declares. The planner checks names and types.
+        type that `metadata` declares. Further physical columns are ignored. The planner checks
+        names and types.
         """
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows: the physical columns, in order, then the metadata, as `read` returns them."""
+
+
+# --- abilities -----------------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -117,6 +183,18 @@ class SupportsStaging(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsFilterPushDown(SparkConnector, Protocol):
+    """A connector with `Ability.FILTER_PUSH_DOWN`: it can leave out rows that a query filters."""
+
+    def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
+        """Return which filters are accepted: `read` gets these in its context.
+
+        The query evaluates all filters itself too, so an accepted one may select more rows than it
+        should, but then it also remains.
+        """
+
+
+@runtime_checkable
 class SupportsStatisticReport(SparkConnector, Protocol):
     """A connector that knows columns without NULL, which the planner then does not check."""
 
@@ -124,8 +202,105 @@ class SupportsStatisticReport(SparkConnector, Protocol):
         """Return the physical columns that hold no NULL in the rows of a frame of `read`."""
 
 
-def metadata_keys(table: ResolvedCatalogTable, *, persisted: bool = False) -> tuple[str, ...]:
+class SupportsProjectionPushDown:
+    """A subclass of `ConnectorBase` with `Ability.PROJECTION_PUSH_DOWN`.
+
+    `ReadContext.columns` are those that the query reads, at least one.
+    """
+
+
+class SupportsLimitPushDown:
+    """A subclass of `ConnectorBase` with `Ability.LIMIT_PUSH_DOWN`: see `ReadContext.limit`."""
+
+
+class SupportsOverwrite:
+    """A subclass of `ConnectorBase` with `Ability.OVERWRITE`: see `WriteContext.overwrite`."""
+
+
+class SupportsPartitioning:
+    """A subclass of `ConnectorBase` with `Ability.PARTITIONS`.
+
+    The partition columns are columns of the frame like all others.
+    """
+
+
+class SupportsUpsert:
+    """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
+
+    INSERT INTO replaces the rows that have the key of a new row; of several new rows with the same
+    key one is kept.
+    """
+
+
+#: Class -> the ability that its subclasses declare.
+ABILITIES: Mapping[type, Ability] = {
+    SupportsOverwrite: Ability.OVERWRITE,
+    SupportsPartitioning: Ability.PARTITIONS,
+    SupportsStaging: Ability.STAGING,
+    SupportsUpsert: Ability.UPSERT,
+    SupportsFilterPushDown: Ability.FILTER_PUSH_DOWN,
+    SupportsProjectionPushDown: Ability.PROJECTION_PUSH_DOWN,
+    SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
+}
+
+
+class ConnectorBase:
+    """Base class of connectors for Spark: implements `SparkConnector` except for the rows.
+
+    A subclass sets `identifier` and `options` and overrides `read`, `write` or both. Its abilities
+    are those of the `Supports...` classes that it also extends.
+    """
+
+    identifier: ClassVar[str]
+    #: The options of tables, besides ``connector``.
+    options: ClassVar[Sequence[ConfigOption[Any]]] = ()
+    metadata: Mapping[str, DataType] = {}
+    writable_metadata: frozenset[str] = frozenset()
+
+    @property
+    def can_read(self) -> bool:
+        """Whether the subclass overrides `read`."""
+        return type(self).read is not ConnectorBase.read
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the subclass overrides `write`."""
+        return type(self).write is not ConnectorBase.write
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """The abilities of the `Supports...` classes that the subclass extends."""
+        extended = type(self).__mro__
+        return frozenset(ability for one, ability in ABILITIES.items() if one in extended)
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        """Return `options`."""
+        return self.options
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the table, as `SparkConnector.read`."""
+        raise self._unsupported("read")
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows, as `SparkConnector.write`."""
+        raise self._unsupported("write")
+
+    def _unsupported(self, purpose: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"the connector {self.identifier!r} cannot {purpose} tables",
+            code="unsupported-direction",
+        )
+
+
+# --- use by the planner --------------------------------------------------------------------------
+
+
+def metadata_types(
+    connector: Connector, table: ResolvedCatalogTable, *, persisted: bool = False
+) -> dict[str, DataType]:
     """Return the keys of the metadata columns of a table, or only of those that are written.
+
+    Each has the type that the connector declares.
 
     Raises:
         SchemaError: with code `duplicate-column` for a physical column with the name that the
@@ -140,7 +315,7 @@ def metadata_keys(table: ResolvedCatalogTable, *, persisted: bool = False) -> tu
                 code="duplicate-column",
                 hint="rename the column",
             )
-    return tuple(dict.fromkeys(keys))
+    return {key: connector.metadata[key] for key in keys}
 
 
 #: The attributes of a `SparkConnector`.
@@ -148,6 +323,11 @@ MEMBERS: tuple[str, ...] = (
     "identifier", "can_read", "can_write", "abilities", "metadata", "writable_metadata",
     "declared", "read", "write",
 )  # fmt: skip
+#: Ability -> the method that a connector with it has.
+METHODS: Mapping[Ability, str] = {
+    Ability.STAGING: "stage",
+    Ability.FILTER_PUSH_DOWN: "apply_filters",
+}
 
 
 def for_spark(connector: Connector) -> SparkConnector:
@@ -157,8 +337,9 @@ def for_spark(connector: Connector) -> SparkConnector:
         UnsupportedError: with code `unsupported-engine`.
     """
     missing = [name for name in MEMBERS if not hasattr(connector, name)]
-    if not missing and Ability.STAGING in connector.abilities and not hasattr(connector, "stage"):
-        missing.append("stage")
+    if not missing:
+        methods = (METHODS[one] for one in Ability if one in connector.abilities & METHODS.keys())
+        missing = [name for name in methods if not hasattr(connector, name)]
     if missing or not isinstance(connector, SparkConnector):
         raise UnsupportedError(
             f"the connector {connector.identifier!r} does not work with Spark: "

@@ -167,7 +167,7 @@ class FilesystemConnector:
     requires: Final = ("pyspark",)
     can_read: Final = True
     can_write: Final = True
-    abilities: Final = frozenset(Ability)
+    abilities: Final = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING})
     metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 
