@@ -34,6 +34,8 @@ from schema_core.spark.connectors import (
 )
 from schema_core.spark.jobs import run_job, spark_errors
 from schema_core.spark.projection import select
+from schema_core.spark.pushdown import ScanDemand, scan_demands
+from schema_core.spark.read_contexts import read_context
 from schema_core.spark.session import JobSession, TemporaryNames
 from schema_core.spark.sinks import Sink
 from schema_core.spark.sources import source_frame
@@ -190,8 +192,10 @@ class SparkPlanner:
             require_abilities(connector, needed)
         return connector
 
-    def _read(self, session: SparkSession, scan: Scan) -> DataFrame:
-        """Return all columns of a table, checked."""
+    def _read(
+        self, session: SparkSession, scan: Scan, demand: ScanDemand | None = None
+    ) -> DataFrame:
+        """Return all columns of a table, checked; those that a query does not need are NULL."""
         bound = self.context.source(scan)
         connector = self._connector(bound, "read")
         context = ReadContext(
@@ -204,7 +208,10 @@ class SparkPlanner:
             metadata=metadata_types(connector, bound.table),
         )
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            return source_frame(connector, context)
+            if demand is None:
+                return source_frame(connector, context)
+            context = read_context(connector, context, demand)
+            return source_frame(connector, context, demand.columns)
 
     def _frame(self, session: SparkSession, query: Relation, targets: Columns) -> DataFrame:
         """Return a query as a frame with these columns, by position."""
@@ -213,10 +220,11 @@ class SparkPlanner:
                 raise UnsupportedError(
                     f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
+        demands = scan_demands(query)
         with TemporaryNames(session) as names:
             text = query_text(
                 query,
-                lambda scan: names.view(self._read(session, scan)),
+                lambda scan: names.view(self._read(session, scan, demands.get(id(scan)))),
                 self._zone,
                 targets=targets,
                 user=UserCalls(names, self._zone),

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from schema_core.errors import ExternalError, Gathering, at, similar
-from schema_core.formats.spark.pyspark_types import to_spark
+from schema_core.formats.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn
 from schema_core.spark.compiler.expression import (
     TranslationContext,
@@ -22,6 +22,7 @@ from schema_core.spark.compiler.expression import (
 )
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.printer import quote
+from schema_core.spark.compiler.tree import NULL, Cast
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connectors import (
     ReadContext,
@@ -30,6 +31,7 @@ from schema_core.spark.connectors import (
     metadata_column,
 )
 from schema_core.spark.projection import NamedNode, select
+from schema_core.spark.read_contexts import columns_used
 from schema_core.spark.row_checks import required
 from schema_core.types import DataType
 
@@ -38,12 +40,21 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
 
-def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
+def source_frame(
+    connector: SparkConnector, context: ReadContext, needed: Collection[str] | None = None
+) -> DataFrame:
     """Return all columns of a table, in order, as its connector reads them.
+
+    Args:
+        connector: The connector of the table.
+        context: What to read.
+        needed: The columns that the query reads; the others are NULL. None for all.
 
     Raises:
         ExternalError: as `checked_frame`.
     """
+    columns = context.table.resolved_schema.columns
+    used = {one.name for one in columns} if needed is None else columns_used(context, needed)
     metadata = {metadata_column(key): type_ for key, type_ in context.metadata.items()}
     declared = {**context.columns, **metadata}
     unused = context.physical_columns.keys() - context.columns.keys()
@@ -52,9 +63,10 @@ def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
     without_null = {one.name for one in frame.schema.fields if not one.nullable}
     if isinstance(connector, SupportsStatisticReport):
         without_null.update(connector.columns_without_null(frame, context))
-    columns = context.table.resolved_schema.columns
     stored = [
-        _metadata(one, connector.metadata[one.key], context.zone)
+        _absent(one)
+        if one.name not in used
+        else _metadata(one, connector.metadata[one.key], context.zone)
         if isinstance(one, MetadataColumn)
         else _physical(one, without_null)
         for one in columns
@@ -63,7 +75,15 @@ def source_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
     frame = select(frame, stored)
     if len(stored) == len(columns):
         return frame
-    return select(frame, (_computed(one, context.zone) for one in columns))
+    return select(
+        frame,
+        (_computed(one, context.zone) if one.name in used else _absent(one) for one in columns),
+    )
+
+
+def _absent(column: Column) -> NamedNode:
+    """Return NULL for a column that no query reads."""
+    return Cast(NULL, to_spark_sql(column.data_type)), column.name
 
 
 def _physical(column: Column, without_null: set[str]) -> NamedNode:
